@@ -1,0 +1,1 @@
+"""Proves that a provider adapter, anyone's, speaks its provider's protocol."""

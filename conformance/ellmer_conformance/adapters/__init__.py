@@ -1,0 +1,74 @@
+"""The adapter protocol: how any chat library, ours or yours, is put under test.
+
+Structural: nothing of this package needs to be imported. An `Adapter` opens a `Session` per conversation; a
+session keeps its history and runs the tools it was given, as the library's own users would have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+from ..neutral import Part, Reply, Tool, Turn
+
+__all__ = ["Adapter", "Capabilities", "Endpoint", "Session"]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a session talks to. `base_url` is the vendor's own (`https://api.openai.com/v1`), or any."""
+
+    wire: str
+    vendor: str
+    base_url: str
+    api_key: str
+    model: str
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested."""
+
+    modes: Collection[Literal["sync", "async", "stream"]] = ("sync", "async", "stream")
+    image_in_user: Literal["native", "refused"] = "native"
+    image_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
+    pdf_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
+
+
+@runtime_checkable
+class Session(Protocol):
+    """One conversation."""
+
+    def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+        """Sends a user turn, runs the tools the model asks for, returns the final answer. May raise."""
+
+    def asend(self, parts: Sequence[Part]) -> Awaitable[Reply]:
+        """The same, without blocking (only called when `async` is among the modes)."""
+
+    def transcript(self) -> str:
+        """The conversation as the library prints it for a person; `""` if it prints none."""
+
+    def close(self) -> None:
+        """Frees connections."""
+
+
+@runtime_checkable
+class Adapter(Protocol):
+    """A library under test. `wires` maps each wire format it speaks to the vendors it speaks it with."""
+
+    name: str
+    wires: Mapping[str, Sequence[str]]
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:
+        """What it can do there."""
+
+    def session(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str | None = None,
+        tools: Sequence[Tool] = (),
+        history: Sequence[Turn] = (),
+    ) -> Session:
+        """A fresh conversation."""

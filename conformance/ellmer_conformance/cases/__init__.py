@@ -1,0 +1,1 @@
+"""The scripted cases: what the model says, and what the client must do."""

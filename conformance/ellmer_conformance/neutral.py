@@ -1,0 +1,91 @@
+"""A conversation in neutral terms: what a case says to an adapter, and what an adapter gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = ["PDF", "Image", "Part", "Reply", "Text", "Tool", "ToolCall", "ToolResult", "Turn"]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image: its bytes, or a URL."""
+
+    data: bytes = field(default=b"", repr=False)
+    type: str = "image/png"
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class PDF:
+    """A PDF's bytes."""
+
+    data: bytes = field(repr=False)
+    filename: str = "document.pdf"
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool call the model made."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """A result the caller supplies for an earlier call."""
+
+    id: str
+    value: Any
+
+
+Part = Text | Image | PDF | ToolCall | ToolResult
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a history that a session starts from."""
+
+    role: Literal["user", "assistant"]
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool the adapter registers. `run(**arguments)` returns a string, None, JSON, `Image`, `PDF`, or a list
+    of those, or raises; `parameters` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    run: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(
+        default_factory=lambda: {"type": "object", "properties": {}, "required": []}
+    )
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the adapter gave its caller for one `send`.
+
+    `complete` is False when the adapter says that the answer stopped short; `stop` is the stop reason it
+    reports in the neutral words `stop`, `tool`, `length`, `filter`, the provider's own, or None for none.
+    `error` is the exception it raised instead. `pieces` are the texts a stream handed over, in order.
+    """
+
+    text: str = ""
+    stop: str | None = None
+    complete: bool = True
+    usage: Mapping[str, int | None] = field(default_factory=dict)
+    error: BaseException | None = None
+    pieces: Sequence[str] = ()

@@ -1,0 +1,107 @@
+"""What the model says in a case, in neutral terms; each wire's dialect renders it as JSON or as a stream.
+
+A script is a list of steps. Each legal request of a conversation takes the next one; a request after the
+last step gets the last step again. A request that is refused takes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+__all__ = ["Answer", "Call", "Cut", "Failure", "Say", "Script", "Sees", "Step", "Stop", "Think", "Usage"]
+
+Stop = Literal["stop", "tool", "length", "filter"]
+
+
+@dataclass(frozen=True)
+class Say:
+    """Text. A stream sends it in `pieces`, which are its parts in order (default: a few words at a time)."""
+
+    text: str
+    pieces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Think:
+    """Reasoning. The server signs it, in the formats that sign, and checks what comes back."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call. The id is the server's, a function of case and sequence, unless given.
+
+    `text` replaces the arguments' JSON where the format carries text: to send malformed or cut arguments.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Token counts as they are printed: `input` includes `cached`, `output` includes `reasoning`."""
+
+    input: int = 10
+    output: int = 5
+    cached: int = 0
+    reasoning: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of the model. `stop` defaults to `tool` when it calls tools, else `stop`."""
+
+    parts: tuple[Say | Think | Call, ...]
+    stop: Stop | None = None
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The answer stops short and the connection ends as if all were well.
+
+    A stream: `before-end` sends all content and no terminal marker (no finish reason either);
+    `inside-arguments` stops in the middle of the first call's arguments (Gemini sends them whole: there, and
+    without a stream, the bytes of the body stop in the middle of them). Not streamed, `before-end` stops the
+    body before its last byte.
+    """
+
+    answer: Answer
+    at: Literal["before-end", "inside-arguments"] = "before-end"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The provider fails: as an error event after the text of `after` in a stream, else as an error status.
+
+    `kind` picks the provider's own status and words for it (`overloaded`: 529 at Anthropic, 503 at Gemini).
+    """
+
+    kind: Literal["overloaded", "server-error", "rate-limit"] = "overloaded"
+    after: Answer | None = None
+
+
+@dataclass(frozen=True)
+class Sees:
+    """Answers by what the model can see: `then` if the last user side of the request carries, decoded,
+    exactly these media (sha256 hex digests, in this order), `otherwise` if not."""
+
+    media: tuple[str, ...]
+    then: Answer
+    otherwise: Answer = Answer((Say("no image received"),))
+
+
+Step = Answer | Cut | Failure | Sees
+
+
+@dataclass(frozen=True)
+class Script:
+    """The model's side of a case."""
+
+    steps: Sequence[Step]

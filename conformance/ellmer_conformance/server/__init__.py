@@ -1,0 +1,1 @@
+"""The strict local server: judges with the rules, plays the script."""

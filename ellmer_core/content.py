@@ -1,0 +1,127 @@
+"""What a turn holds: plain, immutable values that know no provider.
+
+Every class is a frozen dataclass and open to subclasses, in this package and in others: a tool may return
+its own kind of `ContentToolResult`, a UI may bring its own `ContentToolRequest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .tools import ToolDef
+
+__all__ = [
+    "Content",
+    "ContentImage",
+    "ContentImageInline",
+    "ContentImageRemote",
+    "ContentPDF",
+    "ContentText",
+    "ContentThinking",
+    "ContentToolRequest",
+    "ContentToolResult",
+    "ContentUnknown",
+]
+
+
+@dataclass(frozen=True)
+class Content:
+    """Base class of everything a turn can hold."""
+
+
+@dataclass(frozen=True)
+class ContentText(Content):
+    """Text, often Markdown; the content that is shown while it streams."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ContentImage(Content):
+    """Base class of the two kinds of image."""
+
+
+@dataclass(frozen=True)
+class ContentImageRemote(ContentImage):
+    """An image that the provider fetches from `url`; `detail` is `""`, `"auto"`, `"low"` or `"high"`."""
+
+    url: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class ContentImageInline(ContentImage):
+    """An image sent along: `type` is its media type, `data` its bytes in standard base64."""
+
+    type: str
+    data: str = ""
+
+
+@dataclass(frozen=True)
+class ContentPDF(Content):
+    """A PDF sent along: `data` is its bytes in standard base64."""
+
+    type: str
+    data: str
+    filename: str = "document.pdf"
+
+
+@dataclass(frozen=True)
+class ContentThinking(Content):
+    """The model's reasoning as the provider shows it.
+
+    `extra` holds what must go back unchanged with the next request (a signature, an encrypted blob), under
+    the key `wire`: the name of the wire format that issued it. Other wire formats never send it.
+    """
+
+    thinking: str
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ContentToolRequest(Content):
+    """The model asks for a tool call.
+
+    `arguments` are the decoded arguments. `raw` is their JSON text exactly as the model wrote it, where the
+    wire format carries text; when it does not decode to an object, `problem` says why, `arguments` is empty
+    and the tool is never called. `extra` holds opaque provider data that belongs to this very call (a
+    Gemini thought signature, an OpenAI item id), under the wire format's name as in `ContentThinking`.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    tool: ToolDef | None = field(default=None, repr=False, compare=False)
+    raw: str | None = field(default=None, repr=False)
+    problem: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ContentToolResult(Content):
+    """The outcome of a tool call: `value`, or `error` (a message or the exception that was raised).
+
+    `request` is filled in by the chat when a tool returns a result of its own. `extra` is for the caller
+    (a custom display, say) and is never sent to the model.
+    """
+
+    value: Any = None
+    error: str | BaseException | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    request: ContentToolRequest | None = None
+
+    @property
+    def id(self) -> str:
+        """Id of the request this answers; `""` while no request is attached."""
+        return self.request.id if self.request else ""
+
+
+@dataclass(frozen=True)
+class ContentUnknown(Content):
+    """A block that this version does not know: kept as it came and sent back to the wire it came from."""
+
+    wire: str
+    data: Mapping[str, Any]

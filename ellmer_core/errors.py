@@ -1,0 +1,124 @@
+"""Every error that ellmer_core raises on purpose.
+
+EllmerError
+├── UsageError                 the caller's: a wrong argument, an unknown provider, a missing key
+│   ├── ContentError           a content that this wire format or model cannot take (before sending)
+│   ├── ToolResultError        a tool returned what cannot be sent (names the tool and the path)
+│   └── AsyncToolError         an async tool or callback in a blocking call
+├── ToolReject                 raised by a tool or callback to refuse a call; never leaves the chat
+├── ProviderError              the provider answered with an error
+│   ├── BadRequestError            400, 404, 413, 422
+│   ├── AuthenticationError        401, 403
+│   ├── RateLimitError             429
+│   └── ServerError                408, 409, 5xx (529 included)
+├── ConnectError               no answer: refused, reset, name not found
+│   └── TimeoutError               no answer in time (also a builtin TimeoutError)
+└── ResponseError              the provider's, but not said by it: the answer makes no sense
+    └── IncompleteResponseError    the answer ended before its terminal marker
+"""
+
+from __future__ import annotations
+
+import builtins
+
+__all__ = [
+    "AsyncToolError",
+    "AuthenticationError",
+    "BadRequestError",
+    "ConnectError",
+    "ContentError",
+    "EllmerError",
+    "IncompleteResponseError",
+    "ProviderError",
+    "RateLimitError",
+    "ResponseError",
+    "ServerError",
+    "TimeoutError",
+    "ToolReject",
+    "ToolResultError",
+    "UsageError",
+]
+
+
+class EllmerError(Exception):
+    """Base class."""
+
+
+class UsageError(EllmerError):
+    """The call cannot work as written; the message says what to change."""
+
+
+class ContentError(UsageError):
+    """A content cannot be expressed in the wire format, or the model does not take it."""
+
+
+class ToolResultError(UsageError):
+    """A tool returned something that is not a string, JSON, content, or a list of those."""
+
+
+class AsyncToolError(UsageError):
+    """An async tool or callback met a blocking call; use the `_async` twin of the method."""
+
+
+class ToolReject(EllmerError):
+    """Refuses a tool call; the model is told `reason`."""
+
+
+class ProviderError(EllmerError):
+    """The provider answered with an error.
+
+    `status` is the HTTP status (for an error inside a 200 stream: the status it stands for), `code` and
+    `type` the provider's own words, `request_id` what its support asks for, `retry_after` in seconds.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        code: str | None = None,
+        type: str | None = None,
+        request_id: str | None = None,
+        retry_after: float | None = None,
+        body: object = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.code = code
+        self.type = type
+        self.request_id = request_id
+        self.retry_after = retry_after
+        self.body = body
+
+
+class BadRequestError(ProviderError):
+    """The request was refused as it stands: 400, 404, 413, 422 and their like."""
+
+
+class AuthenticationError(ProviderError):
+    """The key is missing, wrong, or not allowed to do this: 401, 403."""
+
+
+class RateLimitError(ProviderError):
+    """Too many requests or tokens: 429. `retry_after` says when to come back, where the provider did."""
+
+
+class ServerError(ProviderError):
+    """The provider failed or is overloaded: 408, 409, 5xx, 529."""
+
+
+class ConnectError(EllmerError):
+    """The provider could not be reached, or the connection broke."""
+
+
+class TimeoutError(ConnectError, builtins.TimeoutError):
+    """Nothing came in time; the message says which of the timeouts it was."""
+
+
+class ResponseError(EllmerError):
+    """The answer is not what the wire format says an answer is."""
+
+
+class IncompleteResponseError(ResponseError):
+    """The answer stopped before the wire format's terminal marker; what came is in the partial turn."""

@@ -1,0 +1,1 @@
+"""Vendors, one small module each, found by name: `chat("groq/…")` imports `providers/groq.py`."""

@@ -1,0 +1,1 @@
+"""Rendered forms of contents, turns and chats."""

@@ -1,0 +1,132 @@
+"""A wire format: our turns in a provider's JSON, and the provider's JSON in our turns.
+
+A `Wire` is a frozen value. It opens no socket, reads no clock and no environment (tests/test_layers.py holds
+this). One module per wire format, each with the same two sections: *ours → theirs* and *theirs → ours*. A
+vendor is a subclass in `ellmer_core/providers/` that overrides what differs; this base and the wire modules
+never know their children.
+
+A streamed answer is folded back into the JSON of the same answer unstreamed (`Merger`), and both go through
+`turn()`; so a stream and a non-stream of one answer give equal turns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from ..content import Content
+    from ..errors import ProviderError
+    from ..tools import ToolDef
+    from ..turns import AssistantTurn, Turn
+    from ..types import Type
+
+__all__ = ["Json", "Merger", "Request", "Wire"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One HTTP request, ready to send. `framing` says how the answer of a stream is cut into events."""
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    json: Json
+    stream: bool = False
+    framing: Literal["sse", "ndjson", "aws"] = "sse"
+    method: str = "POST"
+
+
+class Merger(ABC):
+    """Folds the events of one streamed answer; owned by one request, not shared."""
+
+    @property
+    @abstractmethod
+    def complete(self) -> bool:
+        """Whether the format's terminal marker was seen. Without it the answer is not an answer."""
+
+    @abstractmethod
+    def add(self, event: Any) -> Sequence[Content]:
+        """Takes one decoded event (a JSON object, or the string `"[DONE]"`); returns what it adds to show:
+        `ContentText` and `ContentThinking` pieces. Unknown events and fields are kept or ignored, never an
+        error. Raises the typed `ProviderError` for an error event."""
+
+    @abstractmethod
+    def response(self) -> Json:
+        """The answer so far, in the shape of the format's non-streamed answer (for `Wire.turn`)."""
+
+
+@dataclass(frozen=True)
+class Wire(ABC):
+    """One wire format at one vendor, with one model.
+
+    `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
+    merged into the body last, `api_headers` into the headers last. `credentials` gives the key when a request
+    is built; it is never printed.
+    """
+
+    name: ClassVar[str]  # "openai-chat": the wire format
+    vendor: ClassVar[str]  # "OpenAI": as printed
+    default_model: ClassVar[str]
+    key_vars: ClassVar[tuple[str, ...]] = ()  # environment variables that may hold the key, first one wins
+    base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
+    tool_media: Literal["pointer", "native", "refused"] = "pointer"
+
+    model: str = ""
+    base_url: str = ""
+    credentials: Any = field(default=None, repr=False, compare=False)  # Callable[[], str] | None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    api_args: Mapping[str, Any] = field(default_factory=dict)
+    api_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    # ours → theirs ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output."""
+
+    @abstractmethod
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        """All turns in the provider's list, with the joins between turns that the format wants."""
+
+    @abstractmethod
+    def message(self, turn: Turn) -> list[Json]:
+        """One turn in the provider's messages (several, where results are messages of their own). Depends on
+        `turn` alone, so that its JSON can be kept and used again."""
+
+    @abstractmethod
+    def content(self, content: Content) -> Json:
+        """One content block. Raises `ContentError`, naming class and wire, for what the format cannot say."""
+
+    @abstractmethod
+    def tool(self, tool: ToolDef) -> Json:
+        """A tool definition."""
+
+    @abstractmethod
+    def schema(self, type: Type) -> Json:
+        """A type as the JSON Schema dialect of this format."""
+
+    # theirs → ours ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def turn(self, response: Json) -> AssistantTurn:
+        """A whole answer as a turn. Unknown blocks become `ContentUnknown`. Raises the typed `ProviderError`
+        when a 200 carries an error."""
+
+    @abstractmethod
+    def merger(self) -> Merger:
+        """A fresh fold for one streamed answer."""
+
+    @abstractmethod
+    def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
+        """The typed error for an answer with an error status; any body, HTML and empty ones included."""

@@ -1,0 +1,1 @@
+"""Records and replays HTTP in tests: readable cassettes, no secrets in them, streams included."""
