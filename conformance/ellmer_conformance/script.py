@@ -10,7 +10,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Answer", "Call", "Cut", "Failure", "Say", "Script", "Sees", "Step", "Stop", "Think", "Usage"]
+__all__ = [
+    "Answer",
+    "Call",
+    "Cut",
+    "Failure",
+    "Say",
+    "Script",
+    "Sees",
+    "Step",
+    "Stop",
+    "Think",
+    "Usage",
+    "answers_of",
+    "text_of",
+]
 
 Stop = Literal["stop", "tool", "length", "filter"]
 
@@ -105,3 +119,15 @@ class Script:
     """The model's side of a case."""
 
     steps: Sequence[Step]
+
+
+def answers_of(step: Step) -> list[Answer]:
+    """The whole answers that a step may give."""
+    if isinstance(step, Sees):
+        return [step.then, step.otherwise]
+    return [step] if isinstance(step, Answer) else []
+
+
+def text_of(answer: Answer) -> str:
+    """All text of an answer."""
+    return "".join(part.text for part in answer.parts if isinstance(part, Say))

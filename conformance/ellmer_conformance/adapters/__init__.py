@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from ..case import MODES, Mode
 from ..neutral import Part, Reply, Tool, Turn
 
 __all__ = ["Adapter", "Capabilities", "Endpoint", "Session"]
@@ -17,23 +18,32 @@ __all__ = ["Adapter", "Capabilities", "Endpoint", "Session"]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a session talks to. `base_url` is the vendor's own (`https://api.openai.com/v1`), or any."""
+    """Where a session talks to. `base_url` is the vendor's own (`https://api.openai.com/v1`), or any.
+
+    The cases count requests: the library must not retry more often than `max_retries`.
+    """
 
     wire: str
     vendor: str
     base_url: str
     api_key: str
     model: str
+    max_retries: int = 0
 
 
 @dataclass(frozen=True)
 class Capabilities:
     """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested."""
 
-    modes: Collection[Literal["sync", "async", "stream"]] = ("sync", "async", "stream")
+    modes: Collection[Mode] = MODES
     image_in_user: Literal["native", "refused"] = "native"
+    pdf_in_user: Literal["native", "refused"] = "native"
     image_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
     pdf_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
+
+    def refused(self, needs: Collection[str]) -> list[str]:
+        """Which of the capabilities a case needs are declared as refused."""
+        return [need for need in needs if getattr(self, need) == "refused"]
 
 
 @runtime_checkable
@@ -43,8 +53,8 @@ class Session(Protocol):
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         """Sends a user turn, runs the tools the model asks for, returns the final answer. May raise."""
 
-    def asend(self, parts: Sequence[Part]) -> Awaitable[Reply]:
-        """The same, without blocking (only called when `async` is among the modes)."""
+    def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Awaitable[Reply]:
+        """The same, without blocking (only called when an async mode is among the modes)."""
 
     def transcript(self) -> str:
         """The conversation as the library prints it for a person; `""` if it prints none."""

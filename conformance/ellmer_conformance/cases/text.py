@@ -1,0 +1,57 @@
+"""Text alone: nothing here breaks any more, and it must stay so."""
+
+from __future__ import annotations
+
+from ..case import Case, ask, case
+from ..script import Answer, Say, Usage
+
+
+@case
+def plain_text() -> Case:
+    """A question, an answer, a second question on the same history."""
+    return Case(
+        script=[
+            Answer((Say("Bonjour! How can I help?"),), usage=Usage(input=9, output=7)),
+            Answer((Say("It means good day."),), usage=Usage(input=27, output=5)),
+        ],
+        steps=[
+            ask("Say hello in French.", text="Bonjour! How can I help?"),
+            ask("What does it mean?", text="It means good day."),
+        ],
+    )
+
+
+@case
+def system_prompt() -> Case:
+    """A system prompt goes where the format wants it, once, with every request."""
+    return Case(
+        system="You are terse. Answer in one word.",
+        script=[Answer((Say("Paris"),)), Answer((Say("Oslo"),))],
+        steps=[
+            ask("What is the capital of France?", text="Paris"),
+            ask("And of Norway?", text="Oslo"),
+        ],
+    )
+
+
+@case
+def unicode_throughout() -> Case:
+    """Text beyond ASCII goes out and comes back unchanged: no normalisation, no torn characters."""
+    said = "Zoë 👩‍👩‍👧 e\u0301 é ﬁ ① … “q” \u2028 שלום 日本 𝒳"
+    return Case(
+        system="Répète — 逐字.",
+        script=[Answer((Say(said, pieces=tuple(said)),))],
+        steps=[ask(f"Repeat: {said}", text=said)],
+    )
+
+
+@case
+def empty_answer() -> Case:
+    """The model says nothing at all; the next request is legal and the chat goes on."""
+    return Case(
+        script=[
+            Answer((), usage=Usage(input=8, output=0)),
+            Answer((Say("Yes, still here."),), usage=Usage(input=15, output=5)),
+        ],
+        steps=[ask("Say nothing.", text=""), ask("Are you there?", text="Yes, still here.")],
+    )

@@ -1,0 +1,38 @@
+"""The book of the behaviour rules, and the few words they share."""
+
+from __future__ import annotations
+
+from ...exchange import Item
+from ...rule import Finding, Kind, Level, RuleBook, broken, met
+from ...run import Run
+
+__all__ = ["LOSS", "MUST", "SHOULD", "at", "book", "found", "last", "new", "results_after"]
+
+book = RuleBook("*")
+MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
+
+
+def found(fine: object, pointer: str, problem: str) -> Finding:
+    """The subject was met at `pointer`; `problem` says what is wrong unless it is fine."""
+    return met(pointer) if fine else broken(pointer, problem)
+
+
+def at(exchange: int, item: Item) -> str:
+    """The place of an item in the run."""
+    return f"/exchanges/{exchange}/request{item.pointer}"
+
+
+def results_after(run: Run, exchange: int) -> list[Item]:
+    """The results that the next request adds; none when the conversation ended there."""
+    return new(run, exchange + 1, "result") if exchange + 1 < len(run.said) else []
+
+
+def last(run: Run) -> str:
+    """The place of the last request."""
+    return f"/exchanges/{len(run.said) - 1}/request"
+
+
+def new(run: Run, exchange: int, kind: str) -> list[Item]:
+    """Items of a kind that the request has and the one before it had not (by count: history is replayed)."""
+    before = sum(item.kind == kind for item in run.said[exchange - 1]) if exchange else 0
+    return [item for item in run.said[exchange] if item.kind == kind][before:]

@@ -1,0 +1,61 @@
+"""What the caller gets: text, token counts, the printed transcript."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from ...rule import Finding, broken, met
+from ...run import Run
+from ...script import answers_of, text_of
+from ._book import LOSS, MUST, SHOULD, book, found
+
+
+@book.rule("TXT-002", MUST, LOSS, source="tidyverse/ellmer print methods")
+def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
+    """In the transcript every tool request has its own id, and every result the id of its request."""
+    asked = re.findall(r"\[tool request \(([^)\n]*)\)\]", run.transcript)
+    answered = re.findall(r"\[tool result  \(([^)\n]*)\)\]", run.transcript)
+    if asked or answered:
+        fine = Counter(asked) == Counter(answered) and len(set(asked)) == len(asked)
+        problem = f"requests {asked} and results {answered} do not pair"
+        yield found(fine, "/transcript", problem)
+
+
+@book.rule("TXT-004", SHOULD, LOSS, source="transcripts are committed and shown")
+def transcripts_are_clean(run: Run) -> Iterator[Finding]:
+    """The transcript holds no key, no terminal escapes and no absolute path."""
+    if run.transcript:
+        bad = re.search(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|conformance-key|/home/|/Users/", run.transcript)
+        yield found(not bad, "/transcript", f"it holds {bad and bad.group()!r}")
+
+
+@book.rule("TXT-005", MUST, LOSS, source="the answer is what the model said")
+def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
+    """The caller gets the model's text, whole and in order; a stream's pieces add up to it."""
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        place = f"/replies/{index}"
+        if wanted.outcome != "answered" or run.refused:
+            continue
+        if reply.error is not None:
+            yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
+        elif reply.text != wanted.text:
+            yield broken(place, f"the text is {reply.text!r}, the model said {wanted.text!r}")
+        elif reply.pieces and not "".join(reply.pieces).endswith(wanted.text):
+            yield broken(place, f"the stream's pieces add up to {''.join(reply.pieces)!r}")
+        else:
+            yield met(place)
+
+
+@book.rule("USG-001", MUST, LOSS, source="every provider's usage object")
+def usage_is_the_providers(run: Run) -> Iterator[Finding]:
+    """The token counts handed to the caller are the provider's, streamed or not."""
+    counted = {text_of(a): a.usage for _, step in run.answered() for a in answers_of(step)}
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        usage = counted.get(reply.text) if wanted.outcome == "answered" else None
+        if usage and reply.usage:
+            want = {"input": usage.input, "output": usage.output}
+            got = {key: reply.usage.get(key) for key in want}
+            problem = f"the provider counted {want}, the caller got {got}"
+            yield found(got == want, f"/replies/{index}", problem)

@@ -1,0 +1,91 @@
+"""One play of a case: everything that was observed, as a plain value that rules judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from . import wires
+from .case import Case, Mode
+from .exchange import Exchange, Item, Media
+from .neutral import PDF, Image, Reply
+from .script import Answer, Call, Cut, Step
+
+__all__ = ["Run", "ToolRun"]
+
+
+@dataclass(frozen=True)
+class ToolRun:
+    """One time a tool of the case was really called; `error` is what it raised."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    value: Any = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What went over the wire, what the tools saw, and what the caller got (one `Reply` per step)."""
+
+    case: Case
+    wire: str
+    vendor: str
+    mode: Mode
+    exchanges: Sequence[Exchange] = ()
+    replies: Sequence[Reply] = ()
+    tool_runs: Sequence[ToolRun] = ()
+    transcript: str = ""
+    refused: Sequence[str] = field(
+        default=()
+    )  # capabilities of the case that the adapter declares as refused
+
+    @cached_property
+    def said(self) -> list[list[Item]]:
+        """What each request says, in neutral items."""
+        return [wires.read(exchange.request) for exchange in self.exchanges]
+
+    def answered(self) -> Iterator[tuple[int, Step]]:
+        """Each exchange that took a step of the script, with the step: those the provider did not refuse.
+
+        A recording or an observing server refuses nothing; a status of 400 up to 499 took no step.
+        """
+        steps = iter(self.case.script)
+        for index, exchange in enumerate(self.exchanges):
+            if exchange.response is not None and 400 <= exchange.response.status < 429:
+                continue
+            step = next(steps, None)
+            if step is not None:
+                yield index, step
+
+    def calls(self) -> Iterator[tuple[int, Sequence[Call]]]:
+        """Each exchange whose answer makes whole tool calls, with the calls."""
+        for index, step in self.answered():
+            if isinstance(step, Answer):
+                found = [part for part in step.parts if isinstance(part, Call) and part.text is None]
+                if found and step.stop != "length":
+                    yield index, found
+
+    def cut_calls(self) -> list[Call]:
+        """The calls of the script that never came whole: cut, or stopped by the token limit."""
+        answers = [s.answer for s in self.case.script if isinstance(s, Cut)]
+        answers += [s for s in self.case.script if isinstance(s, Answer) and s.stop == "length"]
+        return [part for a in answers for part in a.parts if isinstance(part, Call)]
+
+    def tool_media(self) -> list[Media]:
+        """The images and PDFs that the tools returned, in call order."""
+        return [media for run in self.tool_runs for media in media_of(run.value)]
+
+
+def media_of(value: object) -> list[Media]:
+    """The images and PDFs in a tool's value, one level deep."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return [_media(item) for item in values if isinstance(item, Image | PDF)]
+
+
+def _media(part: Image | PDF) -> Media:
+    if isinstance(part, PDF):
+        return Media("application/pdf", part.data, filename=part.filename)
+    return Media(part.type, part.data, part.url)

@@ -1,0 +1,47 @@
+"""Whose service a host name belongs to."""
+
+from __future__ import annotations
+
+__all__ = ["vendor_of"]
+
+_HOSTS = {
+    "api.openai.com": "openai",
+    "openai.azure.com": "azure",
+    "cognitiveservices.azure.com": "azure",
+    "services.ai.azure.com": "azure-foundry",
+    "models.inference.ai.azure.com": "github",
+    "api.anthropic.com": "anthropic",
+    "generativelanguage.googleapis.com": "google",
+    "aiplatform.googleapis.com": "vertex",
+    "api.groq.com": "groq",
+    "api.deepseek.com": "deepseek",
+    "openrouter.ai": "openrouter",
+    "api.x.ai": "xai",
+    "api.mistral.ai": "mistral",
+    "ollama.com": "ollama",
+    "api.together.xyz": "together",
+    "api.together.ai": "together",
+    "api.perplexity.ai": "perplexity",
+    "huggingface.co": "huggingface",
+    "api.cerebras.ai": "cerebras",
+    "api.fireworks.ai": "fireworks",
+    "api.cohere.com": "cohere",
+    "api.cohere.ai": "cohere",
+    "api.moonshot.ai": "moonshot",
+    "api.moonshot.cn": "moonshot",
+    "aliyuncs.com": "dashscope",
+    "api.z.ai": "zai",
+    "api.cloudflare.com": "cloudflare",
+    "models.github.ai": "github",
+    "api.githubcopilot.com": "copilot",
+    "amazonaws.com": "bedrock",
+}
+
+
+def vendor_of(host: str) -> str:
+    """`groq` of `api.groq.com`; of a host nobody knows, the host."""
+    name, _, port = host.lower().partition(":")
+    for known, vendor in _HOSTS.items():
+        if name == known or name.endswith((f".{known}", f"-{known}")):
+            return vendor
+    return "ollama" if port == "11434" else name
