@@ -110,6 +110,11 @@ class Violation:
     message: str
     facts: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def provider_text(self) -> str:
+        """The sentence the provider answers with; `""` where it answers 200."""
+        return self.rule.refusal.message.format(**self.facts) if self.rule.refusal else ""
+
 
 @dataclass(frozen=True)
 class Verdict:

@@ -111,7 +111,23 @@ class Sees:
     otherwise: Answer = Answer((Say("no image received"),))
 
 
-Step = Answer | Cut | Failure | Sees
+@dataclass(frozen=True)
+class Delivery:
+    """How the bytes of a step travel, whatever they say.
+
+    `slices` are the sizes in bytes of the writes (the last one repeats; none: an event a write in a stream,
+    else all in one). `delay` is the time in seconds before each write after the first. `ending` comes after
+    `after` bytes of the body, or after all of them.
+    """
+
+    step: Answer | Cut | Failure | Sees
+    slices: tuple[int, ...] = ()
+    delay: float = 0.0
+    after: int | None = None
+    ending: Ending = "end"
+
+
+Step = Answer | Cut | Failure | Sees | Delivery
 
 
 @dataclass(frozen=True)

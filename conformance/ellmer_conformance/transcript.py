@@ -1,0 +1,25 @@
+"""The printed transcript of a run, made comparable: the same conversation prints the same for every format.
+
+Ids become `call_1`, `call_2`, … in the order in which they are first printed, injectively: two ids never
+become one, so a collision in the library stays visible. Vendor and model leave the header, and so does the
+price, which depends on them.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["normalised"]
+
+_REQUEST = re.compile(r"\[tool (?:request|result ) \(([^)\n]+)\)\]")
+_HEADER = re.compile(r"^<Chat \S+ (turns=\d+ tokens=\S+?)(?: \$[\d.]+)?>", re.MULTILINE)
+
+
+def normalised(transcript: str) -> str:
+    """The transcript with neutral ids and header."""
+    ids = dict.fromkeys(_REQUEST.findall(transcript))
+    neutral = {id: f"call_{number}" for number, id in enumerate(ids, 1)}
+    if neutral:
+        either = "|".join(re.escape(id) for id in sorted(neutral, key=len, reverse=True))
+        transcript = re.sub(rf"(?<![\w-])(?:{either})(?![\w-])", lambda m: neutral[m.group()], transcript)
+    return _HEADER.sub(r"<Chat \1>", transcript)
