@@ -14,6 +14,8 @@ __all__ = [
     "Answer",
     "Call",
     "Cut",
+    "Delivery",
+    "Ending",
     "Failure",
     "Say",
     "Script",
@@ -27,6 +29,10 @@ __all__ = [
 ]
 
 Stop = Literal["stop", "tool", "length", "filter"]
+
+#: How a connection goes on after the last byte: as HTTP has it; broken by a TCP reset; closed by the server
+#: before the body was announced to end; open and silent until the client leaves.
+Ending = Literal["end", "reset", "half-close", "stall"]
 
 
 @dataclass(frozen=True)
