@@ -7,23 +7,28 @@ its own kind of `ContentToolResult`, a UI may bring its own `ContentToolRequest`
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from .tools import ToolDef
+
+C = TypeVar("C", bound="Content")
 
 __all__ = [
     "Content",
     "ContentImage",
     "ContentImageInline",
     "ContentImageRemote",
+    "ContentJson",
     "ContentPDF",
     "ContentText",
     "ContentThinking",
     "ContentToolRequest",
     "ContentToolResult",
     "ContentUnknown",
+    "ContentUploaded",
 ]
 
 
@@ -67,6 +72,25 @@ class ContentPDF(Content):
     type: str
     data: str
     filename: str = "document.pdf"
+
+
+@dataclass(frozen=True)
+class ContentJson(Content):
+    """Structured data, as the model gave it or for the model to read: any JSON value."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class ContentUploaded(Content):
+    """A file that the provider already holds: `uri` is its name there, `type` its media type.
+
+    Only the wire format that issued it (`wire`) can refer to it.
+    """
+
+    uri: str
+    type: str
+    wire: str
 
 
 @dataclass(frozen=True)
@@ -125,3 +149,16 @@ class ContentUnknown(Content):
 
     wire: str
     data: Mapping[str, Any]
+
+
+def is_media(value: object) -> bool:
+    """Whether `value` is an image, a PDF or an uploaded file: content that cannot be written as JSON text."""
+    return isinstance(value, (ContentImage, ContentPDF, ContentUploaded))
+
+
+def replaced(content: C, **changes: Any) -> C:
+    """A copy with other field values; unlike `dataclasses.replace` for every subclass, whatever its `__init__`."""
+    changed = copy(content)
+    for name, value in changes.items():
+        object.__setattr__(changed, name, value)
+    return changed

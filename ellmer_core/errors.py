@@ -14,7 +14,8 @@ EllmerError
 ├── ConnectError               no answer: refused, reset, name not found
 │   └── TimeoutError               no answer in time (also a builtin TimeoutError)
 └── ResponseError              the provider's, but not said by it: the answer makes no sense
-    └── IncompleteResponseError    the answer ended before its terminal marker
+    ├── IncompleteResponseError    the answer ended before its terminal marker
+    └── ConversionError            a value does not fit the type that was asked for (names the path)
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ __all__ = [
     "BadRequestError",
     "ConnectError",
     "ContentError",
+    "ConversionError",
     "EllmerError",
     "IncompleteResponseError",
     "ProviderError",
@@ -122,3 +124,20 @@ class ResponseError(EllmerError):
 
 class IncompleteResponseError(ResponseError):
     """The answer stopped before the wire format's terminal marker; what came is in the partial turn."""
+
+
+class ConversionError(ResponseError, ValueError):
+    """The model's data does not fit the type that was asked for; the message names each path."""
+
+
+def error_message(error: str | BaseException) -> str:
+    """What an error says of itself, in a line a model can use; never raises."""
+    if isinstance(error, str):
+        return error
+    kind = type(error).__name__
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - an exception whose __str__ fails must not hide the failure it reports
+        return kind
+    bare = not message.strip() or isinstance(error, KeyError)  # a KeyError's message is the key and no more
+    return f"{kind}: {message}".rstrip(": ") if bare else message

@@ -1,25 +1,31 @@
-"""Tool results on their way to the model: two list functions, and the check at the tool's door.
+"""Tool results on their way to the model: two list functions, their text, and the check at the tool's door.
 
     results, rest = split(flatten(turn.contents))
 
 `flatten()` replaces a rich result by a pointer, followed by the content it points at; it never reorders.
 `split()` is a stable partition. The order on the wire is each wire module's own decision, in one line.
+`result_text()` is what the model reads of a result. `check_tool_result()` runs the moment a tool returns.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from dataclasses import replace
+from html import escape
+from typing import Any
 
-from .content import Content, ContentImage, ContentPDF, ContentText, ContentToolResult
+from ._checked import check_tool_result
+from .content import Content, ContentJson, ContentText, ContentToolResult, is_media, replaced
+from .errors import error_message
 
-__all__ = ["flatten", "split"]
+__all__ = ["check_tool_result", "flatten", "result_text", "split"]
 
 
 def flatten(contents: Iterable[Content]) -> list[Content]:
     """Moves images and PDFs out of tool results: `[see below]`, then the content between two tags.
 
-    Looks one level into a list; other items keep their value and their count (`item N`, from 1).
+    Looks one level into a list; other items keep their value and their count (`item N`, from 1). A result
+    with an error is left alone, and so is what is flat already.
     """
     flat: list[Content] = []
     for content in contents:
@@ -34,27 +40,48 @@ def split(contents: Iterable[Content]) -> tuple[list[ContentToolResult], list[Co
     return results, [c for c in contents if not isinstance(c, ContentToolResult)]
 
 
-def _pointed(result: ContentToolResult) -> list[Content]:
-    if _is_media(result.value):
-        return [replace(result, value="[see below]"), *_tagged(result.id, result.value)]
-    if not isinstance(result.value, (list, tuple)) or not any(map(_is_media, result.value)):
+def result_text(result: ContentToolResult) -> str:
+    """What the model reads of a result: a string as it is, anything else as compact, exact JSON.
+
+    An error is `Tool calling failed with error …`, a blank string `(no output)` (several APIs refuse an empty
+    one). Media are pointers, as after `flatten()`. Raises `ToolResultError` for what is not JSON.
+    """
+    if result.error is not None:
+        return f"Tool calling failed with error {error_message(result.error)}"
+    pointed, *_ = _pointed(result)
+    value = check_tool_result(result.request.name if result.request else "", pointed.value)
+    value = value.text if isinstance(value, ContentText) else value
+    text = value if isinstance(value, str) else _dumps(value)
+    return text if text.strip() else "(no output)"
+
+
+def _pointed(result: ContentToolResult) -> list[Any]:
+    if result.error is not None:
+        return [result]
+    if is_media(result.value):
+        return [replaced(result, value="[see below]"), *_tagged(result.id, result.value)]
+    if not isinstance(result.value, (list, tuple)) or not any(map(is_media, result.value)):
         return [result]
     items: list[object] = []
     media: list[Content] = []
     for number, item in enumerate(result.value, 1):
-        items.append(f"[see below: item {number}]" if _is_media(item) else item)
-        media += _tagged(result.id, item, number) if _is_media(item) else []
-    return [replace(result, value=items), *media]
-
-
-def _is_media(value: object) -> bool:
-    return isinstance(value, (ContentImage, ContentPDF))
+        items.append(f"[see below: item {number}]" if is_media(item) else item)
+        media += _tagged(result.id, item, number) if is_media(item) else []
+    return [replaced(result, value=items), *media]
 
 
 def _tagged(call_id: str, content: Content, number: int | None = None) -> list[Content]:
     item = f' item="{number}"' if number else ""
     return [
-        ContentText(f'<content tool-call-id="{call_id}"{item}>'),
+        ContentText(f'<content tool-call-id="{escape(call_id)}"{item}>'),
         content,
         ContentText("</content>"),
     ]
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
+
+
+def _plain(content: ContentText | ContentJson) -> Any:
+    return content.text if isinstance(content, ContentText) else content.value
