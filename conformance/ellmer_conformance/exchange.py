@@ -71,10 +71,12 @@ class Media:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing a request says. `turn` counts the provider's messages from 0, the system prompt is -1.
+    """One thing a request says. `turn` counts the provider's messages from 0; a top-level system prompt is -1.
 
-    `id` is the tool-call id of a call or a result (`""` where the format has none), `within` the id of the
-    result that carries this text or media natively. `error` is the format's own failure flag.
+    `role` is that of the message it is in. `id` is the tool-call id of a call or a result (`""` where the format
+    has none), `within` the id of the result that carries this text or media natively: a result's own `text` is
+    all of its text, and where its content is a list, the parts follow it as items. `error` is the format's own
+    failure flag. A call's `arguments` are parsed; `name` of an `other` is the provider's type.
     """
 
     kind: Literal["system", "text", "image", "document", "call", "result", "thinking", "other"]

@@ -4,15 +4,19 @@ A rule does not know who is asking. The strict server refuses with it, a client'
 it, recordings are linted with it, and it is a row of the report. A rule is a generator over a `Request` (or
 over a whole `Run` of a case, see `run.py`) that yields a `Finding` each time it meets its subject: with a
 problem, or without one. A rule that never met its subject says nothing: not applicable, not passed.
+
+A `RuleBook` holds the rules of one wire format in the order in which the provider checks them, so that the
+first violation is what the API would have said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from inspect import cleandoc
 from typing import Any
 
 from .exchange import Json, Request
@@ -63,6 +67,16 @@ class Refusal:
     code: str | None = None
     param: str | None = None
 
+    def filled(self, facts: Mapping[str, Any]) -> Refusal:
+        """With the facts of a violation in place."""
+
+        def fill(template: str | None) -> str | None:
+            return template and template.format_map(facts)
+
+        return replace(
+            self, message=self.message.format_map(facts), code=fill(self.code), param=fill(self.param)
+        )
+
 
 Check = Callable[[Any], Iterator[Finding]]
 
@@ -80,7 +94,7 @@ class Rule:
     source: tuple[str, ...]
     refusal: Refusal | None = None
     explain: str = ""
-    models: tuple[str, ...] = ()  # glob patterns of model names it holds for; empty: all
+    models: tuple[str, ...] = ()  # glob patterns of model names it holds for; "!pattern": not for those
     since: date | None = None
     until: date | None = None
     preview: bool = False  # a reject rule that no provider evidence backs: reported, fails nobody
@@ -92,13 +106,26 @@ class Rule:
         """`ORD` of `ORD-002`."""
         return self.id.partition("-")[0]
 
+    @property
+    def refuses(self) -> bool:
+        """Whether the provider is known to refuse what breaks it."""
+        return self.kind is Kind.REJECT and self.level is Level.MUST and not self.preview
+
     def holds_for(self, model: str, when: date | None) -> bool:
         """Whether the rule is in force for this model on that day (an unknown day counts as today's rules)."""
-        if self.models and not any(fnmatchcase(model, pattern) for pattern in self.models):
+        if not _chosen(model, self.models):
             return False
         if when is None:
             return self.until is None
         return (self.since is None or when >= self.since) and (self.until is None or when < self.until)
+
+
+def _chosen(model: str, patterns: Sequence[str]) -> bool:
+    wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
+    unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    return (not wanted or any(fnmatchcase(model, pattern) for pattern in wanted)) and not any(
+        fnmatchcase(model, pattern) for pattern in unwanted
+    )
 
 
 @dataclass(frozen=True)
@@ -111,9 +138,9 @@ class Violation:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def provider_text(self) -> str:
-        """The sentence the provider answers with; `""` where it answers 200."""
-        return self.rule.refusal.message.format(**self.facts) if self.rule.refusal else ""
+    def refusal(self) -> Refusal | None:
+        """What the provider says to it, with its facts filled in; None where it says nothing."""
+        return self.rule.refusal and self.rule.refusal.filled(self.facts)
 
 
 @dataclass(frozen=True)
@@ -134,20 +161,23 @@ class Verdict:
         return "warn" if self.rule.level is Level.SHOULD or self.rule.preview else "fail"
 
 
-def _bare(refusal: Refusal) -> bytes:
-    return refusal.message.encode()
+Envelope = Callable[[Refusal], tuple[Mapping[str, str], bytes]]
+
+
+def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode()
 
 
 @dataclass
 class RuleBook:
-    """The rules of one wire format at one vendor.
+    """The rules of one wire format at one vendor, in the vendor's order of checks.
 
-    `envelope(violation, message)` is the provider's error body around its own sentence.
+    `envelope(refusal)` gives the headers and the body that the provider puts around its own sentence.
     """
 
     wire: str
     vendor: str = ""
-    envelope: Callable[[Refusal], bytes] = field(default=_bare, repr=False)
+    envelope: Envelope = field(default=_plain, repr=False)
     rules: dict[str, Rule] = field(default_factory=dict)
 
     def rule(
@@ -158,12 +188,21 @@ class RuleBook:
         *,
         source: str | Sequence[str],
         refusal: Refusal | None = None,
-        **rest: Any,
+        models: Iterable[str] = (),
+        since: date | None = None,
+        until: date | None = None,
+        preview: bool = False,
+        examples: Iterable[Json] = (),
+        counterexamples: Iterable[Json] = (),
     ) -> Callable[[Check], Check]:
         """Enters the decorated check in the book. The first paragraph of its docstring is the sentence."""
 
         def enter(check: Check) -> Check:
-            sentence, _, explain = (check.__doc__ or "").strip().partition("\n\n")
+            if id in self.rules:
+                raise ValueError(
+                    f"the book of {self.wire} has a rule {id} already: {self.rules[id].sentence}"
+                )
+            sentence, _, explain = cleandoc(check.__doc__ or "").partition("\n\n")
             self.rules[id] = Rule(
                 id=id,
                 level=level,
@@ -173,28 +212,69 @@ class RuleBook:
                 check=check,
                 source=(source,) if isinstance(source, str) else tuple(source),
                 refusal=refusal,
-                explain=explain.strip(),
-                **{name: tuple(v) if isinstance(v, list) else v for name, v in rest.items()},
+                explain=explain,
+                models=tuple(models),
+                since=since,
+                until=until,
+                preview=preview,
+                examples=tuple(examples),
+                counterexamples=tuple(counterexamples),
             )
             return check
 
         return enter
 
-    def extend(self, vendor: str, *, without: Sequence[str] = (), **changed: Mapping[str, Any]) -> RuleBook:
-        """A vendor's dialect: a copy without some rules and with some reworded (`ORD_002={"refusal": …}`)."""
+    def extend(
+        self,
+        vendor: str,
+        *,
+        only: Sequence[str] | None = None,
+        without: Sequence[str] = (),
+        envelope: Envelope | None = None,
+        **changed: Mapping[str, Any],
+    ) -> RuleBook:
+        """A vendor's dialect: a copy without some rules, with some reworded (`ORD_002={"refusal": …}`).
+
+        `only` names the reject rules that are known to hold there: the others become previews. Rules of the
+        vendor's own are entered in the copy with `rule()`.
+        """
         rules = {id: rule for id, rule in self.rules.items() if id not in without}
         for name, change in changed.items():
             id = name.replace("_", "-")
             rules[id] = replace(rules[id], **change)
-        return RuleBook(self.wire, vendor, self.envelope, rules)
+        if only is not None:
+            doubted = {id for id, rule in rules.items() if rule.kind is Kind.REJECT} - set(only)
+            rules |= {id: replace(rules[id], preview=True) for id in doubted}
+        return RuleBook(self.wire, vendor, envelope or self.envelope, rules)
 
     def judge(self, request: Request) -> list[Verdict]:
         """Every rule's verdict on one request, in the order of the book."""
-        return [
-            verdict(rule, request)
-            for rule in self.rules.values()
-            if rule.holds_for(request.model, request.when)
-        ]
+        return [verdict(rule, request) for rule in self.in_force(request)]
+
+    def objection(self, request: Request) -> Violation | None:
+        """The first violation that the provider refuses with; None where it would answer."""
+        for rule in self.in_force(request):
+            if rule.refuses:
+                for violation in verdict(rule, request).violations:
+                    return violation
+        return None
+
+    def in_force(self, request: Request) -> list[Rule]:
+        """The rules that hold for the request's model on its day."""
+        return [rule for rule in self.rules.values() if rule.holds_for(request.model, request.when)]
+
+    def refuse(self, violation: Violation) -> tuple[int, Mapping[str, str], bytes]:
+        """The provider's answer to a violation: status, headers, body.
+
+        Raises ValueError where the rule has no refusal: the provider would not have noticed.
+        """
+        refusal = violation.refusal
+        if refusal is None:
+            raise ValueError(
+                f"{violation.rule.id} is not refused by the API: it answers 200 and something is lost"
+            )
+        headers, body = self.envelope(refusal)
+        return refusal.status, headers, body
 
 
 def verdict(rule: Rule, subject: object) -> Verdict:

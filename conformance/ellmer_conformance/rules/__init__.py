@@ -1,1 +1,27 @@
-"""The contract of each wire format, one module each, one function a rule. `book()` finds a dialect."""
+"""The contract of each wire format, one package each, one function a rule. `book()` finds a dialect."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from ..rule import RuleBook
+
+__all__ = ["WIRES", "book"]
+
+WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini")
+
+
+@cache
+def book(wire: str, vendor: str = "") -> RuleBook:
+    """The rules of a wire format as a vendor applies them; without a vendor, as the format's own author does.
+
+    Of a vendor nobody studied, every reject rule is a preview. Raises LookupError for an unknown wire format.
+    """
+    if wire not in WIRES:
+        raise LookupError(
+            f"there are no rules for the wire format {wire!r}; there are for {', '.join(WIRES)}"
+        )
+    module = import_module(f".{wire.replace('-', '_')}", __name__)
+    found: RuleBook = module.dialect(vendor)
+    return found

@@ -63,6 +63,7 @@ def request(
     headers: Mapping[str, str],
     body: bytes,
     vendor: str | None = None,
+    *,
     when: date | None = None,
 ) -> Request:
     """The request that went to a URL.
@@ -72,7 +73,7 @@ def request(
     """
     value = json.loads(body)
     if not isinstance(value, dict):
-        raise ValueError(f"the body of {method} {url} is JSON but not an object")
+        raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
     found = detect(url, value, headers)
     if found is None:
         raise ValueError(f"{method} {url} is no chat endpoint of a known wire format ({', '.join(MODULES)})")

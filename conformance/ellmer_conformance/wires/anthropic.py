@@ -16,6 +16,7 @@ VENDOR = "anthropic"
 paths = (r"/v1/messages/?$", r"/publishers/anthropic/models/[^/:]+:(stream)?rawPredict$")
 
 Role = Literal["system", "user", "assistant", "tool"]
+_ROLES: dict[str, Role] = {"assistant": "assistant", "system": "system"}
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
@@ -36,7 +37,7 @@ def read(request: Request) -> list[Item]:
     """What the request says, in its order."""
     found = list(_system(request.body.get("system")))
     for turn, (pointer, message) in enumerate(messages(request.body)):
-        role: Role = {"assistant": "assistant", "system": "system"}.get(text_of(message.get("role")), "user")  # type: ignore[assignment]  # three of the literals
+        role = _ROLES.get(text_of(message.get("role")), "user")
         for place, block in blocks(message, pointer):
             found += _block(block, place, turn, role)
     return found
@@ -59,7 +60,7 @@ def _block(block: Json, pointer: str, turn: int, role: Role, within: str | None 
             media = _media(block)
             yield Item(
                 kind, role, pointer, turn, name=text_of(block.get("title")), media=media, within=within
-            )  # type: ignore[arg-type]  # one of the literals
+            )
         case "tool_use":
             id = text_of(block.get("id"))
             yield Item("call", role, pointer, turn, id=id, name=name, arguments=block.get("input"))
