@@ -1,1 +1,66 @@
-"""The whole vocabulary of working on this project: `nox -l` lists it, `nox -s NAME` runs one."""
+# /// script
+# dependencies = ["nox>=2026.7"]
+# ///
+"""The whole vocabulary of working on this project: `nox -l` lists it, `nox -s NAME` runs one session."""
+
+import os
+
+import nox
+
+nox.needs_version = ">=2025.5"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["tests", "conformance", "lint", "types"]
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+#: Sessions that replay run without keys, so that nothing can go live by accident.
+OFFLINE: dict[str, str | None] = {
+    "NO_COLOR": None if os.environ.get("FORCE_COLOR") else os.environ.get("NO_COLOR"),
+    **{name: None for name in os.environ if name.endswith(("_API_KEY", "_TOKEN", "_SECRET"))},
+}
+
+
+def group(name: str) -> list[str]:
+    """The packages of a dependency group."""
+    return list(nox.project.dependency_groups(PYPROJECT, name))
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """Replay every case on every wire format, offline, and print the matrix."""
+    session.install("-e", ".[conformance]")
+    session.run("conformance", "run", "--report", "build/conformance", *session.posargs, env=OFFLINE)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests of the library, the harness and the suite."""
+    session.install("-e", ".[conformance,images]", *group("tests"))
+    session.run("pytest", *(session.posargs or ["-n", "2"]), env=OFFLINE)
+
+
+@nox.session(default=False)
+def record(session: nox.Session) -> None:
+    """Record the cassettes again: live where a key is set, else from the strict server."""
+    session.install("-e", ".[conformance]")
+    session.run("conformance", "record", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and format."""
+    session.install(*group("lint"))
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", "--check")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types, strictly."""
+    session.install("-e", ".[conformance,images]", *group("types"))
+    session.run("mypy", *session.posargs)
+
+
+if __name__ == "__main__":
+    nox.main()

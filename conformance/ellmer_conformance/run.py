@@ -38,9 +38,13 @@ class Run:
     replies: Sequence[Reply] = ()
     tool_runs: Sequence[ToolRun] = ()
     transcript: str = ""
-    refused: Sequence[str] = field(
-        default=()
-    )  # capabilities of the case that the adapter declares as refused
+    refused: Sequence[str] = ()  # capabilities the case needs and the adapter declares as refused
+    replayed: bool = False
+    misses: Sequence[str] = ()  # requests without a recording, explained
+    unplayed: Sequence[str] = ()  # recordings without a request
+    cassette: str = ""  # its path below the folder of the cassettes
+    recorded_from: str = ""  # "live" or "strict-server"
+    snapshot_diff: str | None = None  # how the transcript differs from the frozen one; None: not compared
 
     @cached_property
     def said(self) -> list[list[Item]]:

@@ -1,4 +1,4 @@
-"""Plays a case: opens the cassette, drives the adapter, and turns what was observed into verdicts.
+"""Plays a case: opens the cassette, drives the adapter, and keeps everything that was observed.
 
 *Replay* (the default) has no server and no network. *Record* routes the vendor's host to the strict server,
 or, with a key in the environment, goes live. The adapter sees the same URLs each time.
@@ -7,9 +7,9 @@ or, with a key in the environment, goes live. The adapter sees the same URLs eac
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +21,11 @@ from .case import Ask, Case, Mode
 from .endpoints import WHERE, endpoint, live_key
 from .exchange import Exchange, Response
 from .neutral import Reply, Tool
-from .rule import Kind, Level, Rule, Verdict, Violation, broken, verdict
+from .rule import Verdict
 from .rules import behaviour
 from .run import Run, ToolRun
 
-__all__ = ["Played", "cassette_path", "play"]
-
-
-@dataclass(frozen=True)
-class Played:
-    """A run, what the rules say of it, and where its cassette came from."""
-
-    run: Run
-    verdicts: list[Verdict]
-    recorded_from: str
+__all__ = ["cassette_path", "judge", "play"]
 
 
 def cassette_path(root: Path, wire: str, vendor: str, case: Case, mode: Mode) -> Path:
@@ -53,30 +44,23 @@ def play(
     cassettes: Path,
     tape_mode: str = "replay",
     server: Callable[[str], str] | None = None,
-) -> Played:
-    """One case, one wire format, one mode. `server(case)` gives the strict server's URL when recording."""
-    path = cassette_path(cassettes, wire, vendor, case, mode)
+) -> Run:
+    """One case, one wire format, one mode. `server(case)` gives the strict server's URL to record from."""
     live = tape_mode != "replay" and live_key(wire, vendor) is not None
-    place = WHERE[wire, vendor]
-    routes = {place.origin: server(case.name)} if server and not live and tape_mode != "replay" else None
-    tools, tool_runs = _watched(case.tools)
-    spoiled: list[str] = []
-    with _tape(path, tape_mode, routes, spoiled, live=live, wire=wire, vendor=vendor) as tape:
-        session = adapter.session(
-            endpoint(wire, vendor, live=live), system=case.system, tools=tools, history=case.history
-        )
-        with closing(session):
-            replies = [_send(session, step, mode, spoiled) for step in case.steps]
-            transcript = session.transcript()
-    run = Run(
-        case=case,
-        wire=wire,
-        vendor=vendor,
-        mode=mode,
-        exchanges=exchanges_of(tape, vendor),
-        replies=replies,
-        tool_runs=tool_runs,
-        transcript=transcript,
-        refused=adapter.capabilities(wire, vendor).refused(case.needs),
+    stage = _Stage(case, mode, tools=[])
+    stage.tools += [_watched(tool, stage.tool_runs) for tool in case.tools]
+    session = adapter.session(
+        endpoint(wire, vendor, live=live), system=case.system, tools=stage.tools, history=case.history
     )
-    return Played(run, judge(run, spoiled), tape.recorded_from)
+    routes = {WHERE[wire, vendor].origin: server(case.name)} if server and not live else None
+    tape = use_cassette(
+        cassette_path(cassettes, wire, vendor, case, mode),
+        mode=tape_mode,
+        routes=routes,
+        recorded_from="live" if live else "strict-server",
+        judge=lambda sent: _complaints(sent, vendor),
+    )
+    with closing(session):
+        observed = stage.act(session, tape)
+    refused = adapter.capabilities(wire, vendor).refused(case.needs)
+    return replace(observed, wire=wire, vendor=vendor, exchanges=[], refused=refused)

@@ -12,6 +12,13 @@ from ...script import answers_of, text_of
 from ._book import LOSS, MUST, SHOULD, book, found
 
 
+@book.rule("TXT-001", MUST, LOSS, source="one normative printer over the neutral turns")
+def transcripts_agree(run: Run) -> Iterator[Finding]:
+    """The same conversation prints the same for every format, streamed or not, after ids are neutral."""
+    if run.snapshot_diff is not None:
+        yield found(not run.snapshot_diff, "/transcript", f"it differs:\n{run.snapshot_diff}")
+
+
 @book.rule("TXT-002", MUST, LOSS, source="tidyverse/ellmer print methods")
 def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
     """In the transcript every tool request has its own id, and every result the id of its request."""

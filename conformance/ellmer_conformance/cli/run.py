@@ -1,0 +1,70 @@
+"""`conformance run`: plays the cases against an adapter and prints the matrix."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+_REPEATED = {
+    "adapter": "Installed adapter, or package.module:name [ellmer-core].",
+    "wire": "Only this wire format.",
+    "vendor": "Only this vendor.",
+    "case": "Only this case.",
+    "mode": "Only this mode: sync, async, stream, async-stream.",
+}
+
+
+def _options(function: click.Command) -> click.Command:
+    for name, text in reversed(_REPEATED.items()):
+        function = click.option(
+            f"--{name}", multiple=True, help=f"{text} Repeatable; globs but for adapters."
+        )(function)
+    return function
+
+
+@click.command("run")
+@_options
+@click.option("--cassettes", type=click.Path(path_type=Path), default=Path("cassettes"), show_default=True)
+@click.option("--report", type=click.Path(path_type=Path), help="Folder for report.json and junit.xml.")
+@click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
+@click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
+def command(
+    cassettes: Path,
+    report: Path | None,
+    workers: int,
+    pytest_args: tuple[str, ...],
+    **filters: tuple[str, ...],
+) -> None:
+    """Play every case, offline, from the cassettes; print the matrix.
+
+    Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run. Further arguments after `--`
+    go to pytest (`-x`, `-k two_parallel`, `-v`).
+    """
+    if not cassettes.is_dir():
+        raise click.UsageError(
+            f"There is no folder {cassettes}. Run this where your cassettes are, name them with --cassettes, "
+            "or make them with `conformance record`."
+        )
+    sys.exit(run(cassettes, report, filters, [*pytest_args, *(["-n", str(workers)] if workers else [])]))
+
+
+def run(
+    cassettes: Path,
+    report: Path | None,
+    filters: dict[str, tuple[str, ...]],
+    more: list[str],
+) -> int:
+    """Hands over to pytest; its exit code in ours."""
+    import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
+
+    arguments = ["--pyargs", "ellmer_conformance.suite", "-p", "ellmer_conformance.plugin"]
+    arguments += ["-q", "--no-header", f"--cassettes={cassettes}"]
+    arguments += [f"--{name}={value}" for name, values in filters.items() for value in values]
+    if report:
+        arguments += [f"--report={report}", f"--junitxml={report / 'junit.xml'}"]
+    code = pytest.main([*arguments, *more])
+    return code if code in {0, 1} else 2

@@ -1,0 +1,220 @@
+"""The pytest plugin behind `conformance run`: parameters from adapters and cases, and the report.
+
+Options: `--adapter`, `--wire`, `--vendor`, `--case`, `--mode` (each may be repeated, globs allowed),
+`--cassettes`, `--snapshots`, `--report`, `--record`. Works under pytest-xdist: rows travel to the controller
+in the tests' reports.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
+
+from .adapters import Adapter, Capabilities
+from .case import MODES, Case, Mode
+from .cases import all_cases, scripts
+from .report import Report, Row, rows
+
+if TYPE_CHECKING:
+    from .rule import Verdict
+    from .run import Run
+
+_FILTERS = ("wire", "vendor", "case", "mode")
+
+
+@dataclass(frozen=True)
+class Play:
+    """One test: who plays what, where, how. `frozen`: its transcripts are kept as snapshots."""
+
+    adapter: Adapter
+    wire: str
+    vendor: str
+    case: Case
+    mode: Mode
+    frozen: bool
+
+    @property
+    def id(self) -> str:
+        """The test's id, and what `-k` matches."""
+        return f"{self.adapter.name}/{self.wire}/{self.vendor}/{self.case.name}[{self.mode}]"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a test plays: the cassettes, the strict server when recording, and the report."""
+
+    cassettes: Path
+    tape_mode: str
+    server: Callable[[str], str] | None
+    report: Callable[[Run, Sequence[Verdict]], None]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of `conformance run`."""
+    group = parser.getgroup("conformance")
+    group.addoption(
+        "--adapter", action="append", default=[], help="installed adapter, or package.module:name"
+    )
+    for name in _FILTERS:
+        group.addoption(f"--{name}", action="append", default=[], help=f"only this {name} (glob, repeatable)")
+    group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
+    group.addoption("--snapshots", default="conformance/snapshots", help="folder of the frozen transcripts")
+    group.addoption("--report", default="", help="folder for report.json and junit.xml")
+    group.addoption("--record", action="store_true", help="record again instead of replaying")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test per adapter × wire × vendor × case × mode that the options let through."""
+    if "scene" in metafunc.fixturenames:
+        plays = list(_plays(metafunc.config))
+        metafunc.parametrize("scene", plays, ids=[play.id for play in plays])
+
+
+def _plays(config: pytest.Config) -> Iterator[Play]:
+    wanted = {name: config.getoption(name) for name in _FILTERS}
+    for name in config.getoption("adapter") or ["ellmer-core"]:
+        adapter = find_adapter(name)
+        for wire, vendors in adapter.wires.items():
+            for vendor in vendors:
+                modes = _modes(adapter.capabilities(wire, vendor), recording=config.getoption("record"))
+                for case in all_cases().values():
+                    for mode in modes:
+                        place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
+                        if wire not in case.inexpressible and _let_through(place, wanted):
+                            yield Play(adapter, wire, vendor, case, mode, name == "ellmer-core")
+
+
+def _modes(able: Capabilities, *, recording: bool) -> list[Mode]:
+    """The modes to play; one for each cassette when recording (sync and async share theirs)."""
+    modes = [mode for mode in MODES if mode in able.modes]
+    return list({"stream" in mode: mode for mode in reversed(modes)}.values()) if recording else modes
+
+
+def _let_through(place: dict[str, str], wanted: dict[str, list[str]]) -> bool:
+    return all(
+        not globs or any(fnmatchcase(place[name], glob) for glob in globs) for name, globs in wanted.items()
+    )
+
+
+def find_adapter(name: str) -> Adapter:
+    """An adapter by entry point (group `ellmer_conformance.adapters`) or as `package.module:name`."""
+    if ":" in name:
+        module, _, attribute = name.partition(":")
+        made = getattr(import_module(module), attribute)
+    else:
+        known = {point.name: point for point in entry_points(group="ellmer_conformance.adapters")}
+        if name not in known:
+            raise pytest.UsageError(
+                f"unknown adapter {name!r}; installed: {', '.join(sorted(known))}. "
+                "Give package.module:name for one that is not."
+            )
+        made = known[name].load()
+    adapter: Adapter = made() if callable(made) else made
+    return adapter
+
+
+@pytest.fixture(scope="session")
+def _strict_server(request: pytest.FixtureRequest) -> Iterator[Callable[[str], str] | None]:
+    if not request.config.getoption("record"):
+        yield None
+        return
+    from .server import StrictServer  # noqa: PLC0415 - replay needs no server
+
+    with StrictServer(scripts()) as server:
+        counter = iter(range(1_000_000))
+        yield lambda case: server.url(case, str(next(counter)))
+
+
+@pytest.fixture
+def stage(request: pytest.FixtureRequest, _strict_server: Callable[[str], str] | None) -> Stage:
+    """Where the test plays."""
+    scene: Play = request.getfixturevalue("scene")
+    config = request.config
+
+    def report(run: Run, verdicts: Sequence[Verdict]) -> None:
+        found = rows(scene.adapter.name, run.wire, run.vendor, run.case.name, run.mode, verdicts)
+        kept = {"rows": [asdict(row) for row in found], "cassette": {run.cassette: run.recorded_from}}
+        request.node.user_properties.append(("conformance", json.dumps(kept)))
+
+    record = config.getoption("record")
+    cassettes = Path(config.getoption("cassettes"))
+    return Stage(cassettes, "rewrite" if record else "replay", _strict_server, report)
+
+
+@pytest.fixture
+def transcript(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> SnapshotAssertion:
+    """The frozen transcripts: one text file per case, shared by all wire formats and modes."""
+    folder = request.config.rootpath / request.config.getoption("snapshots")
+
+    class Transcript(SingleFileSnapshotExtension):
+        file_extension = "txt"
+        _write_mode = WriteMode.TEXT
+
+        @classmethod
+        def dirname(cls, *, test_location: PyTestLocation) -> str:
+            return str(folder)
+
+        @classmethod
+        def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
+            return str(index)
+
+        def serialize(self, data: Any, **_: Any) -> str:
+            return str(data)
+
+    return snapshot.use_extension(Transcript)
+
+
+class Collector:
+    """Gathers the rows from the tests' reports, wherever they ran, and writes and prints them at the end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.report = Report()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Takes the rows of a finished test."""
+        if report.when == "call":
+            for name, value in report.user_properties:
+                if name == "conformance":
+                    kept = json.loads(str(value))
+                    self.report.rows += [Row(**row) for row in kept["rows"]]
+                    self.report.cassettes |= kept["cassette"]
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Prints the matrix; writes report.json."""
+        self.report.skipped = list(_inexpressible(self.config))
+        folder = self.config.getoption("report")
+        if folder:
+            self.report.write(Path(folder) / "report.json")
+        if self.report.rows:
+            terminalreporter.ensure_newline()
+            self.report.print(Console(file=terminalreporter._tw._file, soft_wrap=True))  # noqa: SLF001 - no public way to its stream
+        if folder:
+            terminalreporter.write_line(f"wrote {Path(folder) / 'report.json'}")
+
+
+def _inexpressible(config: pytest.Config) -> Iterator[dict[str, str]]:
+    for name in config.getoption("adapter") or ["ellmer-core"]:
+        adapter = find_adapter(name)
+        for case in all_cases().values():
+            for wire, reason in case.inexpressible.items():
+                if wire in adapter.wires:
+                    yield {"adapter": adapter.name, "wire": wire, "case": case.name, "reason": reason}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The controller collects; workers only report."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Collector(config), "conformance-collector")
