@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
+
 from ellmer_conformance.case import Case, ask
 from ellmer_conformance.cases._parts import BLUE, RED, REPORT, weather
 from ellmer_conformance.exchange import Exchange, Request, Response
