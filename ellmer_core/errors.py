@@ -13,14 +13,18 @@ EllmerError
 │   └── ServerError                408, 409, 5xx (529 included)
 ├── ConnectError               no answer: refused, reset, name not found
 │   └── TimeoutError               no answer in time (also a builtin TimeoutError)
+├── ToolRoundsError            the model asked for tools more often than `max_tool_rounds` allows
 └── ResponseError              the provider's, but not said by it: the answer makes no sense
     ├── IncompleteResponseError    the answer ended before its terminal marker
     └── ConversionError            a value does not fit the type that was asked for (names the path)
+
+EllmerWarning                  the answer is there, and something about it should be known (a `UserWarning`)
 """
 
 from __future__ import annotations
 
 import builtins
+from typing import Literal
 
 __all__ = [
     "AsyncToolError",
@@ -30,6 +34,7 @@ __all__ = [
     "ContentError",
     "ConversionError",
     "EllmerError",
+    "EllmerWarning",
     "IncompleteResponseError",
     "ProviderError",
     "RateLimitError",
@@ -38,12 +43,17 @@ __all__ = [
     "TimeoutError",
     "ToolReject",
     "ToolResultError",
+    "ToolRoundsError",
     "UsageError",
 ]
 
 
 class EllmerError(Exception):
     """Base class."""
+
+
+class EllmerWarning(UserWarning):
+    """An answer that was cut at a limit, or filtered: usable, but not the whole of what the model had to say."""
 
 
 class UsageError(EllmerError):
@@ -115,7 +125,15 @@ class ConnectError(EllmerError):
 
 
 class TimeoutError(ConnectError, builtins.TimeoutError):
-    """Nothing came in time; the message says which of the timeouts it was."""
+    """Nothing came in time. `phase` says which of the timeouts it was: connect, idle or total."""
+
+    def __init__(self, message: str, phase: Literal["connect", "idle", "total"] = "idle") -> None:
+        super().__init__(message)
+        self.phase = phase
+
+
+class ToolRoundsError(EllmerError):
+    """The model asked for tools again and again; the last requests were not run."""
 
 
 class ResponseError(EllmerError):
