@@ -56,7 +56,7 @@ class Stage:
     """Where a test plays: the cassettes, the strict server when recording, and the report."""
 
     cassettes: Path
-    tape_mode: str
+    record: bool
     server: Callable[[str], str] | None
     report: Callable[[Run, Sequence[Verdict]], None]
 
@@ -144,13 +144,11 @@ def stage(request: pytest.FixtureRequest, _strict_server: Callable[[str], str] |
     config = request.config
 
     def report(run: Run, verdicts: Sequence[Verdict]) -> None:
-        found = rows(scene.adapter.name, run.wire, run.vendor, run.case.name, run.mode, verdicts)
+        found = rows(scene.adapter.name, run, verdicts)
         kept = {"rows": [asdict(row) for row in found], "cassette": {run.cassette: run.recorded_from}}
         request.node.user_properties.append(("conformance", json.dumps(kept)))
 
-    record = config.getoption("record")
-    cassettes = Path(config.getoption("cassettes"))
-    return Stage(cassettes, "rewrite" if record else "replay", _strict_server, report)
+    return Stage(Path(config.getoption("cassettes")), config.getoption("record"), _strict_server, report)
 
 
 @pytest.fixture
@@ -163,11 +161,11 @@ def transcript(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> S
         _write_mode = WriteMode.TEXT
 
         @classmethod
-        def dirname(cls, *, test_location: PyTestLocation) -> str:
+        def dirname(cls, *, test_location: PyTestLocation) -> str:  # noqa: ARG003 - syrupy's signature
             return str(folder)
 
         @classmethod
-        def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
+        def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:  # noqa: ARG003 - syrupy's signature
             return str(index)
 
         def serialize(self, data: Any, **_: Any) -> str:

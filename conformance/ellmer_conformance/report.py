@@ -48,7 +48,9 @@ class Row:
     provider_error: str = ""
 
 
-def rows(adapter: str, wire: str, vendor: str, case: str, mode: str, verdicts: Iterable[Verdict]) -> list[Row]:
+def rows(
+    adapter: str, wire: str, vendor: str, case: str, mode: str, verdicts: Iterable[Verdict]
+) -> list[Row]:
     """One row per rule, in the order of the books."""
     return [_row((adapter, wire, vendor, case, mode), v) for v in verdicts]
 

@@ -7,31 +7,33 @@ or, with a key in the environment, goes live. The adapter sees the same URLs eac
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ellmer_harness import Miss, Tape, Unused, use_cassette
+from ellmer_harness import Exchange as Taped
+from ellmer_harness import Miss, Sent, Tape, Unused, use_cassette
 
 from . import rules, wires
 from .adapters import Adapter, Session
-from .case import Ask, Case, Mode
+from .case import Case, Mode
 from .endpoints import WHERE, endpoint, live_key
-from .exchange import Exchange, Response
+from .exchange import Exchange, Request, Response
 from .neutral import Reply, Tool
-from .rule import Verdict
+from .rule import Verdict, verdict
 from .rules import behaviour
 from .run import Run, ToolRun
 
 __all__ = ["cassette_path", "judge", "play"]
 
 
-def cassette_path(root: Path, wire: str, vendor: str, case: Case, mode: Mode) -> Path:
-    """`<root>/<wire>/<vendor>/<case>.json`; streamed answers, being other answers, have a file of their own."""
+def cassette_path(wire: str, vendor: str, case: Case, mode: Mode) -> Path:
+    """`<wire>/<vendor>/<case>.json`; streamed answers, being other answers, have a file of their own."""
     stream = ".stream" if "stream" in mode else ""
-    return root / wire / vendor / f"{case.name}{stream}.json"
+    return Path(wire, vendor, f"{case.name}{stream}.json")
 
 
 def play(
@@ -42,25 +44,144 @@ def play(
     mode: Mode,
     *,
     cassettes: Path,
-    tape_mode: str = "replay",
+    record: bool = False,
     server: Callable[[str], str] | None = None,
 ) -> Run:
     """One case, one wire format, one mode. `server(case)` gives the strict server's URL to record from."""
-    live = tape_mode != "replay" and live_key(wire, vendor) is not None
-    stage = _Stage(case, mode, tools=[])
-    stage.tools += [_watched(tool, stage.tool_runs) for tool in case.tools]
-    session = adapter.session(
-        endpoint(wire, vendor, live=live), system=case.system, tools=stage.tools, history=case.history
-    )
-    routes = {WHERE[wire, vendor].origin: server(case.name)} if server and not live else None
+    live = record and live_key(wire, vendor) is not None
+    where = cassette_path(wire, vendor, case, mode)
     tape = use_cassette(
-        cassette_path(cassettes, wire, vendor, case, mode),
-        mode=tape_mode,
-        routes=routes,
+        cassettes / where,
+        mode="rewrite" if record else "replay",
+        blobs=cassettes / "blobs",
+        routes={WHERE[wire, vendor].origin: server(case.name)} if server and not live else None,
         recorded_from="live" if live else "strict-server",
-        judge=lambda sent: _complaints(sent, vendor),
+        judge=lambda sent: [*_complaints(wire, vendor, sent)],
     )
-    with closing(session):
-        observed = stage.act(session, tape)
-    refused = adapter.capabilities(wire, vendor).refused(case.needs)
-    return replace(observed, wire=wire, vendor=vendor, exchanges=[], refused=refused)
+    show = _Show(case, mode)
+    session = adapter.session(
+        endpoint(wire, vendor, live=live), system=case.system, tools=show.tools, history=case.history
+    )
+    taped = show.perform(session, tape)
+    return Run(
+        case=case,
+        wire=wire,
+        vendor=vendor,
+        mode=mode,
+        exchanges=[_exchange(wire, vendor, exchange) for exchange in taped],
+        replies=show.replies,
+        tool_runs=show.tool_runs,
+        transcript=show.transcript,
+        refused=adapter.capabilities(wire, vendor).refused(case.needs),
+        replayed=not record,
+        misses=show.misses,
+        unplayed=show.unplayed,
+        cassette=where.as_posix(),
+        recorded_from=show.recorded_from,
+    )
+
+
+def judge(run: Run) -> list[Verdict]:
+    """What every rule says: of each request, added up, and of the whole run."""
+    book = rules.book(run.wire, run.vendor)
+    found: dict[str, list[Verdict]] = defaultdict(list)
+    for index, exchange in enumerate(run.exchanges):
+        for one in book.judge(exchange.request):
+            found[one.rule.id].append(_placed(one, index))
+    return [_summed(each) for each in found.values()] + [
+        verdict(rule, run) for rule in behaviour.book.rules.values()
+    ]
+
+
+class _Show:
+    """One performance: the tools under watch, and what came of it so far, also when it breaks off."""
+
+    def __init__(self, case: Case, mode: Mode) -> None:
+        self.case, self.mode = case, mode
+        self.tool_runs: list[ToolRun] = []
+        self.tools = [_watched(tool, self.tool_runs) for tool in case.tools]
+        self.replies: list[Reply] = []
+        self.misses: list[str] = []
+        self.unplayed: list[str] = []
+        self.transcript = self.recorded_from = ""
+
+    def perform(self, session: Session, tape: AbstractContextManager[Tape]) -> list[Taped]:
+        """Plays all steps; returns the exchanges."""
+        taped: list[Taped] = []
+        try:
+            with tape as opened, closing(session):
+                taped = opened.exchanges
+                self.recorded_from = opened.recorded_from
+                self._converse(session)
+                self.transcript = session.transcript()
+        except Miss as miss:
+            self.misses.append(str(miss))
+        except Unused as unused:
+            self.unplayed.append(str(unused))
+        return taped
+
+    def _converse(self, session: Session) -> None:
+        if "async" in self.mode:
+            asyncio.run(self._converse_async(session))
+            return
+        for ask in self.case.steps:
+            try:
+                self.replies.append(session.send(ask.parts, stream=self.mode == "stream"))
+            except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
+                self.replies.append(Reply(error=error))
+
+    async def _converse_async(self, session: Session) -> None:
+        for ask in self.case.steps:
+            try:
+                self.replies.append(await session.asend(ask.parts, stream=self.mode == "async-stream"))
+            except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
+                self.replies.append(Reply(error=error))
+
+
+def _watched(tool: Tool, runs: list[ToolRun]) -> Tool:
+    """The tool, with every call of it noted."""
+
+    def run(**arguments: Any) -> Any:
+        try:
+            value = tool.run(**arguments)
+        except Exception as error:
+            runs.append(ToolRun(tool.name, arguments, error=error))
+            raise
+        runs.append(ToolRun(tool.name, arguments, value))
+        return value
+
+    return replace(tool, run=run)
+
+
+def _exchange(wire: str, vendor: str, taped: Taped) -> Exchange:
+    response = Response(taped.status, dict(taped.headers), taped.content, ended=taped.ended == "eof")
+    return Exchange(_request(wire, vendor, taped.sent), response if taped.status else None)
+
+
+def _request(wire: str, vendor: str, sent: Sent) -> Request:
+    """The request as rules see it; one that went to no chat endpoint is judged as an empty one."""
+    try:
+        return wires.request(sent.method, sent.url, sent.headers, sent.body, vendor)
+    except ValueError:
+        return Request(wire, vendor, {}, sent.url, sent.method, sent.headers)
+
+
+def _complaints(wire: str, vendor: str, sent: Sequence[Sent]) -> Iterator[str]:
+    """The MUST rules that what is about to be saved breaks, for the harness to refuse."""
+    for number, one in enumerate(sent):
+        for found in rules.book(wire, vendor).judge(_request(wire, vendor, one)):
+            if found.outcome == "fail":
+                violation = found.violations[0]
+                yield f"request {number}: {found.rule.id} at {violation.pointer}: {violation.message}"
+
+
+def _placed(found: Verdict, index: int) -> Verdict:
+    """The verdict with pointers that lead into the run."""
+    place = f"/exchanges/{index}/request"
+    return replace(found, violations=tuple(replace(v, pointer=place + v.pointer) for v in found.violations))
+
+
+def _summed(found: Sequence[Verdict]) -> Verdict:
+    """One rule's verdicts on all requests of the run as one."""
+    violations = tuple(violation for one in found for violation in one.violations)
+    return Verdict(found[0].rule, sum(one.checked for one in found), violations)

@@ -12,8 +12,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from .plugin import Play, Stage
 from .rule import Verdict
-from .runner import judge, play
 from .run import Run
+from .runner import judge, play
 from .transcript import normalised
 
 
@@ -26,7 +26,7 @@ def test_conformance(scene: Play, stage: Stage, transcript: SnapshotAssertion) -
         scene.case,
         scene.mode,
         cassettes=stage.cassettes,
-        tape_mode=stage.tape_mode,
+        record=stage.record,
         server=stage.server,
     )
     verdicts = judge(replace(run, snapshot_diff=_difference(run, scene, transcript)))

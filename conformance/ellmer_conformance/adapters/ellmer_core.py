@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -40,7 +41,7 @@ class EllmerCore:
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
         """Everything, but for DeepSeek, which takes text only."""
-        return _TEXT_ONLY if vendor == "deepseek" else Capabilities()
+        return _TEXT_ONLY if (wire, vendor) == ("openai-chat", "deepseek") else Capabilities()
 
     def session(
         self,
@@ -153,7 +154,7 @@ def _tool(tool: Tool) -> ec.ToolDef:
         call,
         tool.description,
         name=tool.name,
-        arguments=ec.type_from_schema(_json(tool.parameters)),
+        arguments=ec.type_from_schema(json.dumps(tool.parameters)),
     )
 
 
@@ -161,12 +162,6 @@ def _value(value: Any) -> Any:
     if isinstance(value, Image | PDF):
         return _content(value)
     return [_value(item) for item in value] if isinstance(value, list) else value
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    import json
-
-    return json.dumps(value)
 
 
 adapter: Callable[[], EllmerCore] = EllmerCore
