@@ -22,6 +22,7 @@ from rich.text import Text
 
 from .case import MODES
 from .rule import Verdict, Violation
+from .run import Run
 
 __all__ = ["Report", "Row", "rows"]
 
@@ -48,17 +49,19 @@ class Row:
     provider_error: str = ""
 
 
-def rows(
-    adapter: str, wire: str, vendor: str, case: str, mode: str, verdicts: Iterable[Verdict]
-) -> list[Row]:
+def rows(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> list[Row]:
     """One row per rule, in the order of the books."""
-    return [_row((adapter, wire, vendor, case, mode), v) for v in verdicts]
+    return [_row(adapter, run, found) for found in verdicts]
 
 
-def _row(place: tuple[str, str, str, str, str], verdict: Verdict) -> Row:
+def _row(adapter: str, run: Run, verdict: Verdict) -> Row:
     first: Violation | None = next(iter(verdict.violations), None)
     return Row(
-        *place,
+        adapter,
+        run.wire,
+        run.vendor,
+        run.case.name,
+        run.mode,
         rule=verdict.rule.id,
         level=verdict.rule.level.value,
         kind=verdict.rule.kind.value,
