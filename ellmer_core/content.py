@@ -39,9 +39,14 @@ class Content:
 
 @dataclass(frozen=True)
 class ContentText(Content):
-    """Text, often Markdown; the content that is shown while it streams."""
+    """Text, often Markdown; the content that is shown while it streams.
+
+    `extra` holds what the provider attached to this text and wants back (citations, an item id, a signature),
+    under the wire format's name as in `ContentThinking`. Texts are equal when their words are.
+    """
 
     text: str
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from ..tool_results import flatten
+from . import _shared
+
 if TYPE_CHECKING:
     from ..content import Content
     from ..errors import ProviderError
@@ -48,6 +51,11 @@ class Merger(ABC):
     def complete(self) -> bool:
         """Whether the format's terminal marker was seen. Without it the answer is not an answer."""
 
+    @property
+    def done(self) -> bool:
+        """Whether nothing can follow, so that the rest of the stream need not be waited for."""
+        return False
+
     @abstractmethod
     def add(self, event: Any) -> Sequence[Content]:
         """Takes one decoded event (a JSON object, or the string `"[DONE]"`); returns what it adds to show:
@@ -73,6 +81,9 @@ class Wire(ABC):
     default_model: ClassVar[str]
     key_vars: ClassVar[tuple[str, ...]] = ()  # environment variables that may hold the key, first one wins
     base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
+    param_names: ClassVar[
+        Mapping[str, str]
+    ] = {}  # neutral parameter: its place in the body, `a.b` for {"a": {"b"}}
     tool_media: Literal["pointer", "native", "refused"] = "pointer"
 
     model: str = ""
@@ -95,6 +106,17 @@ class Wire(ABC):
     ) -> Request:
         """The whole request: `turns` end with the user turn to answer; `type` asks for structured output."""
 
+    def post(self, url: str, body: Json, *, stream: bool) -> Request:
+        """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over
+        what was there before."""
+        body = _shared.merged(body, _shared.parameters(self.params, self.param_names, self.name))
+        body = _shared.merged(body, self.api_args)
+        return Request(url, {**self.headers(), **self.api_headers}, body, stream)
+
+    def headers(self) -> dict[str, str]:
+        """The headers that carry the key, if there is one."""
+        return {"authorization": f"Bearer {self.credentials()}"} if self.credentials else {}
+
     @abstractmethod
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """All turns in the provider's list, with the joins between turns that the format wants."""
@@ -107,6 +129,23 @@ class Wire(ABC):
     @abstractmethod
     def content(self, content: Content) -> Json:
         """One content block. Raises `ContentError`, naming class and wire, for what the format cannot say."""
+
+    def flat(self, contents: Sequence[Content]) -> list[Content]:
+        """The contents with media hoisted out of tool results, unless the results carry them natively."""
+        return list(contents) if self.tool_media == "native" else flatten(contents)
+
+    def call_id(self, id: str) -> str:
+        """A tool-call id that this format takes; the same for the call and its result."""
+        return id
+
+    def issued(self, extra: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """What this very provider attached to a content and wants back; `None` for another's, or nothing."""
+        own = extra.get(self.name)
+        return own if isinstance(own, Mapping) and own.get("vendor", self.vendor) == self.vendor else None
+
+    def own(self, **what: Any) -> Json:
+        """The `extra` of a content that this very provider issued; `issued()` reads it."""
+        return {self.name: {"vendor": self.vendor, **what}}
 
     @abstractmethod
     def tool(self, tool: ToolDef) -> Json:

@@ -1,0 +1,161 @@
+"""Bytes of a streamed answer, as they come from the network, into events: parsed JSON, or the word `[DONE]`.
+
+Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), newline-delimited JSON,
+and one JSON document. Decoders work on bytes, so that a chunk may end anywhere, inside a character too, and
+only LF, CRLF and CR end a line.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Literal
+
+from .errors import ResponseError
+
+__all__ = ["Decoder", "JsonDecoder", "NdjsonDecoder", "SseDecoder", "decoder"]
+
+_DONE = b"[DONE]"
+_FIELDS = (b"event:", b"id:", b"retry:", b":")
+_BOM = b"\xef\xbb\xbf"
+
+
+class Decoder(ABC):
+    """Cuts one answer into events; owned by one request, not shared."""
+
+    @abstractmethod
+    def feed(self, chunk: bytes) -> list[Any]:
+        """The events that `chunk` completes. Raises `ResponseError` for an event that is not JSON."""
+
+    @abstractmethod
+    def flush(self) -> list[Any]:
+        """What is left at the end of the answer. Half an event is no event."""
+
+
+def decoder(framing: Literal["sse", "ndjson", "json"]) -> Decoder:
+    """A fresh decoder. An answer that turns out to be bare JSON comes out of the SSE one whole, at the end."""
+    decoders: dict[str, Callable[[], Decoder]] = {
+        "sse": SseDecoder,
+        "ndjson": NdjsonDecoder,
+        "json": JsonDecoder,
+    }
+    return decoders[framing]()
+
+
+class _Lines:
+    """Whole lines out of chunks. A CR ends its line at once; an LF that follows it belongs to it."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._after_cr = False
+        self._started = False
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        if self._after_cr and chunk:
+            chunk = chunk.removeprefix(b"\n")
+            self._after_cr = False
+        if b"\r" in chunk:
+            self._after_cr = chunk.endswith(b"\r")
+            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if b"\n" not in chunk:
+            self._pieces.append(chunk)
+            return []
+        *lines, rest = b"".join([*self._pieces, chunk]).split(b"\n")
+        self._pieces = [rest]
+        if not self._started:
+            self._started = True
+            lines[0] = lines[0].removeprefix(_BOM)
+        return lines
+
+    def rest(self) -> bytes:
+        rest, self._pieces = b"".join(self._pieces), []
+        return rest if self._started else rest.removeprefix(_BOM)
+
+
+class SseDecoder(Decoder):
+    """Server-sent events. Only `data` matters: every format says the event's name in the data, too.
+
+    Lines that are no field of an event are kept: Gemini reports an error in the middle of a stream as bare,
+    pretty-printed JSON (vercel/ai#5217), and without `alt=sse` its whole stream is a JSON array.
+    """
+
+    def __init__(self) -> None:
+        self._lines = _Lines()
+        self._data: list[bytes] = []
+        self._stray: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[Any]:
+        events: list[Any] = []
+        for line in self._lines.feed(chunk):
+            if line.startswith(b"data:"):
+                self._data.append(line[5:])
+            elif line:
+                self._other(line)
+            elif self._data:
+                events += _events(self._take())
+        return events
+
+    def flush(self) -> list[Any]:
+        self.feed(self._lines.rest() + b"\n")
+        last = _whole(self._take())
+        stray = _whole(b"\n".join(self._stray))
+        return [*last, *stray]
+
+    def _take(self) -> bytes:
+        data, self._data = self._data, []
+        # The one space after the colon is optional, and around JSON it means nothing.
+        return data[0] if len(data) == 1 else b"\n".join(data)
+
+    def _other(self, line: bytes) -> None:
+        if not line.startswith(_FIELDS) and line not in {b"data", b"event", b"id", b"retry"}:
+            self._stray.append(line)
+
+
+class NdjsonDecoder(Decoder):
+    """One JSON object per line."""
+
+    def __init__(self) -> None:
+        self._lines = _Lines()
+
+    def feed(self, chunk: bytes) -> list[Any]:
+        return [event for line in self._lines.feed(chunk) for event in _events(line)]
+
+    def flush(self) -> list[Any]:
+        return _whole(self._lines.rest())
+
+
+class JsonDecoder(Decoder):
+    """One JSON document; the items of a list are events."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[Any]:
+        self._chunks.append(chunk)
+        return []
+
+    def flush(self) -> list[Any]:
+        chunks, self._chunks = self._chunks, []
+        return _events(b"".join(chunks).removeprefix(_BOM))
+
+
+def _events(data: bytes) -> list[Any]:
+    """The event in `data`, `[]` for blank data; a list is several."""
+    try:
+        event = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        data = data.strip()
+        if data in {b"", _DONE}:
+            return ["[DONE]"] if data else []
+        quoted = data[:200].decode("utf-8", "replace") + ("…" if len(data) > 200 else "")
+        raise ResponseError(f"An event of the answer is not JSON ({error}): {quoted}") from error
+    return event if isinstance(event, list) else [event]
+
+
+def _whole(data: bytes) -> list[Any]:
+    """As `_events`, for the last bytes of an answer: what does not parse was cut off, and is dropped."""
+    try:
+        return [event for event in _events(data) if isinstance(event, dict) or event == "[DONE]"]
+    except ResponseError:
+        return []
