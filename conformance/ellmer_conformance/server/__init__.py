@@ -1,1 +1,13 @@
-"""The strict local server: judges with the rules, plays the script."""
+"""The strict local server: judges with the rules, plays the script.
+
+    with StrictServer({"hello": Script((Answer((Say("Hi"),)),))}) as server:
+        base_url = server.url("hello", "1")
+
+A request comes in through `http.py`, finds its way in `routes.py`, is judged in `engine.py`, and the next step
+of its script is written in a provider's own bytes by one of the `dialects/`; `reply.py` says how the bytes
+travel. Only `http.py` and `strict.py` do I/O.
+"""
+
+from .strict import PortInUse, StrictServer
+
+__all__ = ["PortInUse", "StrictServer"]

@@ -42,6 +42,10 @@ class Reply:
         """The same as a value of an `Exchange`."""
         return Response(self.status, dict(self.headers), self.body, ended=self.ending == "end")
 
+    def noting(self, violations: str) -> Reply:
+        """With the violations of the request in a header."""
+        return replace(self, headers=(*self.headers, ("x-conformance-violations", violations)))
+
 
 def plain(status: int, headers: Headers, body: bytes) -> Reply:
     """A reply in one write, with its content length."""

@@ -1,0 +1,238 @@
+"""Neutral → theirs: each provider's replies, refusals and failures, in its own bytes.
+
+One module per wire format, each with the same sections: *answers*, *failures*, *refusals*. A vendor that
+differs is a subclass in a file of its own. Everything is a pure function of a `Ticket`: ids, times and
+headers come from the case and the place in the conversation, so that recording twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from ...exchange import Json, Request
+from ...rule import Refusal
+from ...script import Answer, Call, Say, Stop, Think
+from ..reply import Headers
+
+__all__ = [
+    "ALNUM",
+    "HEX",
+    "NOISE",
+    "WRONG_KEY",
+    "Dialect",
+    "FailureKind",
+    "Frame",
+    "Ticket",
+    "arguments_text",
+    "calls",
+    "compact",
+    "content_frames",
+    "pretty",
+    "reason",
+    "said",
+    "slices",
+    "sse",
+    "thought",
+    "words",
+]
+
+FailureKind = Literal["overloaded", "server-error", "rate-limit"]
+Kind = Literal["open", "text", "thinking", "call", "arguments", "close", "end"]
+
+#: Any key is taken, save this one: to see what a client makes of the provider's 401.
+WRONG_KEY = "wrong-key"
+
+HEX = "0123456789abcdef"
+ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+NOISE = "tE2vJ9Rr04kpJWJckZ7pYv3YI2E"  # of which paddings are made
+
+
+class Frame(NamedTuple):
+    """One event of a stream in its final bytes. `kind` says what would be lost without it."""
+
+    kind: Kind
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A request and its place: the `number`-th of its conversation that is answered, from 0."""
+
+    request: Request
+    case: str
+    number: int
+
+    @cached_property
+    def seed(self) -> str:
+        """What everything random-looking in the reply derives from."""
+        return f"{self.request.wire}/{self.request.vendor}/{self.case}/{self.number}"
+
+    @cached_property
+    def created(self) -> int:
+        """Unix time in seconds: three seconds from one answer to the next, on a day of the case's own."""
+        day = int.from_bytes(sha256(self.case.encode()).digest()[:2], "big") % 90
+        return 1_767_225_600 + 86_400 * day + 3 * self.number
+
+    def token(self, label: str, length: int, alphabet: str = ALNUM) -> str:
+        """`length` (at most 40) characters that look random."""
+        value = int.from_bytes(sha256(f"{self.seed}/{label}".encode()).digest(), "big")
+        letters = []
+        for _ in range(length):
+            value, index = divmod(value, len(alphabet))
+            letters.append(alphabet[index])
+        return "".join(letters)
+
+
+class Dialect(ABC):
+    """One provider's hand, writing one reply."""
+
+    wire: ClassVar[str]
+    vendor: ClassVar[str]
+    stops: ClassVar[Mapping[Stop, str]]  # the stop reasons, in their words
+    arguments_key: ClassVar[bytes]  # what stands before the first call's arguments in a whole reply
+    failures: ClassVar[Mapping[FailureKind, Refusal]]  # the provider's own troubles: status and words
+    retry: ClassVar[Mapping[FailureKind, Headers]] = {}  # what their headers say of when to come back
+
+    def __init__(self, ticket: Ticket) -> None:
+        self.ticket = ticket
+
+    @property
+    def asked(self) -> Json:
+        """The body of the request."""
+        return self.ticket.request.body
+
+    @property
+    def model(self) -> str:
+        """The name of the model that answers."""
+        return self.ticket.request.model
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def body(self, answer: Answer) -> bytes:
+        """The whole reply as it is sent without a stream."""
+
+    @abstractmethod
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        """The reply as a stream, terminal marker included."""
+
+    @abstractmethod
+    def headers(self, *, stream: bool) -> Headers:
+        """The response headers, content type first."""
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """What comes in a stream instead of its rest when the provider fails after the frames `before`."""
+
+    # refusals (the error bodies around them are the rule books') ------------------------------------------
+
+    @abstractmethod
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        """Why the provider does not let this client in, if it does not."""
+
+    @abstractmethod
+    def no_json(self, detail: str) -> Refusal:
+        """The body is not JSON."""
+
+    @abstractmethod
+    def no_such(self, method: str, path: str) -> Refusal:
+        """Nothing is at this path, or not for this method."""
+
+    def too_large(self) -> Refusal:
+        """The body is larger than any provider takes."""
+        return Refusal("Request exceeds the maximum size", 413, "request_too_large")
+
+    def forged(self, *, strict: bool) -> Refusal | None:
+        """What the provider says of a signature or a signed text that was changed, if one was.
+
+        Not `strict` lets signatures pass that were not issued here: a real one cannot be checked.
+        """
+        del strict
+        return None
+
+
+# what an answer holds -------------------------------------------------------------------------------------
+
+
+def said(answer: Answer) -> str:
+    """All its text."""
+    return "".join(part.text for part in answer.parts if isinstance(part, Say))
+
+
+def thought(answer: Answer) -> str:
+    """All its reasoning."""
+    return "".join(part.text for part in answer.parts if isinstance(part, Think))
+
+
+def calls(answer: Answer) -> list[Call]:
+    """Its tool calls."""
+    return [part for part in answer.parts if isinstance(part, Call)]
+
+
+def reason(answer: Answer) -> Stop:
+    """Why it stopped."""
+    return answer.stop or ("tool" if calls(answer) else "stop")
+
+
+def arguments_text(call: Call) -> str:
+    """The arguments as the JSON text that a model writes."""
+    return compact(call.arguments) if call.text is None else call.text
+
+
+# pieces ---------------------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"\s*\S+(?:\s+$)?|\s+")
+
+
+def words(part: Say | Think) -> Sequence[str]:
+    """The pieces in which a stream sends text: those of the script, else two words at a time."""
+    if isinstance(part, Say) and part.pieces:
+        return part.pieces
+    found = _WORD.findall(part.text)
+    return ["".join(found[i : i + 2]) for i in range(0, len(found), 2)]
+
+
+def slices(text: str) -> Iterator[str]:
+    """The pieces in which a stream sends arguments: they end inside keys and values, never inside a letter."""
+    start, turn = 0, 0
+    while start < len(text):
+        size = (2, 5, 3, 8, 4)[turn % 5]
+        yield text[start : start + size]
+        start, turn = start + size, turn + 1
+
+
+# bytes ----------------------------------------------------------------------------------------------------
+
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def compact(value: Any) -> str:
+    """JSON without a space."""
+    return _compact(value)
+
+
+def pretty(value: Any, indent: int = 2) -> bytes:
+    """JSON over many lines, with a line end."""
+    return f"{json.dumps(value, indent=indent, ensure_ascii=False)}\n".encode()
+
+
+def sse(data: str, event: str = "") -> bytes:
+    """A server-sent event."""
+    return f"event: {event}\ndata: {data}\n\n".encode() if event else f"data: {data}\n\n".encode()
+
+
+def content_frames(frames: Iterable[Frame]) -> list[Frame]:
+    """A stream up to the point where its last part would be closed."""
+    kept = list(frames)
+    while kept and kept[-1].kind in {"close", "end"}:
+        kept.pop()
+    return kept

@@ -1,0 +1,212 @@
+"""OpenAI Chat Completions: chunks without event names, `[DONE]`, usage in a chunk without choices.
+
+Reasoning is not shown here, only counted. https://platform.openai.com/docs/api-reference/chat
+"""
+
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Call, Say, Stop, Usage
+from ..reply import Headers
+from . import (
+    HEX,
+    NOISE,
+    Dialect,
+    FailureKind,
+    Frame,
+    arguments_text,
+    calls,
+    compact,
+    pretty,
+    reason,
+    said,
+    slices,
+    sse,
+    words,
+)
+from ._openai import FAILURES, NO_JSON, RETRY, call_id, fields, headers, locked, no_such, snapshot
+
+__all__ = ["OpenAIChat"]
+
+_REASONS = re.compile(r"^(o\d|gpt-[5-9])")  # models that have neither `logprobs` nor a fingerprint
+
+
+class OpenAIChat(Dialect):
+    """api.openai.com, and those who copy it."""
+
+    wire: ClassVar[str] = "openai-chat"
+    vendor: ClassVar[str] = "openai"
+    arguments_key: ClassVar[bytes] = b'"arguments":'
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "stop",
+        "tool": "tool_calls",
+        "length": "length",
+        "filter": "content_filter",
+    }
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = FAILURES
+    retry: ClassVar[Mapping[FailureKind, Headers]] = RETRY
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        return pretty(self.completion(answer))
+
+    def completion(self, answer: Answer) -> Json:
+        """The whole reply as JSON."""
+        choice = {"index": 0, "message": self.message(answer), **self.unless_reasoning(logprobs=None)}
+        choice["finish_reason"] = self.stops[reason(answer)]
+        return {
+            "id": self.id,
+            "object": "chat.completion",
+            "created": self.ticket.created,
+            "model": self.model,
+            "choices": [choice],
+            "usage": self.usage(answer.usage),
+            "service_tier": "default",
+            "system_fingerprint": self.fingerprint,
+        }
+
+    def message(self, answer: Answer) -> Json:
+        """The assistant message."""
+        made = [
+            {
+                "id": self.call_id(call, index),
+                "type": "function",
+                "function": {"name": call.name, "arguments": arguments_text(call)},
+            }
+            for index, call in enumerate(calls(answer))
+        ]
+        text = said(answer)
+        message: Json = {"role": "assistant", "content": None if made and not text else text}
+        if made:
+            message["tool_calls"] = made
+        return message | {"refusal": None, "annotations": []}
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        yield Frame("open", self.chunk(self.opening(answer)))
+        for part in answer.parts:
+            for piece in words(part) if isinstance(part, Say) else ():
+                yield Frame("text", self.chunk({"content": piece}))
+        for index, call in enumerate(calls(answer)):
+            yield from self.call(call, index)
+        yield Frame("end", self.chunk({}, finish=self.stops[reason(answer)]))
+        if self.options.get("include_usage"):
+            yield Frame("end", self.usage_chunk(answer.usage))
+        yield Frame("end", sse("[DONE]"))
+
+    def opening(self, answer: Answer) -> Json:
+        """The first delta: before calls alone there is no content."""
+        if calls(answer) and not said(answer):
+            return {"role": "assistant", "content": None}
+        return {"role": "assistant", "content": "", "refusal": None}
+
+    def call(self, call: Call, index: int) -> Iterator[Frame]:
+        """A chunk that names the call, then its arguments in pieces."""
+        first = {"index": index, "id": self.call_id(call, index), "type": "function"}
+        first |= {"function": {"name": call.name, "arguments": ""}}
+        yield Frame("call", self.chunk({"tool_calls": [first]}))
+        for piece in slices(arguments_text(call)):
+            delta = {"index": index, "function": {"arguments": piece}}
+            yield Frame("arguments", self.chunk({"tool_calls": [delta]}))
+
+    def chunk(self, delta: Json, finish: str | None = None) -> bytes:
+        """A chunk with one choice."""
+        choice = {"index": 0, "delta": delta, **self.unless_reasoning(logprobs=None), "finish_reason": finish}
+        usage = {"usage": None} if self.options.get("include_usage") else {}
+        return self.event({"choices": [choice], **usage})
+
+    def usage_chunk(self, usage: Usage) -> bytes:
+        """The chunk without choices."""
+        return self.event({"choices": [], "usage": self.usage(usage)})
+
+    def event(self, rest: Json) -> bytes:
+        """A chunk as an event, padded against guessing tokens by their length."""
+        chunk = self.chunk_head | rest
+        if self.options.get("include_obfuscation", True):
+            chunk["obfuscation"] = NOISE[: 16 - len(compact(chunk).encode()) % 16]
+        return sse(compact(chunk))
+
+    @cached_property
+    def chunk_head(self) -> Json:
+        """What every chunk begins with."""
+        return {
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.ticket.created,
+            "model": self.model,
+            "service_tier": "default",
+            "system_fingerprint": self.fingerprint,
+        }
+
+    @property
+    def options(self) -> Json:
+        """The request's `stream_options`."""
+        given = self.asked.get("stream_options")
+        return given if isinstance(given, dict) else {}
+
+    def usage(self, usage: Usage) -> Json:
+        """Token counts: the parts are included in the wholes."""
+        return {
+            "prompt_tokens": usage.input,
+            "completion_tokens": usage.output,
+            "total_tokens": usage.input + usage.output,
+            "prompt_tokens_details": {"cached_tokens": usage.cached, "audio_tokens": 0},
+            "completion_tokens_details": {
+                "reasoning_tokens": usage.reasoning,
+                "audio_tokens": 0,
+                "accepted_prediction_tokens": 0,
+                "rejected_prediction_tokens": 0,
+            },
+        }
+
+    @property
+    def id(self) -> str:
+        """`chatcmpl-` and 29 characters."""
+        return f"chatcmpl-{self.ticket.token('completion', 29)}"
+
+    def call_id(self, call: Call, index: int) -> str:
+        """The id of a call."""
+        return call_id(self.ticket, call, index)
+
+    @property
+    def model(self) -> str:
+        return snapshot(self.ticket.request.model)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Which build answered."""
+        return None if _REASONS.match(self.model) else f"fp_{self.ticket.token('build', 10, HEX)}"
+
+    def unless_reasoning(self, **fields: Any) -> Json:
+        """Fields that reasoning models leave out."""
+        return {} if _REASONS.match(self.model) else fields
+
+    def headers(self, *, stream: bool) -> Headers:
+        return headers(self.ticket, stream=stream)
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """A bare error object, and the stream goes on to its end as if nothing had happened."""
+        yield sse(compact({"error": fields(self.failures[kind])}))
+        if self.options.get("include_usage"):
+            yield self.usage_chunk(Usage(0, 0))
+        yield sse("[DONE]")
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        return locked(headers)
+
+    def no_json(self, detail: str) -> Refusal:
+        return NO_JSON
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        return no_such(method, path)

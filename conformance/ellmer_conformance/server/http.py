@@ -1,0 +1,254 @@
+"""HTTP/1.1 on a socket: requests as values in, replies played out, one after another per connection.
+
+httptools parses; everything a client may do is answered: keep-alive and pipelining, chunked bodies,
+`Expect: 100-continue`, HEAD, HTTP/1.0, malformed requests (400), absurd sizes (413, 431).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections import deque
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Protocol
+
+import httptools
+
+from .reply import Reply, plain
+
+__all__ = ["MAX_BODY", "Connection", "Handler", "HttpRequest"]
+
+MAX_BODY = 64 * 1024 * 1024  # bytes; the largest request any of the providers takes is 50 MB
+MAX_HEAD = 64 * 1024
+_LINGER = 5.0  # seconds in which a refused client may finish sending
+_PIPELINED = 16  # requests read ahead of a reply before the socket is left alone
+
+_STATUS = {int(s): s.phrase for s in HTTPStatus} | {529: "Site Overloaded"}
+
+
+@dataclass(frozen=True)
+class HttpRequest:
+    """A request as it came: the target as on the request line, header names in lower case."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes = b""
+    keep_alive: bool = True
+    version: str = "1.1"
+
+
+class Handler(Protocol):
+    """What a connection asks. Both must be quick and must not raise."""
+
+    def answer(self, request: HttpRequest) -> Reply:
+        """The reply to a whole request."""
+
+    def too_large(self, request: HttpRequest) -> Reply:
+        """The reply to a request whose body will not be read."""
+
+
+class Connection(asyncio.Protocol):
+    """One client. The set of open connections belongs to the server, which closes them when it stops."""
+
+    def __init__(self, handler: Handler, connections: set[Connection]) -> None:
+        self._handler = handler
+        self._connections = connections
+        self._parser = httptools.HttpRequestParser(self)
+        self._transport: asyncio.Transport
+        self._waiting: deque[HttpRequest] = deque()
+        self._playing: asyncio.Task[None] | None = None
+        self._writable: asyncio.Event | None = None
+        self._closing = self._half_closed = self._held = False
+
+    # from the transport -----------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._connections.add(self)
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self._closing = True
+        self._connections.discard(self)
+        self._waiting.clear()
+        if self._playing:
+            self._playing.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        if self._closing:
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            pass  # an offer to switch protocols may be ignored; the request itself was complete
+        except httptools.HttpParserCallbackError as error:
+            self._give_up(500, f"A defect of the strict server: {error.__context__!r}\n")
+            context = {"message": "the strict server failed on a request", "exception": error.__context__}
+            asyncio.get_running_loop().call_exception_handler(context)
+        except httptools.HttpParserError as error:
+            self._give_up(400, f"This is not HTTP/1.1: {error}\n")
+
+    def eof_received(self) -> bool:
+        self._half_closed = True
+        return bool(self._playing or self._waiting)  # a client that half-closes still gets its reply
+
+    def pause_writing(self) -> None:
+        self._writable = asyncio.Event()
+
+    def resume_writing(self) -> None:
+        if self._writable:
+            self._writable.set()
+        self._writable = None
+
+    def close(self) -> None:
+        """Ends the connection, whatever it was doing."""
+        self._closing = True
+        self._transport.abort()
+
+    # from the parser --------------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        self._target = b""
+        self._headers: dict[str, str] = {}
+        self._body: list[bytes] = []
+        self._head_size = self._body_size = 0
+
+    def on_url(self, url: bytes) -> None:
+        self._target += url
+        self._head_size += len(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        self._headers[key] = f"{self._headers[key]}, {text}" if key in self._headers else text
+        self._head_size += len(name) + len(value)
+        if self._head_size > MAX_HEAD:
+            self._give_up(431, "The request's headers are larger than 64 KB.\n")
+
+    def on_headers_complete(self) -> None:
+        length = self._headers.get("content-length", "")
+        if length.isdecimal() and int(length) > MAX_BODY:
+            self._refuse_body()
+        elif self._headers.get("expect", "").lower() == "100-continue" and not self._playing:
+            self._write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def on_body(self, body: bytes) -> None:
+        self._body_size += len(body)
+        if self._body_size > MAX_BODY:
+            self._refuse_body()
+        elif not self._closing:
+            self._body.append(body)
+
+    def on_message_complete(self) -> None:
+        if self._closing:
+            return
+        self._waiting.append(self._request(self._body))
+        if len(self._waiting) > _PIPELINED and not self._held:
+            self._held = True
+            self._transport.pause_reading()
+        if self._playing is None:
+            self._next()
+
+    # replies ----------------------------------------------------------------------------------------------
+
+    def _request(self, body: list[bytes]) -> HttpRequest:
+        return HttpRequest(
+            self._parser.get_method().decode("latin-1"),
+            self._target.decode("latin-1"),
+            self._headers,
+            b"".join(body),
+            self._parser.should_keep_alive(),
+            self._parser.get_http_version(),
+        )
+
+    def _next(self) -> None:
+        """Answers what waits: at once where the reply is one write, else in a task of its own."""
+        while self._waiting and not self._closing and self._playing is None:
+            request = self._waiting.popleft()
+            reply = self._handler.answer(request)
+            if reply.length is not None and len(reply.writes) <= 1 and reply.ending == "end":
+                self._write(head(reply, request) + (b"" if request.method == "HEAD" else reply.body))
+                self._after(reply, request)
+            else:
+                self._playing = asyncio.ensure_future(self._play(reply, request))
+        if self._held and len(self._waiting) <= _PIPELINED and not self._closing:
+            self._held = False
+            self._transport.resume_reading()
+
+    async def _play(self, reply: Reply, request: HttpRequest) -> None:
+        chunked = reply.length is None and request.version == "1.1"
+        self._write(head(reply, request))
+        for number, data in enumerate(() if request.method == "HEAD" else reply.writes):
+            if number and reply.delay:
+                await asyncio.sleep(reply.delay)
+            if self._writable:
+                await self._writable.wait()
+            self._write(b"%x\r\n%b\r\n" % (len(data), data) if chunked and data else data)
+        if chunked and reply.ending == "end" and request.method != "HEAD":
+            self._write(b"0\r\n\r\n")
+        await self._end(reply)
+        self._playing = None
+        self._after(reply, request)
+        self._next()
+
+    async def _end(self, reply: Reply) -> None:
+        match reply.ending:
+            case "reset":
+                linger = struct.pack("ii", 1, 0)  # closing discards what is unsent and sends RST
+                self._transport.get_extra_info("socket").setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, linger
+                )
+                self.close()
+            case "half-close":
+                self._transport.write_eof()
+                await asyncio.Event().wait()  # cancelled when the client leaves
+            case "stall":
+                await asyncio.Event().wait()
+
+    def _after(self, reply: Reply, request: HttpRequest) -> None:
+        if self._half_closed or not persistent(reply, request):
+            self._closing = True
+            self._transport.close()
+
+    def _write(self, data: bytes) -> None:
+        if data and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def _refuse_body(self) -> None:
+        if not self._closing:
+            self._finish(self._handler.too_large(self._request([])))
+
+    def _give_up(self, status: int, message: str) -> None:
+        if not self._closing:
+            self._finish(plain(status, [("content-type", "text/plain")], message.encode()))
+
+    def _finish(self, reply: Reply) -> None:
+        """Sends the last reply and goes on reading: to close on unread bytes would reset the connection."""
+        self._write(head(reply, HttpRequest("", "", {}, keep_alive=False)) + reply.body)
+        self._closing = True
+        if not self._transport.is_closing():
+            self._transport.write_eof()
+            asyncio.get_running_loop().call_later(_LINGER, self._transport.abort)
+
+
+def persistent(reply: Reply, request: HttpRequest) -> bool:
+    """Whether the connection stays open: HTTP/1.0 has no chunks, there a stream ends with the connection."""
+    return request.keep_alive and (reply.length is not None or request.version == "1.1")
+
+
+def head(reply: Reply, request: HttpRequest) -> bytes:
+    """Status line and headers, with the framing that this request allows."""
+    lines = [f"HTTP/1.1 {reply.status} {_STATUS.get(reply.status, 'Unknown')}"]
+    lines += [f"{name}: {value}" for name, value in reply.headers]
+    if reply.length is not None:
+        lines.append(f"content-length: {reply.length}")
+    elif request.version == "1.1":
+        lines.append("transfer-encoding: chunked")
+    if not persistent(reply, request):
+        lines.append("connection: close")
+    elif request.version != "1.1":
+        lines.append("connection: keep-alive")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")

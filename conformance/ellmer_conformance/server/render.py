@@ -1,0 +1,96 @@
+"""A step of a script as the bytes of a reply, in a dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+
+from .. import wires
+from ..exchange import Media, Request
+from ..rule import Refusal
+from ..rules import book
+from ..script import Answer, Call, Cut, Delivery, Failure, Sees, Step
+from .dialects import Dialect, Frame, arguments_text, content_frames
+from .reply import Headers, Reply, deliver, plain
+
+__all__ = ["refuse", "render", "visible"]
+
+
+def render(dialect: Dialect, step: Step) -> Reply:
+    """The reply to a legal request."""
+    match step:
+        case Answer():
+            return _answer(dialect, step)
+        case Cut():
+            return _cut(dialect, step)
+        case Failure():
+            return _fail(dialect, step)
+        case Sees():
+            seen = tuple(media.sha256 for media in visible(dialect.ticket.request))
+            return _answer(dialect, step.then if seen == step.media else step.otherwise)
+        case Delivery():
+            return deliver(render(dialect, step.step), step)
+
+
+def visible(request: Request) -> list[Media]:
+    """The images and documents that the request brings after the model's last word, in the order it reads."""
+    news = takewhile(lambda item: item.role != "assistant", reversed(wires.read(request)))
+    return [item.media for item in news if item.media and item.kind in {"image", "document"}][::-1]
+
+
+def refuse(dialect: Dialect, refusal: Refusal, more: Headers = ()) -> Reply:
+    """The provider's error status and body."""
+    kind, body = book(dialect.wire, dialect.vendor).envelope(refusal)
+    headers = dict(dialect.headers(stream=False)) | dict(kind) | dict(more)
+    return plain(refusal.status, tuple(headers.items()), body)
+
+
+def _answer(dialect: Dialect, answer: Answer) -> Reply:
+    if dialect.ticket.request.stream:
+        return _stream(dialect, [frame.data for frame in dialect.frames(answer)])
+    return plain(200, dialect.headers(stream=False), dialect.body(answer))
+
+
+def _stream(dialect: Dialect, writes: Sequence[bytes]) -> Reply:
+    return Reply(200, dialect.headers(stream=True), writes)
+
+
+def _fail(dialect: Dialect, step: Failure) -> Reply:
+    if step.after is None or not dialect.ticket.request.stream:
+        return refuse(dialect, dialect.failures[step.kind], dialect.retry.get(step.kind, ()))
+    before = content_frames(dialect.frames(step.after))
+    writes = [frame.data for frame in before] + list(dialect.broken(step.kind, before))
+    return _stream(dialect, writes)
+
+
+def _cut(dialect: Dialect, step: Cut) -> Reply:
+    whole = _answer(dialect, step.answer)
+    if dialect.ticket.request.stream:
+        frames = list(dialect.frames(step.answer))
+        writes: Sequence[bytes] = (
+            [frame.data for frame in frames if frame.kind != "end"]
+            if step.at == "before-end"
+            else _inside(dialect, frames, step.answer)
+        )
+        return replace(whole, writes=writes)
+    body = whole.body.rstrip()
+    end = len(body) - 1 if step.at == "before-end" else _middle(dialect, body, step.answer)
+    return replace(whole, writes=(body[:end],), length=end)
+
+
+def _inside(dialect: Dialect, frames: Sequence[Frame], answer: Answer) -> list[bytes]:
+    """Frames up to the middle of the first call's arguments; where one frame has them whole, half of that."""
+    named = next(i for i, frame in enumerate(frames) if frame.kind == "call")
+    pieces = sum(1 for _ in takewhile(lambda frame: frame.kind == "arguments", frames[named + 1 :]))
+    writes = [frame.data for frame in frames[: named + 1 + pieces // 2]]
+    if not pieces:
+        writes[named] = writes[named][: _middle(dialect, writes[named], answer)]
+    return writes
+
+
+def _middle(dialect: Dialect, body: bytes, answer: Answer) -> int:
+    """Where the first call's arguments are half written."""
+    call = next(part for part in answer.parts if isinstance(part, Call))
+    start = body.index(dialect.arguments_key) + len(dialect.arguments_key)
+    return start + len(arguments_text(call).encode()) // 2 + 1

@@ -1,0 +1,122 @@
+"""The strict server as a thing to start: in a thread of its own for tests, or in the foreground."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote
+
+from ..exchange import Exchange
+from ..rule import Verdict
+from ..script import Script
+from .engine import Engine, Mode
+from .http import Connection
+
+__all__ = ["PortInUse", "StrictServer"]
+
+
+class PortInUse(OSError):
+    """Something else listens on the port."""
+
+
+class StrictServer:
+    """A strict server on a port of its own while the `with` block runs.
+
+    Each pair of case and nonce is a conversation of its own. The case `any` is always there.
+    """
+
+    def __init__(
+        self,
+        scripts: Mapping[str, Script] | None = None,
+        *,
+        mode: Mode = "reject",
+        port: int = 0,
+        host: str = "127.0.0.1",
+    ) -> None:
+        self.engine = Engine(scripts or {}, mode)
+        self.host, self.port = host, port
+        self._loop: asyncio.AbstractEventLoop
+        self._stop: asyncio.Event
+        self._up = Event()
+        self._failed: BaseException | None = None
+        self._thread = Thread(target=self._run, name="strict-server", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._up.wait()
+        if self._failed:
+            self._thread.join()
+            raise self._failed
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    @property
+    def origin(self) -> str:
+        """`http://127.0.0.1:PORT`."""
+        return f"http://{self.host}:{self.port}"
+
+    def url(self, case: str, nonce: str) -> str:
+        """What goes before the provider's own path."""
+        return f"{self.origin}/c/{quote(case, safe='')}/{quote(nonce, safe='')}"
+
+    def exchanges(self, case: str, nonce: str) -> list[Exchange]:
+        """What went over the wire in a conversation, refused requests included."""
+        return [entry.exchange for entry in self.engine.journal.of(case, nonce)]
+
+    def verdicts(self, case: str, nonce: str) -> list[Verdict]:
+        """What the rules said of the requests of a conversation, request by request."""
+        return [verdict for entry in self.engine.journal.of(case, nonce) for verdict in entry.verdicts]
+
+    def serve_forever(self, ready: Callable[[], None]) -> None:
+        """In this thread, until it is interrupted; `ready` is called when the port is known."""
+        try:
+            asyncio.run(self._serve(ready))
+        except KeyboardInterrupt:
+            return
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve(self._up.set))
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self._failed = error
+        finally:
+            self._up.set()
+
+    async def _serve(self, ready: Callable[[], None]) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        async with _listening(self.engine, self.host, self.port) as self.port:
+            ready()
+            await self._stop.wait()
+
+
+@asynccontextmanager
+async def _listening(engine: Engine, host: str, port: int) -> AsyncIterator[int]:
+    """Listens, and gives the port; closes every connection in the end."""
+    connections: set[Connection] = set()
+    try:
+        server = await asyncio.get_running_loop().create_server(
+            lambda: Connection(engine, connections), host, port, backlog=1024
+        )
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise PortInUse(
+            errno.EADDRINUSE, f"port {port} on {host} is in use: stop what listens there, or choose another"
+        ) from error
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for connection in list(connections):
+            connection.close()
+        await server.wait_closed()
