@@ -28,7 +28,7 @@ def convert(value: Any, type: Any, *, path: str = "value") -> Any:
         number = convert(value, basic, path=path)
         return float(number) if type is float else number
     if not isinstance(type, Type):
-        return _built(_without_optional_nulls(value, type_of(type)), type, path)
+        return _built(_without_optional_nulls(value, type_of(type, required=False)), type, path)
     check = _Check([])
     converted = check.value(value, type, path)
     if check.problems:

@@ -6,8 +6,9 @@ pydantic is imported when a type is met that is not one of the four basic ones.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache, wraps
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -16,6 +17,7 @@ from typing import (
     Literal,
     NotRequired,
     Required,
+    TypeVar,
     Union,
     get_args,
     get_origin,
@@ -31,49 +33,62 @@ if TYPE_CHECKING:
 
 __all__ = ["adapter", "basic_type", "known_type", "type_of"]
 
+V = TypeVar("V")
 Basic = Literal["boolean", "integer", "number", "string"]
 BASIC: list[tuple[type, Basic]] = [(bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")]
 GENERATED = {"$defs", "title", "default", "discriminator"}  # by pydantic, and of no use to a model
 
 
-def type_of(annotation: Any) -> Type:
+def type_of(annotation: Any, *, required: bool = True) -> Type:
     """The `Type` of a Python type: basic types, `Literal`, enums, lists, dicts, unions, `Annotated`,
     `TypedDict`, dataclasses, pydantic models. A `Type` is its own. Raises `UsageError` for what has no JSON.
+
+    What is not `required` need not allow null either: leaving it out says the same.
     """
     if isinstance(annotation, Type):
         return annotation
     if basic := basic_type(annotation):
-        return basic
-    return known_type(_json_schema(annotation))
+        return replace(basic, required=required)
+    return known_type(_json_schema(annotation), required=required)
 
 
-def known_type(schema: Mapping[str, Any], *, closed: bool = True) -> Type:
+def _kept(function: Callable[[Any], V]) -> Callable[[Any], V]:
+    """Remembers results: what pydantic makes of a type takes a while."""
+    kept = lru_cache(maxsize=512)(function)
+
+    @wraps(function)
+    def call(annotation: Any) -> V:
+        try:
+            hash(annotation)
+        except TypeError:  # as in Annotated[int, [1, 2]]
+            return function(annotation)
+        return kept(annotation)
+
+    return call
+
+
+def known_type(schema: Mapping[str, Any], *, closed: bool = True, required: bool = True) -> Type:
     """JSON Schema as one of our types where they can say all of it. `closed`: an object has no properties
     but its own unless it says so (pydantic's habit; in JSON Schema it is the other way round)."""
     try:
-        return _parsed(_inlined(schema, schema.get("$defs", {})), closed)
+        return _parsed(_inlined(schema, schema.get("$defs", {})), closed, required)
     except _Unresolved:
-        return TypeJsonSchema(schema.get("description"), schema=schema)
+        return TypeJsonSchema(schema.get("description"), required, schema)
 
 
 def basic_type(annotation: Any) -> TypeBasic | None:
     """The type of `bool`, `int`, `float` and `str` themselves, for which pydantic is not needed."""
+    if get_origin(annotation) is Annotated and all(isinstance(said, str) for said in annotation.__metadata__):
+        annotation = annotation.__origin__
     return next((TypeBasic(type=name) for basic, name in BASIC if annotation is basic), None)
 
 
-@lru_cache(maxsize=512)
-def _kept_adapter(annotation: Any) -> TypeAdapter[Any]:
+@_kept
+def adapter(annotation: Any) -> TypeAdapter[Any]:
+    """pydantic's adapter of a Python type."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - imported when first needed
 
     return TypeAdapter(annotation if sys.version_info >= (3, 12) else _readable(annotation))
-
-
-def adapter(annotation: Any) -> TypeAdapter[Any]:
-    """pydantic's adapter of a Python type; kept, because making one is slow."""
-    try:
-        return _kept_adapter(annotation)
-    except TypeError:  # not hashable, as in Annotated[int, [1, 2]]
-        return _kept_adapter.__wrapped__(annotation)
 
 
 def _readable(annotation: Any) -> Any:
@@ -97,6 +112,7 @@ def _keys(typed_dict: Any) -> dict[str, Any]:
     return {k: (Required if k in required else NotRequired)[_readable(t)] for k, t in bare.items()}
 
 
+@_kept
 def _json_schema(annotation: Any) -> dict[str, Any]:
     from pydantic.errors import PydanticUserError  # noqa: PLC0415 - imported when first needed
 
@@ -137,8 +153,7 @@ def _inlined_keyword(keyword: str, value: Any, defs: Mapping[str, Any], within: 
 def _parsed(schema: Any, closed: bool, required: bool = True) -> Type:  # noqa: PLR0911 - one return per kind
     if not isinstance(schema, dict):
         return TypeJsonSchema(None, required, schema)
-    if not required:
-        schema = _without_null(schema)
+    schema = schema if required else _without_null(schema)
     description = schema.get("description")
     match {k: v for k, v in schema.items() if k not in {"description", "examples"}}:
         case {"type": "boolean" | "integer" | "number" | "string" as basic, **rest} if not rest:
@@ -170,7 +185,6 @@ def _all_text(values: list[Any]) -> bool:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """An optional property needs no null: leaving it out says the same."""
     options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
     if len(options) == len(schema.get("anyOf", ())):
         return schema

@@ -1,19 +1,41 @@
-"""Tools: Python functions that the model may ask us to call."""
+"""Tools: Python functions that the model may ask us to call.
+
+    @tool
+    def get_weather(city: str, unit: Literal["C", "F"] = "C") -> str:
+        '''Get the weather now.
+
+        Args:
+            city: Name of the city.
+        '''
+
+`tool()` makes the description from signature, hints and docstring, or takes it from the caller. `invoke()` and
+`ainvoke()` answer a request with a result, whatever happens.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn, overload
 
-from .types import TypeObject
+from ._invoke import ainvoke, invoke
+from ._signature import Signature, has_default
+from .errors import ToolReject, UsageError
+from .types import TypeObject, inner_type
 
-__all__ = ["ToolDef"]
+__all__ = ["ToolDef", "ainvoke", "invoke", "tool", "tool_annotations", "tool_reject"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ToolDef:
-    """A function with what the model needs to know to ask for it. Calling it calls the function."""
+    """A function with what the model needs to know to ask for it. Calling it calls the function.
+
+    `convert`: arguments are validated and made what `arguments` and the function's own `hints` say (dates,
+    enums, models); without it the function gets the JSON as it came. `timeout` is in seconds.
+    """
 
     function: Callable[..., Any]
     name: str
@@ -21,6 +43,170 @@ class ToolDef:
     arguments: TypeObject
     convert: bool = True
     annotations: Mapping[str, Any] = field(default_factory=dict)
+    timeout: float | None = None
+    hints: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<ToolDef {self.name}({', '.join(self.arguments.properties)})>"
+
+    def title(self, arguments: Mapping[str, Any] | None = None) -> str:
+        """What to call the tool, or this call of it, before people: the annotation `title` (a string, or a
+        function of the arguments), else the name in words: "Get current weather"."""
+        title = self.annotations.get("title")
+        try:
+            title = title(dict(arguments or {})) if callable(title) else title
+        except Exception:  # noqa: BLE001 - a title is decoration; the call goes on without it
+            title = None
+        return str(title) if title else in_words(self.name)
+
+
+@overload
+def tool(
+    function: Callable[..., Any],
+    description: str | None = None,
+    *,
+    name: str | None = None,
+    arguments: Mapping[str, Any] | TypeObject | None = None,
+    convert: bool = True,
+    annotations: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+) -> ToolDef: ...
+@overload
+def tool(
+    function: None = None,
+    description: str | None = None,
+    *,
+    name: str | None = None,
+    arguments: Mapping[str, Any] | TypeObject | None = None,
+    convert: bool = True,
+    annotations: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+) -> Callable[[Callable[..., Any]], ToolDef]: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    description: str | None = None,
+    *,
+    name: str | None = None,
+    arguments: Mapping[str, Any] | TypeObject | None = None,
+    convert: bool = True,
+    annotations: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+) -> ToolDef | Callable[[Callable[..., Any]], ToolDef]:
+    """Makes a tool of a function; also as decorator, `@tool` or `@tool(name="…")`.
+
+    `description` and `arguments` come from the docstring and the signature unless given; `arguments` maps
+    each parameter to a type (`type_string("…")`, or a Python type). The function returns what
+    `check_tool_result()` takes; it may be async, or a generator whose last value is the result. `timeout`
+    (seconds) turns a call that takes longer into an error result; a blocking function goes on in its thread.
+    """
+    local = sys._getframe(1).f_locals  # noqa: SLF001 - type hints may name what is local to the caller
+    given = _Given(description, name, arguments, convert, annotations or {}, timeout, local)
+    return given.tool if function is None else given.tool(function)
+
+
+def tool_annotations(
+    title: str | Callable[[dict[str, Any]], str] | None = None,
+    *,
+    read_only_hint: bool | None = None,
+    open_world_hint: bool | None = None,
+    idempotent_hint: bool | None = None,
+    destructive_hint: bool | None = None,
+    **extra: Any,
+) -> dict[str, Any]:
+    """What people and programs (never the model) may want to know of a tool; what is None is left out.
+
+    The words are those of the Model Context Protocol: does it only read, does it reach an open world (the
+    web), does calling it again change nothing more, may it destroy something. `title` may be a function of
+    the arguments.
+    """
+    hints = {
+        "title": title,
+        "read_only_hint": read_only_hint,
+        "open_world_hint": open_world_hint,
+        "idempotent_hint": idempotent_hint,
+        "destructive_hint": destructive_hint,
+    }
+    return {name: value for name, value in (hints | extra).items() if value is not None}
+
+
+def tool_reject(reason: str = "The user has chosen to disallow the tool call.") -> NoReturn:
+    """Refuses the call, from inside the tool or from a callback; the model is told the reason."""
+    raise ToolReject(f"Tool call rejected. {reason}")
+
+
+def in_words(name: str) -> str:
+    """A tool's name for people: `get_current_weather` and `getCurrentWeather` are "Get current weather"."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", " ", name)
+    words = re.sub(r"[\s_-]+", " ", words).strip() or name
+    first, *rest = words.split(" ")
+    return " ".join([first[:1].upper() + first[1:], *(w if w.isupper() else w.lower() for w in rest)])
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The arguments of `tool()`, all but the function."""
+
+    description: str | None
+    name: str | None
+    arguments: Mapping[str, Any] | TypeObject | None
+    convert: bool
+    annotations: Mapping[str, Any]
+    timeout: float | None
+    local: Mapping[str, Any]
+
+    def tool(self, function: Callable[..., Any]) -> ToolDef:
+        if isinstance(function, ToolDef) or not callable(function):
+            raise UsageError(f"The first argument of tool() is a function, not {function!r}.")
+        name = _checked_name(self.name or _name_of(function))
+        signature = Signature(function, self.local)
+        arguments = self.arguments
+        return ToolDef(
+            function,
+            name,
+            self.description or signature.description() or in_words(name),
+            signature.arguments() if arguments is None else _checked_arguments(name, arguments, signature),
+            self.convert,
+            dict(self.annotations),
+            self.timeout,
+            signature.hints(),
+        )
+
+
+def _name_of(function: Any) -> str:
+    while isinstance(function, partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _checked_name(name: str) -> str:
+    if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name):
+        raise UsageError(
+            f"A tool's name has 1 to 64 letters (A-Z), digits, _ and -; {name!r} does not: use name=."
+        )
+    return name
+
+
+def _checked_arguments(
+    tool: str, arguments: Mapping[str, Any] | TypeObject, signature: Signature
+) -> TypeObject:
+    """`arguments` where they agree with the parameters of the function."""
+    given = arguments.properties if isinstance(arguments, TypeObject) else arguments
+    named = signature.named
+    extra = [] if signature.open else [name for name in given if name not in named]
+    missing = [name for name in named if name not in given]
+    if extra or missing:
+        raise UsageError(
+            f"The names of `arguments` must match the parameters of tool `{tool}`."
+            + (f" Extra: {', '.join(map(repr, extra))}." if extra else "")
+            + (f" Missing: {', '.join(map(repr, missing))}." if missing else "")
+        )
+    types = {name: inner_type(type, f"arguments[{name!r}]") for name, type in given.items()}
+    for name, type in types.items():
+        if not type.required and name in named and not has_default(named[name]):
+            raise UsageError(
+                f"Argument `{name}` of tool `{tool}` is optional, so the function needs a default for it."
+            )
+    return arguments if isinstance(arguments, TypeObject) else TypeObject(properties=types)

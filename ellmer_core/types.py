@@ -128,14 +128,14 @@ def to_json_schema(type: Type) -> dict[str, Any]:
     raise UsageError(f"{type!r} is none of the types that have a JSON Schema.")
 
 
-def inner_type(value: Any, where: str) -> Type:
+def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
     """A type inside another one: a `Type`, or a Python type that JSON Schema can describe in place."""
     if value is None or isinstance(value, (str, bytes, int, float, list, dict)):
         raise UsageError(
             f"{where} must be a type (type_string(), int, a model …), not {value!r}. "
             "A description comes first and without a name."
         )
-    inner = type_of(value)
+    inner = type_of(value, required=required)
     if isinstance(inner, TypeJsonSchema) and "$defs" in inner.schema:
         raise UsageError(
             f"{where} refers to itself ({value!r}); such a type cannot stand inside another one."
