@@ -1,1 +1,39 @@
-"""Records and replays HTTP in tests: readable cassettes, no secrets in them, streams included."""
+"""Records and replays HTTP in tests: readable cassettes, no secrets in them, streams and faults included.
+
+```python
+with ellmer_harness.use_cassette("tests/cassettes/chat.json") as tape:
+    ...                       # any httpx or httpx2 client, blocking or async
+tape.sent[0].json             # the request this run really built
+```
+"""
+
+from .errors import (
+    Blocked,
+    CassetteError,
+    HarnessError,
+    Miss,
+    NotIntercepted,
+    Refused,
+    SecretFound,
+    Unused,
+)
+from .key import Match
+from .message import Exchange, Failure, Sent
+from .tape import Tape, use_cassette
+
+__all__ = [
+    "Blocked",
+    "CassetteError",
+    "Exchange",
+    "Failure",
+    "HarnessError",
+    "Match",
+    "Miss",
+    "NotIntercepted",
+    "Refused",
+    "SecretFound",
+    "Sent",
+    "Tape",
+    "Unused",
+    "use_cassette",
+]

@@ -1,0 +1,113 @@
+"""Bodies as people read them: `decode(encode(body)) == body`, proven for every body before it is stored.
+
+A form is one JSON object whose first key says what it is: `json`, `sse`, `ndjson`, `eventstream`, `text`, `base64`
+or `blob`. `coding` beside it says how the bytes were compressed; where compressing again would give other bytes,
+the bytes themselves are kept and `reads` shows, for people only, what is in them.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from . import compression, jsontext, sse
+from .blobs import AT_LEAST, Blobs, inside, outside
+
+__all__ = ["Form", "decode", "encode"]
+
+Form = dict[str, Any]
+
+
+def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | None:
+    """The form of a body; None for an empty one. `coding` is its content-encoding."""
+    if not body:
+        return None
+    if not coding or coding == "identity":
+        return _plain(body, content_type, blobs)
+    if redone := compression.recipe(body, coding):
+        plain, how = redone
+        return {**_plain(plain, content_type, blobs), "coding": how}
+    return {**_opaque(body, blobs), **_reads(body, content_type, coding, blobs)}
+
+
+def decode(form: Form | None, blobs: Blobs) -> bytes:
+    """The bytes of a form."""
+    if form is None:
+        return b""
+    if form.get("blobs"):
+        kind = next(iter(form))
+        form = {**form, kind: inside(form[kind], blobs)}
+    plain = _write(form, blobs)
+    return compression.redo(plain, form["coding"]) if "coding" in form else plain
+
+
+def _write(form: Form, blobs: Blobs) -> bytes:
+    match next(iter(form)):
+        case "json":
+            return jsontext.write(form)
+        case "sse":
+            return sse.write(form)
+        case "ndjson":
+            return sse.write_lines(form)
+        case "text":
+            lines = form["text"]
+            return (lines if isinstance(lines, str) else "".join(lines)).encode()
+        case "base64":
+            return b64decode(form["base64"])
+        case "blob":
+            return blobs.get(form["blob"])
+        case kind:
+            raise ValueError(f"{kind!r} is no kind of body this version knows")
+
+
+def _plain(body: bytes, content_type: str, blobs: Blobs) -> Form:
+    for parse in _parsers(content_type, body):
+        form = parse(body)
+        if form is not None and decode(form, blobs) == body:
+            return _lightened(form, blobs)
+    return _opaque(body, blobs)
+
+
+def _parsers(content_type: str, body: bytes) -> Iterator[Callable[[bytes], Form | None]]:
+    """What to try, by the content type first and by the look of the body otherwise."""
+    start = body[:64].lstrip()[:1]
+    if "event-stream" in content_type and "amazon" not in content_type:
+        yield sse.parse
+    if start in b"[{" or "json" in content_type:
+        yield jsontext.parse
+        yield sse.parse_lines
+    yield _text
+
+
+def _text(body: bytes) -> Form | None:
+    try:
+        lines = body.decode().splitlines(keepends=True)
+    except UnicodeDecodeError:
+        return None
+    return {"text": lines[0] if len(lines) == 1 else lines}
+
+
+def _lightened(form: Form, blobs: Blobs) -> Form:
+    kind, found = next(iter(form)), Blobs(blobs.folder)
+    if kind == "text":
+        return form
+    try:
+        light = outside(form[kind], found)
+    except ValueError:
+        return form
+    blobs.add(found)
+    return {**form, kind: light, "blobs": True} if found.fresh else form
+
+
+def _opaque(body: bytes, blobs: Blobs) -> Form:
+    if len(body) >= AT_LEAST:
+        return {"blob": blobs.put(body)}
+    return {"base64": b64encode(body).decode()}
+
+
+def _reads(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form:
+    try:
+        return {"reads": _plain(compression.undo(body, coding), content_type, blobs)}
+    except Exception:  # noqa: BLE001  # any codec's own error, or none installed: there is nothing to show
+        return {}

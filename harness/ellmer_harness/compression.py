@@ -1,0 +1,110 @@
+"""Content-encodings undone, and redone where that gives the same bytes.
+
+gzip and deflate are always at hand; br and zstd where the packages `brotli` and `zstandard` are installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+__all__ = ["recipe", "redo", "undo"]
+
+Recipe = dict[str, Any]
+
+
+def undo(body: bytes, encoding: str) -> bytes:
+    """The plain bytes. A body that is cut off gives what can be had of it; an unknown coding the body itself."""
+    for name in reversed([part.strip().lower() for part in encoding.split(",") if part.strip()]):
+        decompress = _UNDO.get(name)
+        if decompress is None:
+            return body
+        body = decompress(body)
+    return body
+
+
+def recipe(body: bytes, encoding: str) -> tuple[bytes, Recipe] | None:
+    """The plain bytes and how to compress them again to exactly `body`; None if we cannot."""
+    name = encoding.strip().lower()
+    with suppress(Exception):  # any codec's own error: the body is then kept as it came
+        plain = undo(body, name)
+        for candidate in _RECIPES.get(name, _none)(body):
+            if plain != body and redo(plain, candidate) == body:
+                return plain, candidate
+    return None
+
+
+def redo(plain: bytes, how: Recipe) -> bytes:
+    """The compressed bytes."""
+    match how["coding"]:
+        case "gzip":
+            header = bytes.fromhex(how["header"])
+            trailer = zlib.crc32(plain).to_bytes(4, "little") + (len(plain) % 2**32).to_bytes(4, "little")
+            return header + _deflated(plain, how["level"], -15) + trailer
+        case "deflate":
+            return _deflated(plain, how["level"], 15)
+        case "br":
+            return bytes(_module("brotli").compress(plain, quality=how["level"]))
+        case coding:
+            assert coding == "zstd", coding
+            return bytes(_module("zstandard").ZstdCompressor(level=how["level"]).compress(plain))
+
+
+def _deflated(plain: bytes, level: int, bits: int) -> bytes:
+    engine = zlib.compressobj(level, zlib.DEFLATED, bits)
+    return engine.compress(plain) + engine.flush()
+
+
+def _inflate(*bits: int) -> Callable[[bytes], bytes]:
+    def inflate(body: bytes) -> bytes:
+        for width in bits:
+            with suppress(zlib.error):
+                return zlib.decompressobj(width).decompress(body)
+        return body
+
+    return inflate
+
+
+def _unbrotli(body: bytes) -> bytes:
+    return bytes(_module("brotli").Decompressor().process(body))
+
+
+def _unzstd(body: bytes) -> bytes:
+    return bytes(_module("zstandard").ZstdDecompressor().decompressobj().decompress(body))
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(name)
+
+
+def _gzip_recipes(body: bytes) -> Iterator[Recipe]:
+    # Only the plain ten-byte header: one with a file name in it is kept as it came.
+    for level in (6, 9, 1, 5, 4, 3, 2, 7, 8):
+        yield {"coding": "gzip", "level": level, "header": body[:10].hex()}
+
+
+def _levels(coding: str, *levels: int) -> Callable[[bytes], Iterator[Recipe]]:
+    return lambda _: ({"coding": coding, "level": level} for level in levels)
+
+
+def _none(_: bytes) -> Iterator[Recipe]:
+    return iter(())
+
+
+_UNDO: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": _inflate(31),
+    "x-gzip": _inflate(31),
+    "deflate": _inflate(15, -15),
+    "br": _unbrotli,
+    "zstd": _unzstd,
+    "identity": bytes,
+}
+_RECIPES: dict[str, Callable[[bytes], Iterator[Recipe]]] = {
+    "gzip": _gzip_recipes,
+    "deflate": _levels("deflate", 6, 9, 1),
+    "br": _levels("br", 11, 4, 5, 6),
+    "zstd": _levels("zstd", 3, 1),
+}

@@ -1,0 +1,129 @@
+"""vcrpy's cassette, found by key: a lookup takes the same time among one recording and among ten thousand.
+
+The n-th request with a key gets the n-th recording with that key. The first recording not yet played is
+compared byte for byte before anything else: a run that asks in the recorded order never parses a body. Only a
+run that asks otherwise has the recordings keyed, in file order and no further than needed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from threading import RLock
+from typing import Any, Literal
+
+from vcr.cassette import Cassette
+from vcr.request import Request
+
+from .key import Ask, Match
+from .serializer import Serializer
+
+__all__ = ["Deck", "Repeat"]
+
+Repeat = Literal["error", "last", "cycle"]
+Response = dict[str, Any]
+
+
+class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
+    """The interactions of one cassette. Recordings of this run have a place from the moment they are sent."""
+
+    def __init__(self, *args: Any, match: Match, on_repeat: Repeat = "error", **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.match, self.on_repeat = match, on_repeat
+        self.lock = RLock()
+        self.asks: list[Ask] = []
+        self._cursor = 0
+        self._waiting: defaultdict[bytes, deque[int]] = defaultdict(deque)
+        self._spent: defaultdict[bytes, list[int]] = defaultdict(list)
+        self._keyed = 0
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What the file says about itself."""
+        return dict(self._metadata)
+
+    @property
+    def serializer(self) -> Serializer:
+        """Ours; it knows the blobs."""
+        found: Serializer = self._serializer
+        return found
+
+    @property
+    def loaded(self) -> int:
+        """How many interactions came from the file; they are the first."""
+        return int(self._loaded_count)
+
+    def append(self, request: Request, response: Response | None) -> int:
+        """Adds an interaction, its answer now or later (`self.answer`); gives its place."""
+        with self.lock:
+            self.data.append((request, response))
+            self.asks.append(Ask(self.match, request))
+            self.dirty = True
+            return len(self.data) - 1
+
+    def answer(self, place: int, response: Response) -> None:
+        """The answer to a request that was appended without one."""
+        self.data[place] = (self.data[place][0], response)
+
+    def find(self, ask: Ask) -> int | None:
+        """The place of the recording to play next for this request."""
+        with self.lock:
+            while self._cursor < self.loaded and self.play_counts[self._cursor]:
+                self._cursor += 1
+            if self._cursor < self.loaded and self.asks[self._cursor].same_bytes(ask):
+                return self._cursor
+            return self._unplayed(ask.digest)
+
+    def played(self, ask: Ask) -> list[int]:
+        """The places of the recordings of this request, all of which were played already."""
+        assert self._unplayed(ask.digest) is None
+        return self._spent[ask.digest]
+
+    def take(self, ask: Ask) -> Response | None:
+        """The answer to play, counted as played; None if the cassette has none (left)."""
+        with self.lock:
+            place = self.find(ask)
+            if place is None and self.on_repeat != "error" and (spent := self.played(ask)):
+                place = (
+                    spent[-1] if self.on_repeat == "last" else min(spent, key=self.play_counts.__getitem__)
+                )
+            if place is None:
+                return None
+            self.play_counts[place] += 1
+            response: Response = self.data[place][1]
+            return response
+
+    def unused(self) -> list[Request]:
+        """The requests of the file that this run did not send."""
+        return [self.data[place][0] for place in range(self.loaded) if not self.play_counts[place]]
+
+    # What vcrpy's own patchers call, for clients that opted in to them.
+
+    def can_play_response_for(self, request: Request) -> bool:
+        """Whether a recording is left for the request."""
+        return self.find(Ask(self.match, request)) is not None
+
+    def play_response(self, request: Request) -> Response:
+        """Its answer."""
+        response = self.take(Ask(self.match, request))
+        assert response is not None, "asked only after can_play_response_for"
+        return response
+
+    def _save(self, force: bool = False) -> None:
+        """Nothing: vcrpy leaves its patches in place when this raises, so the tape saves after they are gone."""
+
+    def _unplayed(self, digest: bytes) -> int | None:
+        waiting = self._waiting[digest]
+        while True:
+            while waiting and self.play_counts[waiting[0]]:
+                self._spent[digest].append(waiting.popleft())
+            if waiting:
+                return waiting[0]
+            if not self._key_next():
+                return None
+
+    def _key_next(self) -> bool:
+        if self._keyed >= self.loaded:
+            return False
+        self._waiting[self.asks[self._keyed].digest].append(self._keyed)
+        self._keyed += 1
+        return True

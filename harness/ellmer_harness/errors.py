@@ -1,0 +1,62 @@
+"""What can go wrong, and whose business it is.
+
+```
+HarnessError
+├── CassetteError       the file: missing, truncated, corrupt, of a later version
+├── Refused             the judge found fault with what was about to be saved
+├── SecretFound         a secret was about to be written
+├── Unused              the run did not ask for everything that was recorded
+└── NotIntercepted      the run never reached the harness
+BaseException
+└── Miss                a request that is not in the cassette
+    └── Blocked         a connection attempt past the cassette
+```
+
+A `Miss` is no `Exception`: client libraries catch those, retry, and report "connection error". It is raised
+again when the cassette closes, should anything have swallowed it.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "Blocked",
+    "CassetteError",
+    "HarnessError",
+    "Miss",
+    "NotIntercepted",
+    "Refused",
+    "SecretFound",
+    "Unused",
+]
+
+
+class HarnessError(Exception):
+    """Base of every error below that a test may want to catch."""
+
+
+class CassetteError(HarnessError):
+    """The cassette file cannot be used; nothing was overwritten."""
+
+
+class Refused(HarnessError):
+    """The judge found fault with a recording; nothing was saved."""
+
+
+class SecretFound(HarnessError):
+    """A secret is left in what was about to be written; nothing was saved."""
+
+
+class Unused(HarnessError):
+    """Recorded interactions that the run did not ask for."""
+
+
+class NotIntercepted(HarnessError):
+    """The run ended without one request having reached its cassette."""
+
+
+class Miss(BaseException):
+    """A request that the cassette does not hold."""
+
+
+class Blocked(Miss):
+    """A socket was opened while a cassette replays: something goes past the harness."""

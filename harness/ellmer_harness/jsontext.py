@@ -1,0 +1,100 @@
+"""JSON bodies as structures, with just enough noted of their spelling to write the same bytes again.
+
+A form is `{"json": value}` plus, where they differ from the plain compact spelling, `"style"` (words: `spaced`,
+`colon`, `indent2`, `tab`, `ascii`, `slash`, `escape:<chars>`) and the whitespace around it, `"start"` and `"end"`.
+Whatever cannot be spelled so (a number written `1.10`, a key twice) has no form: `parse` gives None.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import Any
+
+__all__ = ["parse", "parse_text", "spell", "write"]
+
+Form = dict[str, Any]
+_SPACE = " \t\r\n"
+_ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
+_SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
+
+
+def parse(body: bytes) -> Form | None:
+    """The form of a JSON body; None if it is no JSON or cannot be written again byte for byte."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return None
+    core = text.strip(_SPACE)
+    found = parse_text(core)
+    if found is None or not core:
+        return None
+    at = text.index(core)
+    form: Form = {"json": found[0], "style": found[1], "start": text[:at], "end": text[at + len(core) :]}
+    return {key: value for key, value in form.items() if key == "json" or value}
+
+
+def write(form: Form) -> bytes:
+    """The bytes of a form."""
+    text: str = form.get("start", "") + spell(form["json"], form.get("style", "")) + form.get("end", "")
+    return text.encode()
+
+
+def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
+    """A JSON text as (value, style), proven by spelling it again. `hint` is the style to try first."""
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+        json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate has no place in a UTF-8 file
+        for style in dict.fromkeys((hint, *_guesses(text))):
+            if spell(value, style) == text:
+                return value, style
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def spell(value: Any, style: str) -> str:
+    """The JSON text of a value in a style."""
+    options, escaped = _options(style)
+    text = json.dumps(value, **options)
+    for plain, spelled in escaped:
+        text = text.replace(plain, spelled)
+    return text
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(name)
+
+
+@lru_cache(maxsize=256)
+def _options(style: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    words = style.split()
+    ascii_only, escaped = "ascii" in words, [("/", "\\/")] if "slash" in words else []
+    separators, indent = _SEPARATORS[""], None
+    for word in words:
+        if word in _SEPARATORS:
+            separators = _SEPARATORS[word]
+        elif word == "tab" or word.startswith("indent"):
+            separators, indent = (",", ": "), "\t" if word == "tab" else " " * int(word[6:])
+        elif word.startswith("escape:"):
+            escaped += [(char, f"\\u{ord(char):04x}") for char in word[7:]]
+    return {"ensure_ascii": ascii_only, "indent": indent, "separators": separators}, escaped
+
+
+def _guesses(text: str) -> list[str]:
+    """The styles a text may be in, likeliest first."""
+    extra = ["ascii"] if text.isascii() and "\\u" in text else []
+    if "\\/" in text:
+        extra.append("slash")
+    if escapes := {chr(int(code, 16)) for code in _ESCAPES.findall(text)} - {'"', "\\", " "}:
+        extra.append("escape:" + "".join(sorted(escapes)))
+    shapes = [_indented(text)] if "\n" in text else list(_SEPARATORS)
+    plain_ascii = [word for word in extra if word != "ascii"]
+    return [" ".join(filter(None, (shape, *words))) for words in (extra, plain_ascii) for shape in shapes]
+
+
+def _indented(text: str) -> str:
+    indent = re.match(r"[\[{]\n(\t| *)", text)
+    width = indent[1] if indent else ""
+    return "tab" if width == "\t" else f"indent{len(width)}"

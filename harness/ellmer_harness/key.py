@@ -1,0 +1,135 @@
+"""What makes two requests the same: method, URL, the headers that change meaning, the body's value.
+
+JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ), forms by their
+fields, multipart bodies by their parts whatever the boundary; anything else byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from .scrub import is_secret_name, names
+
+__all__ = ["SEMANTIC", "Ask", "Head", "Match"]
+
+SEMANTIC = ("content-type", "range", "[!x]*-version", "[!x]*-beta")
+Head = tuple[str, str, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True)
+class Match:
+    """What counts when a request is looked up.
+
+    `headers` are patterns of the header names that count. `ignore` are JSON pointers into the body that do not
+    (`/metadata/user_id`; `*` stands for any key or index). `body=False` compares no bodies at all.
+    """
+
+    headers: tuple[str, ...] = SEMANTIC
+    ignore: tuple[str, ...] = ()
+    body: bool = True
+
+    def head(self, method: str, url: str, headers: Iterable[tuple[str, str]]) -> Head:
+        """All but the body, as one hashable value."""
+        counts = names(self.headers)
+        found = [(name, _value(name, value)) for name, value in headers if counts(name)]
+        return method.upper(), _url(url), tuple(sorted(found))
+
+    def canonical(self, body: bytes, content_type: str) -> bytes:
+        """The body's value as bytes: equal for bodies that mean the same."""
+        if not self.body or not body:
+            return b""
+        if content_type.startswith("multipart/"):
+            return b"\n".join(_parts(body, content_type))
+        if content_type.startswith("application/x-www-form-urlencoded"):
+            return repr(sorted(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))).encode()
+        if body[:1] not in b" \t\r\n{[":
+            return body
+        try:
+            value = json.loads(body)
+        except (ValueError, RecursionError):
+            return body
+        for pointer in self.ignore:
+            _drop(value, pointer.split("/")[1:])
+        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+    def digest(self, head: Head, body: bytes, content_type: str) -> bytes:
+        """The key of a request."""
+        return sha256(repr(head).encode() + b"\n" + self.canonical(body, content_type)).digest()
+
+
+class Ask:
+    """A request as it is looked up: already scrubbed, keyed only when there is need."""
+
+    def __init__(self, match: Match, request: Any) -> None:
+        self._match, self._request = match, request
+
+    @cached_property
+    def headers(self) -> list[tuple[str, str]]:
+        """Lower-case names."""
+        return [(name.lower(), value) for name, value in self._request.headers.items()]
+
+    @cached_property
+    def head(self) -> Head:
+        """All that counts but the body."""
+        return self._match.head(self._request.method, self._request.uri, self.headers)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The key."""
+        content_type = next((value for name, value in self.headers if name == "content-type"), "")
+        return self._match.digest(self.head, self.body, content_type)
+
+    @property
+    def body(self) -> bytes:
+        """The bytes."""
+        body: bytes = self._request.body or b""
+        return body
+
+    def same_bytes(self, other: Ask) -> bool:
+        """Whether the requests are equal without any interpretation."""
+        return self.head == other.head and self.body == other.body
+
+
+@lru_cache(maxsize=1024)
+def _url(url: str) -> str:
+    """The URL with its parameters sorted and the secret ones left out."""
+    parts = urlsplit(url)
+    pieces = [piece for piece in parts.query.split("&") if piece and not is_secret_name(_name(piece))]
+    host = parts.netloc.rpartition("@")[2].lower()
+    default = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
+    return f"{parts.scheme}://{host.removesuffix(default)}{parts.path or '/'}?{'&'.join(sorted(pieces))}"
+
+
+def _name(piece: str) -> str:
+    return unquote(piece.partition("=")[0])
+
+
+@lru_cache(maxsize=1024)
+def _value(name: str, value: str) -> str:
+    return value.partition(";")[0].strip().lower() if name == "content-type" else value
+
+
+def _parts(body: bytes, content_type: str) -> list[bytes]:
+    boundary = re.search(r'boundary="?([^";]+)', content_type)
+    return body.split(b"--" + boundary[1].encode()) if boundary else [body]
+
+
+def _drop(value: Any, path: list[str]) -> None:
+    if not path or not isinstance(value, dict | list):
+        return
+    step, rest = path[0].replace("~1", "/").replace("~0", "~"), path[1:]
+    items = value if isinstance(value, dict) else {str(index): item for index, item in enumerate(value)}
+    for key in list(items) if step == "*" else [step] if step in items else []:
+        if rest:
+            _drop(items[key], rest)
+        elif isinstance(value, dict):
+            del value[key]
+        else:
+            value[int(key)] = None

@@ -1,0 +1,152 @@
+"""From exchanges to a cassette: what is kept of them, in which order, under what conditions.
+
+Importing this imports vcrpy, and vcrpy every HTTP client it knows: a tape does so when it is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vcr.patch import PATCHER_NAMES
+from vcr.record_mode import RecordMode
+from vcr.request import Request
+from vcr.serialize import serialize
+
+from .blobs import Blobs
+from .deck import Deck
+from .errors import CassetteError, Refused, SecretFound
+from .message import Headers
+from .reply import Reply, cut, saved
+from .scan import scan
+from .scrub import Scrub
+from .serializer import OURS, Serializer
+from .store import Blank, Store, replace_file
+
+if TYPE_CHECKING:
+    from .tape import Tape
+
+__all__ = ["opened", "request", "response", "save"]
+
+
+@contextmanager
+def opened(tape: Tape) -> Iterator[Deck]:
+    """The cassette of a tape, through vcrpy; with vcrpy's patchers for the clients that opted in."""
+    blobs = Blobs(Path(tape.blobs or tape.path.parent / "blobs"))
+    with Deck.use(
+        path=str(tape.path),
+        match=tape.match,
+        on_repeat=tape.on_repeat,
+        serializer=Serializer(blobs, near=tape.path.parent),
+        persister=Store if tape.replays else Blank,
+        record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
+        skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers],
+    ) as deck:
+        tape.recorded_from = _origin(tape, deck)
+        yield deck
+
+
+def request(scrub: Scrub, method: str, url: str, headers: Headers, body: bytes) -> Request:
+    """The request as it is kept and looked up: allowed headers, no secrets."""
+    kept: dict[str, str] = {}
+    for name, value in scrub.request(headers):
+        kept[name] = f"{kept[name]}, {value}" if name in kept else value
+    return Request(method, scrub.url(url), scrub.body(body), kept)
+
+
+def response(tape: Tape, reply: Reply) -> dict[str, Any]:
+    """The answer as it is kept: allowed headers, no secrets, chunk sizes that fit."""
+    sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
+    body, headers = tape.scrub.body(reply.body, sizes), tape.scrub.response(reply.headers)
+    if body != reply.body:
+        headers = [(name, str(len(body)) if name == "content-length" else value) for name, value in headers]
+    clean = replace(reply, headers=headers, pieces=cut(body, sizes, waits))
+    return saved(clean, timed=tape.recorded_from == "live")
+
+
+def save(tape: Tape, error: BaseException | None) -> None:
+    """Judges, scans and writes. A failed run writes nothing, or `NAME.failed.json` if it was live (and paid for)."""
+    deck = tape.deck
+    assert deck is not None, "only a tape with a deck records"
+    places = _places(tape, deck)
+    if not any(place >= deck.loaded for place in places) or (
+        error is not None and tape.recorded_from != "live"
+    ):
+        return
+    _judged(tape)
+    text = _text(tape, deck, places)
+    _scanned(tape, deck, text)
+    deck.serializer.blobs.save()
+    failed = tape.path.with_suffix(".failed.json")
+    replace_file(tape.path if error is None else failed, text)
+    if error is None:
+        failed.unlink(missing_ok=True)
+
+
+def _origin(tape: Tape, deck: Deck) -> str:
+    if not tape.replays:
+        return tape.recorded_from
+    known = str((deck.metadata.get(OURS) or {}).get("recorded_from", "unknown"))
+    if tape.records and known != tape.recorded_from:
+        raise CassetteError(
+            f"cassette {tape.path} was recorded from {known!r}; nothing recorded from {tape.recorded_from!r} can be "
+            "added to it. Use mode 'rewrite' to record all of it again."
+        )
+    return known
+
+
+def _places(tape: Tape, deck: Deck) -> list[int]:
+    """The interactions to keep, in order. Requests of one task or thread keep theirs; where several asked, the
+    order they happened to come in is replaced by one that comes out the same every time."""
+    recorded = [place for place in range(deck.loaded, len(deck)) if deck.data[place][1] is not None]
+    if len(tape.workers) > 1:
+        recorded.sort(
+            key=lambda place: (deck.asks[place].head, len(deck.asks[place].body), deck.asks[place].body)
+        )
+    return [*range(deck.loaded), *recorded]
+
+
+def _judged(tape: Tape) -> None:
+    problems = tape.judge(tape.sent) if tape.judge else []
+    if not problems:
+        return
+    found = f"the judge found fault with the requests recorded for {tape.path}:\n  " + "\n  ".join(problems)
+    if tape.recorded_from != "live":
+        raise Refused(f"{found}\nNothing was saved.")
+    warnings.warn(f"{found}\nA live answer is saved all the same.", stacklevel=2)
+
+
+def _text(tape: Tape, deck: Deck, places: list[int]) -> str:
+    requests, responses = ([deck.data[place][side] for place in places] for side in (0, 1))
+    cassette = {"requests": requests, "responses": responses, "metadata": _metadata(tape, deck)}
+    return str(serialize(cassette, deck.serializer))
+
+
+def _metadata(tape: Tape, deck: Deck) -> dict[str, Any]:
+    ours: dict[str, Any] = {"recorded_from": tape.recorded_from}
+    if tape.recorded_from == "live":
+        ours["recorded_at"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        ours["recorded_with"] = {name: version(name) for name in ("ellmer-core", "vcrpy")}
+    return {**deck.metadata, **(tape.metadata or {}), OURS: {**deck.metadata.get(OURS, {}), **ours}}
+
+
+def _scanned(tape: Tape, deck: Deck, text: str) -> None:
+    secrets = [(value, name) for value, name in tape.scrub.values.items()]
+    findings = [*scan(json.loads(text), secrets)]
+    for name, data in deck.serializer.blobs.fresh.items():
+        findings += scan(data, secrets, f"blob {name}")
+    left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]
+    if left:
+        raise SecretFound(
+            f"nothing was written to {tape.path}: there are secrets in what was recorded\n  "
+            + "\n  ".join(map(str, left[:20]))
+            + "\nName them in secrets={'NAME': value} to have them replaced, or, if they are none, accept the "
+            "fingerprint with not_secret=[…]."
+        )

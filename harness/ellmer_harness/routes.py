@@ -1,0 +1,31 @@
+"""Where a request really goes while it is recorded; client and cassette see the URL the client asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["routed"]
+
+
+def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: str | None) -> Any:
+    """The request to send: another host where a route fits (the longest one), and the coding we ask for."""
+    url = _target(str(request.url), routes)
+    if url == str(request.url) and accept_encoding is None:
+        return request
+    headers = http.Headers(request.headers)
+    if url != str(request.url):
+        headers["host"] = http.URL(url).netloc.decode()
+    if accept_encoding is not None:
+        headers["accept-encoding"] = accept_encoding
+    return http.Request(
+        request.method, url, headers=headers, stream=request.stream, extensions=request.extensions
+    )
+
+
+def _target(url: str, routes: Mapping[str, str]) -> str:
+    for origin in sorted(routes, key=len, reverse=True):
+        prefix = origin.rstrip("/")
+        if url.startswith(prefix) and url[len(prefix) :][:1] in ("", "/", "?", "#"):
+            return routes[origin].rstrip("/") + url[len(prefix) :]
+    return url

@@ -1,0 +1,142 @@
+"""Where requests leave: the transports of httpx and httpx2, wrapped while a tape is open.
+
+Nothing else is patched, and the wrapper of a process without an open tape only passes on. A request belongs
+to the tape of its own context (task, or thread that was given one); a thread without context belongs to the
+tape of the process, if there is just one.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from contextvars import ContextVar
+from importlib.util import find_spec
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from .errors import HarnessError
+from .message import Headers
+from .streams import streams
+from .take import Take
+
+if TYPE_CHECKING:
+    from .tape import Tape
+
+__all__ = ["close", "current", "open_"]
+
+_MODULES = ("httpx", "httpx2")
+_ACTIVE: ContextVar[Tape | None] = ContextVar("ellmer_harness_tape", default=None)
+_OPEN: list[Tape] = []
+_LOCK = RLock()
+_ORIGINALS: dict[tuple[Any, str], Any] = {}
+
+
+def open_(tape: Tape) -> Tape | None:
+    """Makes the tape the one of this context; gives the one before."""
+    with _LOCK:
+        if not _OPEN:
+            _install()
+        _OPEN.append(tape)
+    before = _ACTIVE.get()
+    _ACTIVE.set(tape)
+    return before
+
+
+def close(tape: Tape, before: Tape | None) -> None:
+    """Undoes `open_`; the last one out leaves the transports as they were."""
+    _ACTIVE.set(before)
+    with _LOCK:
+        _OPEN.remove(tape)
+        if not _OPEN:
+            _uninstall()
+
+
+def current() -> Tape | None:
+    """The tape that this request belongs to."""
+    tape = _ACTIVE.get()
+    if tape is not None and tape in _OPEN:
+        return tape
+    if len(_OPEN) > 1:
+        raise HarnessError(
+            "a request came from a thread or task that knows no cassette, and several are open: "
+            f"{', '.join(str(one.path) for one in _OPEN)}. "
+            "Start the thread with contextvars.copy_context().run, or open the cassette inside it."
+        )
+    return _OPEN[0] if _OPEN else None
+
+
+def _install() -> None:
+    for name in _MODULES:
+        if name in sys.modules or find_spec(name):
+            http = importlib.import_module(name)
+            _wrap(http.HTTPTransport, "handle_request", functools.partial(_blocking, http))
+            _wrap(http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http))
+
+
+def _wrap(owner: Any, method: str, wrapper: Any) -> None:
+    original = getattr(owner, method)
+    wrapped = functools.wraps(original)(wrapper(original))
+    _ORIGINALS[owner, method] = original, wrapped
+    setattr(owner, method, wrapped)
+
+
+def _uninstall() -> None:
+    for (owner, method), (original, wrapped) in _ORIGINALS.items():
+        if getattr(owner, method) is wrapped:  # else somebody patched over it, and will put ours back
+            setattr(owner, method, original)
+    _ORIGINALS.clear()
+
+
+def _blocking(http: Any, real: Any) -> Any:
+    def handle_request(transport: Any, request: Any) -> Any:
+        tape = current()
+        if tape is None:
+            return real(transport, request)
+        body = b"".join(request.stream)
+        request.stream = http.ByteStream(body)
+        take = tape.begin(http, request, body)
+        if take.reply is not None:
+            return take.response(streams(http).playing(take))
+        try:
+            response = real(transport, tape.routed(http, request))
+        except BaseException as error:
+            take.failed(error)
+            raise
+        _note(take, response)
+        response.stream = streams(http).recording(response.stream, take)
+        return response
+
+    return handle_request
+
+
+def _async(http: Any, real: Any) -> Any:
+    async def handle_async_request(transport: Any, request: Any) -> Any:
+        tape = current()
+        if tape is None:
+            return await real(transport, request)
+        body = b"".join([part async for part in request.stream])
+        request.stream = http.ByteStream(body)
+        take = tape.begin(http, request, body)
+        if take.reply is not None:
+            return take.response(streams(http).playing(take))
+        try:
+            response = await real(transport, tape.routed(http, request))
+        except BaseException as error:
+            take.failed(error)
+            raise
+        _note(take, response)
+        response.stream = streams(http).recording_async(response.stream, take)
+        return response
+
+    return handle_async_request
+
+
+def _note(take: Take, response: Any) -> None:
+    reason = response.extensions.get("reason_phrase", b"").decode("latin-1")
+    take.answered(response.status_code, reason, lowered(response.headers.raw))
+
+
+def lowered(raw: list[tuple[bytes, bytes]]) -> Headers:
+    """Headers as text, names in lower case."""
+    return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw]

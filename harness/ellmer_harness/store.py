@@ -1,0 +1,120 @@
+"""Cassette files read and written without damaging or overlooking anything.
+
+Reading, as a vcrpy persister, says what is wrong with a file and never takes a broken one for an empty one.
+Writing is staged: the text is complete and on disk before it takes the place of the old file.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+from vcr.persisters.filesystem import CassetteNotFoundError
+from vcr.request import Request
+from vcr.serialize import deserialize, serialize
+from vcr.serializers import yamlserializer
+
+from .blobs import Blobs
+from .codec import Form, decode
+from .errors import CassetteError
+from .serializer import Serializer
+
+__all__ = ["Blank", "Recorded", "Store", "replace_file", "to_yaml"]
+
+
+class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
+    """A request of a cassette; its body is written out when somebody asks for it."""
+
+    def __init__(self, saved: Form, blobs: Blobs) -> None:
+        self._bytes: bytes | None = None
+        super().__init__(saved["method"], saved["uri"], None, saved["headers"])
+        self._form, self._blobs = saved["body"], blobs
+
+    @property
+    def body(self) -> bytes:
+        """The bytes that were sent."""
+        if self._bytes is None:
+            self._bytes = decode(self._form, self._blobs)
+        return self._bytes
+
+    @body.setter
+    def body(self, value: bytes | None) -> None:
+        self._bytes = value
+
+
+class _Body(dict[str, bytes]):
+    """vcrpy's `{"string": bytes}`, decoded when somebody asks for it."""
+
+    def __init__(self, form: Form | None, blobs: Blobs) -> None:
+        super().__init__()
+        self._form, self._blobs = form, blobs
+
+    def __missing__(self, key: str) -> bytes:
+        if key != "string":
+            raise KeyError(key)
+        self[key] = decode(self._form, self._blobs)
+        return self[key]
+
+
+class Store:
+    """A vcrpy persister that loads; saving is the tape's business. Use the class itself."""
+
+    @staticmethod
+    def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:
+        """Requests, responses and metadata. Raises vcrpy's `CassetteNotFoundError`, or our `CassetteError`."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except FileNotFoundError as error:
+            raise CassetteNotFoundError from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise _unusable(path, str(error)) from error
+        try:
+            cassette, blobs = serializer.parse(text), serializer.blobs
+            interactions = cassette["interactions"]
+            requests = [Recorded(item["request"], blobs) for item in interactions]
+            responses = [
+                {**item["response"], "body": _Body(item["response"]["body"], blobs)} for item in interactions
+            ]
+        except CassetteError as error:
+            raise _unusable(path, str(error)) from error
+        except (KeyError, TypeError, AttributeError) as error:
+            raise _unusable(path, f"an interaction is not complete: {error!r}") from error
+        return requests, responses, cassette["metadata"]
+
+
+class Blank(Store):
+    """Finds nothing, for a cassette that is recorded from the start."""
+
+    @staticmethod
+    def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:  # noqa: ARG004
+        raise CassetteNotFoundError
+
+
+def to_yaml(path: Path | str) -> str:
+    """The cassette as plain vcrpy YAML, for readers that know nothing of us."""
+    folder = Path(path).parent
+    text = Path(path).read_text(encoding="utf-8")
+    requests, responses, *_ = deserialize(text, Serializer(folder / "blobs", near=folder))
+    return str(serialize({"requests": requests, "responses": responses}, yamlserializer))
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Writes a file so that it is either the old one or the new one, whatever happens."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staged = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with staged.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        staged.replace(path)
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+def _unusable(path: Path | str, what: str) -> CassetteError:
+    return CassetteError(
+        f"cassette {path} cannot be used: {what}\n"
+        "It was left as it is. Bring it back from version control, or record it again (mode 'rewrite')."
+    )

@@ -1,0 +1,176 @@
+"""A cassette while it is in use: `with use_cassette("tests/cassettes/chat.json") as tape: …`.
+
+The same context manager serves blocking and async code. On the way out the recording is judged, scanned and
+saved, or the run is held to what was recorded: everything played, nothing missed, something intercepted.
+"""
+
+from __future__ import annotations
+
+import threading
+from asyncio import current_task
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from . import seam
+from .clock import Clock
+from .errors import CassetteError, Miss, NotIntercepted, Unused
+from .explain import command, nearest
+from .key import Ask
+from .message import Exchange, Sent
+from .options import Mode, Options, default_mode
+from .reply import Reply
+from .routes import routed
+from .scrub import Scrub, masked
+from .take import Take
+
+if TYPE_CHECKING:
+    from .deck import Deck
+
+__all__ = ["Tape", "use_cassette"]
+
+
+@dataclass(eq=False)
+class Tape(Options):
+    """What one run does with one cassette.
+
+    `sent` holds the requests this run built, in order, never the cassette's copies; `exchanges` the same requests
+    with what came back.
+    """
+
+    path: Path
+    sent: list[Sent] = field(default_factory=list, init=False)
+    exchanges: list[Exchange] = field(default_factory=list, init=False)
+    misses: list[Miss] = field(default_factory=list, init=False)
+    clock: Clock = field(default_factory=Clock, init=False)
+
+    def __post_init__(self) -> None:
+        self.path = Path(self.path)
+        self.mode: Mode = self.mode or default_mode()
+        self.clock.real = self.delays == "real"
+        self.scrub = Scrub.of(self.secrets, self.keep_headers)
+        self.deck: Deck | None = None
+        self._stack = ExitStack()
+        self._pending: dict[int, tuple[Take, int]] = {}
+        self.workers: set[int] = set()
+
+    def __enter__(self) -> Self:
+        from . import recording  # noqa: PLC0415  # vcrpy is imported at the first cassette, not before
+
+        self._recording = recording
+        exists = self.path.exists()
+        if self.mode == "replay" and not exists:
+            raise CassetteError(f"there is no cassette {self.path}.\n{command(self.rerecord)}")
+        self.replays = self.mode in ("replay", "append") or (self.mode == "record" and exists)
+        self.records = self.mode in ("rewrite", "append") or (self.mode == "record" and not exists)
+        with ExitStack() as stack:
+            if self.mode != "live":
+                self.deck = stack.enter_context(self._recording.opened(self))
+            before = seam.open_(self)
+            stack.callback(lambda: seam.close(self, before))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(error)
+
+    @property
+    def slept(self) -> list[float]:
+        """Seconds of each pause that a client made on the virtual clock."""
+        return self.clock.slept
+
+    def unused(self) -> list[str]:
+        """The recorded requests that this run has not sent (yet), as `POST https://…`."""
+        if self.deck is None or not self.replays:
+            return []
+        return [f"{request.method} {request.uri}" for request in self.deck.unused()]
+
+    def close(self, error: BaseException | None = None) -> None:
+        """Ends the run; `error` is what it failed with. Raises what the run has to answer for."""
+        self._stack.close()
+        for take, _ in [*self._pending.values()]:
+            take.closed()
+        if self.misses and not _within(self.misses[0], error):
+            raise self.misses[0] from error
+        if self.records and self.deck is not None:
+            self._recording.save(self, error)
+        if error is None:
+            self._hold_to_account()
+
+    def begin(self, http: Any, request: Any, body: bytes) -> Take:
+        """A request is about to leave: the answer to play, or a place for the one to come. Raises `Miss`."""
+        headers = seam.lowered(request.headers.raw)
+        url = str(request.url)
+        clean = self._recording.request(self.scrub, request.method, url, headers, body)
+        sent = Sent(request.method, self.scrub.url(url), {n: masked(n, v) for n, v in headers}, body)
+        take = Take(http, request, Exchange(sent), self._done, self.clock, miss=self._missed)
+        self.sent.append(sent)
+        self.exchanges.append(take.exchange)
+        if self.deck is None:
+            return take
+        ask = Ask(self.deck.match, clean)
+        if self.replays and (response := self.deck.take(ask)) is not None:
+            take.reply = self._reply(response)
+            take.exchange.played = True
+        elif self.records:
+            self.workers.add(_worker())
+            self._pending[id(take)] = take, self.deck.append(clean, None)
+        else:
+            raise self._missed(
+                f"{sent.method} {sent.url} is not in cassette {self.path}\n"
+                f"{nearest(self.deck, ask, self.path)}\n{command(self.rerecord)}"
+            )
+        return take
+
+    def routed(self, http: Any, request: Any) -> Any:
+        """The request as it really goes out: to another host, if there is a route."""
+        return routed(http, request, self.routes or {}, self.accept_encoding)
+
+    def _reply(self, response: dict[str, Any]) -> Reply:
+        return Reply.recorded(response, timed=self.delays is not None)
+
+    def _done(self, take: Take) -> None:
+        _, place = self._pending.pop(id(take), (None, None))
+        if place is not None and self.deck is not None and take.exchange.answered:
+            self.deck.answer(place, self._recording.response(self, take.seen()))
+
+    def _missed(self, text: str) -> Miss:
+        miss = Miss(text)
+        self.misses.append(miss)
+        return miss
+
+    def _hold_to_account(self) -> None:
+        if not self.sent and not self.allow_idle:
+            raise NotIntercepted(
+                f"the run ended without one request to cassette {self.path}: its client is not httpx or httpx2, has "
+                "a transport of its own, or nothing was asked. (allow_idle=True permits that.)"
+            )
+        left = [] if self.allow_unused or self.mode == "append" else self.unused()
+        if left:
+            raise Unused(
+                f"{len(left)} recorded interactions of {self.path} were not asked for:\n  "
+                + "\n  ".join(left[:10])
+                + "\nRecord again if the code asks less than it did; allow_unused=True permits it."
+            )
+
+
+use_cassette = Tape
+
+
+def _within(miss: Miss, error: BaseException | None) -> bool:
+    """Whether the run failed with this miss, alone or in a group."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(_within(miss, one) for one in error.exceptions)
+    return error is miss
+
+
+def _worker() -> int:
+    """The task or thread that asks."""
+    task = None
+    with suppress(RuntimeError):
+        task = current_task()
+    return id(task) if task else threading.get_ident()
