@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from .dialects import Dialect, Ticket
+from .dialects.anthropic import Anthropic
 from .dialects.deepseek import DeepSeek
+from .dialects.gemini import Gemini
 from .dialects.openai_chat import OpenAIChat
+from .dialects.openai_responses import OpenAIResponses
+from .dialects.vertex import Vertex
 
 __all__ = ["DIALECTS", "dialect_of"]
 
-_OWN: tuple[type[Dialect], ...] = (OpenAIChat,)
-_OTHERS: tuple[type[Dialect], ...] = (DeepSeek,)
+_OWN: tuple[type[Dialect], ...] = (OpenAIChat, OpenAIResponses, Anthropic, Gemini)
+_OTHERS: tuple[type[Dialect], ...] = (DeepSeek, Vertex)
 
 #: By wire format and vendor; the format's own author first.
 DIALECTS = {(dialect.wire, dialect.vendor): dialect for dialect in (*_OWN, *_OTHERS)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -11,7 +11,7 @@ from ..exchange import Media, Request
 from ..rule import Refusal
 from ..rules import book
 from ..script import Answer, Call, Cut, Delivery, Failure, Sees, Step
-from .dialects import Dialect, Frame, arguments_text, content_frames
+from .dialects import Dialect, Frame, arguments_text
 from .reply import Headers, Reply, deliver, plain
 
 __all__ = ["refuse", "render", "visible"]
@@ -48,7 +48,7 @@ def refuse(dialect: Dialect, refusal: Refusal, more: Headers = ()) -> Reply:
 
 def _answer(dialect: Dialect, answer: Answer) -> Reply:
     if dialect.ticket.request.stream:
-        return _stream(dialect, [frame.data for frame in dialect.frames(answer)])
+        return _stream(dialect, data(dialect.frames(answer)))
     return plain(200, dialect.headers(stream=False), dialect.body(answer))
 
 
@@ -59,21 +59,19 @@ def _stream(dialect: Dialect, writes: Sequence[bytes]) -> Reply:
 def _fail(dialect: Dialect, step: Failure) -> Reply:
     if step.after is None or not dialect.ticket.request.stream:
         return refuse(dialect, dialect.failures[step.kind], dialect.retry.get(step.kind, ()))
-    before = content_frames(dialect.frames(step.after))
-    writes = [frame.data for frame in before] + list(dialect.broken(step.kind, before))
+    before = dialect.unended(step.after)
+    while before and before[-1].kind == "close":  # it fails in the middle of its last part
+        before.pop()
+    writes = data(before) + list(dialect.broken(step.kind, before))
     return _stream(dialect, writes)
 
 
 def _cut(dialect: Dialect, step: Cut) -> Reply:
     whole = _answer(dialect, step.answer)
     if dialect.ticket.request.stream:
-        frames = list(dialect.frames(step.answer))
-        writes: Sequence[bytes] = (
-            [frame.data for frame in frames if frame.kind != "end"]
-            if step.at == "before-end"
-            else _inside(dialect, frames, step.answer)
-        )
-        return replace(whole, writes=writes)
+        frames = dialect.unended(step.answer)
+        inside = step.at == "inside-arguments"
+        return replace(whole, writes=_inside(dialect, frames, step.answer) if inside else data(frames))
     body = whole.body.rstrip()
     end = len(body) - 1 if step.at == "before-end" else _middle(dialect, body, step.answer)
     return replace(whole, writes=(body[:end],), length=end)
@@ -83,7 +81,7 @@ def _inside(dialect: Dialect, frames: Sequence[Frame], answer: Answer) -> list[b
     """Frames up to the middle of the first call's arguments; where one frame has them whole, half of that."""
     named = next(i for i, frame in enumerate(frames) if frame.kind == "call")
     pieces = sum(1 for _ in takewhile(lambda frame: frame.kind == "arguments", frames[named + 1 :]))
-    writes = [frame.data for frame in frames[: named + 1 + pieces // 2]]
+    writes = data(frames[: named + 1 + pieces // 2])
     if not pieces:
         writes[named] = writes[named][: _middle(dialect, writes[named], answer)]
     return writes
@@ -94,3 +92,8 @@ def _middle(dialect: Dialect, body: bytes, answer: Answer) -> int:
     call = next(part for part in answer.parts if isinstance(part, Call))
     start = body.index(dialect.arguments_key) + len(dialect.arguments_key)
     return start + len(arguments_text(call).encode()) // 2 + 1
+
+
+def data(frames: Iterable[Frame]) -> list[bytes]:
+    """The bytes of frames."""
+    return [frame.data for frame in frames]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -29,11 +30,11 @@ __all__ = [
     "Dialect",
     "FailureKind",
     "Frame",
+    "Kind",
     "Ticket",
     "arguments_text",
     "calls",
     "compact",
-    "content_frames",
     "pretty",
     "reason",
     "said",
@@ -80,6 +81,10 @@ class Ticket:
         day = int.from_bytes(sha256(self.case.encode()).digest()[:2], "big") % 90
         return 1_767_225_600 + 86_400 * day + 3 * self.number
 
+    def moment(self, form: str) -> str:
+        """The same time as text, in `strftime`'s terms."""
+        return datetime.fromtimestamp(self.created, UTC).strftime(form)
+
     def token(self, label: str, length: int, alphabet: str = ALNUM) -> str:
         """`length` (at most 40) characters that look random."""
         value = int.from_bytes(sha256(f"{self.seed}/{label}".encode()).digest(), "big")
@@ -122,6 +127,10 @@ class Dialect(ABC):
     @abstractmethod
     def frames(self, answer: Answer) -> Iterator[Frame]:
         """The reply as a stream, terminal marker included."""
+
+    def unended(self, answer: Answer) -> list[Frame]:
+        """The same without the terminal marker and the stop reason."""
+        return [frame for frame in self.frames(answer) if frame.kind != "end"]
 
     @abstractmethod
     def headers(self, *, stream: bool) -> Headers:
@@ -228,11 +237,3 @@ def pretty(value: Any, indent: int = 2) -> bytes:
 def sse(data: str, event: str = "") -> bytes:
     """A server-sent event."""
     return f"event: {event}\ndata: {data}\n\n".encode() if event else f"data: {data}\n\n".encode()
-
-
-def content_frames(frames: Iterable[Frame]) -> list[Frame]:
-    """A stream up to the point where its last part would be closed."""
-    kept = list(frames)
-    while kept and kept[-1].kind in {"close", "end"}:
-        kept.pop()
-    return kept

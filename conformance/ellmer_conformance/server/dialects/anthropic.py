@@ -1,0 +1,272 @@
+"""Anthropic Messages: named events, blocks by index, spaces for padding, pings, signed thinking.
+
+https://platform.claude.com/docs/en/api/messages
+"""
+
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Call, Say, Stop, Think, Usage
+from ..reply import Headers
+from ..seal import decoded, encoded, is_ours, opened, seal
+from . import (
+    WRONG_KEY,
+    Dialect,
+    FailureKind,
+    Frame,
+    Kind,
+    arguments_text,
+    compact,
+    reason,
+    slices,
+    sse,
+    words,
+)
+
+__all__ = ["Anthropic"]
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_SNAPSHOTS = {
+    "claude-haiku-4-5": "20251001",
+    "claude-opus-4-1": "20250805",
+    "claude-opus-4-5": "20251101",
+    "claude-sonnet-4-5": "20250929",
+}
+_THINKS_UNASKED = re.compile(r"claude-(opus|sonnet|haiku|fable)-([5-9]|\d\d)")  # with the text left out
+
+
+class Anthropic(Dialect):
+    """api.anthropic.com."""
+
+    wire: ClassVar[str] = "anthropic"
+    vendor: ClassVar[str] = "anthropic"
+    arguments_key: ClassVar[bytes] = b'"input":'
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "end_turn",
+        "tool": "tool_use",
+        "length": "max_tokens",
+        "filter": "refusal",
+    }
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        "overloaded": Refusal("Overloaded", 529, "overloaded_error"),
+        "server-error": Refusal("Internal server error", 500, "api_error"),
+        "rate-limit": Refusal(
+            "This request would exceed your organization's rate limit of 30,000 input tokens per minute (org: "
+            "00000000-0000-0000-0000-000000000000, model: claude-sonnet-5). For details, refer to: "
+            "https://docs.claude.com/en/api/rate-limits. You can see the response headers for current usage. "
+            "Please reduce the prompt length or the maximum tokens requested, or try again later. You may also "
+            "contact sales at https://www.anthropic.com/contact-sales to discuss your options for a rate limit "
+            "increase.",
+            429,
+            "rate_limit_error",
+        ),
+    }
+    retry: ClassVar[Mapping[FailureKind, Headers]] = {
+        "overloaded": (("x-should-retry", "true"),),
+        "server-error": (("x-should-retry", "true"),),
+        "rate-limit": (("retry-after", "1"), ("x-should-retry", "true")),
+    }
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        message = self.message(answer.usage, answer.usage.output)
+        message["usage"] |= {"output_tokens_details": {"thinking_tokens": answer.usage.reasoning}}
+        message["content"] = [whole for _, _, whole in self.blocks(answer)]
+        message["stop_reason"] = self.stops[reason(answer)]
+        return compact(message).encode()
+
+    def message(self, usage: Usage, written: int) -> Json:
+        """The message before it says anything; `written` counts the output tokens so far."""
+        return {
+            "model": self.model,
+            "id": f"msg_01{self.ticket.token('message', 22, _BASE58)}",
+            "type": "message",
+            "role": "assistant",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "stop_details": None,
+            "usage": {
+                **input_usage(usage),
+                "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
+                "output_tokens": written,
+                "service_tier": "standard",
+                "inference_geo": "not_available",
+            },
+        }
+
+    def blocks(self, answer: Answer) -> Iterator[tuple[Say | Think | Call, Json, Json]]:
+        """Each part with its block as it starts in a stream and as it is in the end."""
+        for number, part in enumerate(answer.parts):
+            match part:
+                case Say(text) if text:
+                    yield part, {"type": "text", "text": ""}, {"type": "text", "text": text}
+                case Think() if (shown := self.shown(part)) is not None:
+                    signed = {"thinking": shown, "signature": encoded(seal(shown))}
+                    start: Json = {"type": "thinking", "thinking": "", "signature": ""}
+                    yield Think(shown), start, {"type": "thinking", **signed}
+                case Call():
+                    id = part.id or f"toolu_01{self.ticket.token(f'call {number}', 22, _BASE58)}"
+                    start = {"type": "tool_use", "id": id, "name": part.name, "input": {}}
+                    start["caller"] = {"type": "direct"}
+                    yield part, start, start | {"input": arguments(part)}
+
+    def shown(self, part: Think) -> str | None:
+        """What is seen of the reasoning: newer models think unasked, and then only the signature is sent."""
+        match self.asked.get("thinking"):
+            case {"type": "disabled"}:
+                return None
+            case {"display": "omitted"}:
+                return ""
+            case {"type": "enabled" | "adaptive"}:
+                return part.text
+            case _:
+                return "" if _THINKS_UNASKED.match(self.model) else None
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        start = self.message(answer.usage, min(answer.usage.output, 1))
+        yield Frame("open", event({"type": "message_start", "message": start}))
+        empty = {"type": "text", "text": ""}
+        blocks = list(self.blocks(answer)) or [(Say(""), empty, empty)]
+        for index, (part, block, whole) in enumerate(blocks):
+            kind: Kind = "call" if isinstance(part, Call) else "open"
+            head = {"type": "content_block_start", "index": index, "content_block": block}
+            yield Frame(kind, event(head))
+            if not index:
+                yield Frame("open", sse('{"type": "ping"}', "ping"))
+            for delta in deltas(part, whole):
+                value = {"type": "content_block_delta", "index": index, "delta": delta}
+                yield Frame(_KINDS[delta["type"]], event(value))
+            yield Frame("close", event({"type": "content_block_stop", "index": index}))
+        yield from self.ending(answer)
+
+    def ending(self, answer: Answer) -> Iterator[Frame]:
+        """Stop reason, token counts (of the whole answer, not of what came since), and the terminal marker."""
+        stop = {"stop_reason": self.stops[reason(answer)], "stop_sequence": None, "stop_details": None}
+        usage = input_usage(answer.usage) | {"output_tokens": answer.usage.output}
+        usage["output_tokens_details"] = {"thinking_tokens": answer.usage.reasoning}
+        yield Frame("end", event({"type": "message_delta", "delta": stop, "usage": usage}))
+        yield Frame("end", event({"type": "message_stop"}))
+
+    @property
+    def model(self) -> str:
+        name = self.ticket.request.model
+        return f"{name}-{_SNAPSHOTS[name]}" if name in _SNAPSHOTS else name
+
+    def headers(self, *, stream: bool) -> Headers:
+        reset = self.ticket.moment("%Y-%m-%dT%H:%M:%SZ")
+        limits = {"input-tokens": 4_000_000, "output-tokens": 800_000, "requests": 4000, "tokens": 4_800_000}
+        states = {"limit": 0, "remaining": 1}
+        return (
+            ("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),
+            *(("cache-control", "no-cache") for _ in range(stream)),
+            *(
+                (f"anthropic-ratelimit-{what}-{state}", str(count - spent))
+                for what, count in limits.items()
+                for state, spent in states.items()
+            ),
+            *((f"anthropic-ratelimit-{what}-reset", reset) for what in limits),
+            ("request-id", f"req_011C{self.ticket.token('request', 20, _BASE58)}"),
+            ("anthropic-organization-id", "00000000-0000-0000-0000-000000000000"),
+        )
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """An event of its own; nothing follows."""
+        failure = self.failures[kind]
+        error = {"details": None, "type": failure.type, "message": failure.message}
+        yield event({"type": "error", "error": error}) + b"\n"
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        key = headers.get("x-api-key") or headers.get("authorization", "").partition(" ")[2]
+        if not key:
+            return Refusal("x-api-key header is required", 401, "authentication_error")
+        if key == WRONG_KEY:
+            return Refusal("invalid x-api-key", 401, "authentication_error")
+        if "anthropic-version" not in headers:
+            return Refusal("anthropic-version: header is required", 400, "invalid_request_error")
+        return None
+
+    def no_json(self, detail: str) -> Refusal:
+        return Refusal(f"The request body is not valid JSON: {detail}", 400, "invalid_request_error")
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        return Refusal("Not Found", 404, "not_found_error")
+
+    def forged(self, *, strict: bool) -> Refusal | None:
+        messages = self.asked.get("messages")
+        for i, message in enumerate(messages if isinstance(messages, list) else ()):
+            content = message.get("content") if isinstance(message, dict) else None
+            for j, block in enumerate(content if isinstance(content, list) else ()):
+                if is_forged(block, strict=strict):
+                    sentence = f"messages.{i}.content.{j}: Invalid `signature` in `thinking` block"
+                    return Refusal(sentence, 400, "invalid_request_error")
+        return None
+
+
+_KINDS: Mapping[str, Kind] = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "thinking",
+    "input_json_delta": "arguments",
+}
+
+
+def deltas(part: Say | Think | Call, whole: Json) -> Iterator[Json]:
+    """What a block adds after its start. Arguments begin with an empty piece, and may end there."""
+    match part:
+        case Say():
+            yield from ({"type": "text_delta", "text": piece} for piece in words(part))
+        case Think():
+            yield from ({"type": "thinking_delta", "thinking": piece} for piece in words(part))
+            yield {"type": "signature_delta", "signature": whole["signature"]}
+        case Call():
+            yield {"type": "input_json_delta", "partial_json": ""}
+            text = arguments_text(part) if part.arguments or part.text else ""
+            yield from ({"type": "input_json_delta", "partial_json": piece} for piece in slices(text))
+
+
+def arguments(call: Call) -> Mapping[str, Any]:
+    """The input as an object; of a text that is none, what the script says instead."""
+    try:
+        found = json.loads(call.text or "")
+    except ValueError:
+        return call.arguments
+    return found if isinstance(found, dict) else call.arguments
+
+
+def is_forged(block: Any, *, strict: bool) -> bool:
+    """Whether a thinking block is not as it was sent."""
+    if not isinstance(block, dict) or block.get("type") != "thinking":
+        return False
+    signature = block.get("signature")
+    blob = decoded(signature) if isinstance(signature, str) and signature else None
+    if blob is not None and not strict and not is_ours(blob):
+        return False
+    return blob is None or opened(blob) != block.get("thinking")
+
+
+def input_usage(usage: Usage) -> Json:
+    """Input tokens; what the cache holds is counted apart."""
+    return {
+        "input_tokens": usage.input - usage.cached,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": usage.cached,
+    }
+
+
+def event(value: Json) -> bytes:
+    """A named event, with spaces before its last brace that hide its length."""
+    text = compact(value)
+    return sse(f"{text[:-1]}{' ' * (len(text) * 7 % 16)}}}", value["type"])

@@ -1,0 +1,289 @@
+"""Gemini generateContent: chunks that are whole replies, CRLF, no marker but the finish reason.
+
+Calls come whole. From Gemini 3 on they have ids, and the first of them (or the end of the text) is signed; 2.x
+signs a call when it thought about it. https://ai.google.dev/api/generate-content
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Call, Say, Stop, Think, Usage
+from ..reply import Headers
+from ..seal import decoded, encoded, is_ours, opened, seal
+from . import (
+    WRONG_KEY,
+    Dialect,
+    FailureKind,
+    Frame,
+    Kind,
+    arguments_text,
+    calls,
+    pretty,
+    reason,
+    thought,
+    words,
+)
+
+__all__ = ["Gemini"]
+
+_GENERATION = re.compile(r"gemini-(\d+)")
+_IDS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_URLSAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+#: Values that the API takes in place of a signature that was lost with another provider.
+#: https://ai.google.dev/gemini-api/docs/thought-signatures
+_BYPASS = {b"skip_thought_signature_validator", b"context_engineering_is_the_way_to_go"}
+
+
+class Gemini(Dialect):
+    """The Gemini API: generativelanguage.googleapis.com."""
+
+    wire: ClassVar[str] = "gemini"
+    vendor: ClassVar[str] = "google"
+    arguments_key: ClassVar[bytes] = b'"args":'
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "STOP",
+        "tool": "STOP",
+        "length": "MAX_TOKENS",
+        "filter": "SAFETY",
+    }
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        "overloaded": Refusal("The model is overloaded. Please try again later.", 503, "UNAVAILABLE"),
+        "server-error": Refusal(
+            "An internal error has occurred. Please retry or report in "
+            "https://developers.generativeai.google/guide/troubleshooting",
+            500,
+            "INTERNAL",
+        ),
+        "rate-limit": Refusal("Resource has been exhausted (e.g. check quota).", 429, "RESOURCE_EXHAUSTED"),
+    }
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        return pretty(self.response(self.parts(answer), answer, self.usage(answer.usage)))
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        yield from self.chunks(answer, ended=True)
+
+    def unended(self, answer: Answer) -> list[Frame]:
+        return list(self.chunks(answer, ended=False))
+
+    def chunks(self, answer: Answer, *, ended: bool) -> Iterator[Frame]:
+        """The reply in pieces; newer models end in a chunk without news, older ones with the last piece."""
+        pieces = self.pieces(answer)
+        if ended and (self.modern or not pieces):
+            pieces.append([{"text": ""} | ({} if self.made(answer) else self.signed(answer))])
+        for number, parts in enumerate(pieces, 1):
+            last = ended and number == len(pieces)
+            so_far = self.usage(answer.usage, number / len(pieces))
+            response = self.response(parts, answer if last else None, so_far)
+            yield Frame(kind_of(parts[0]), self.chunk(response, first=number == 1))
+        if ended and not self.sse:
+            yield Frame("end", b"\n]\n")
+
+    def pieces(self, answer: Answer) -> list[list[Json]]:
+        """What each chunk carries; older models send all calls in one."""
+        spoken: list[list[Json]] = []
+        for part in answer.parts:
+            if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
+                spoken += [[text(part, piece)] for piece in words(part)]
+        made = self.made(answer)
+        return spoken + ([[call] for call in made] if self.modern else [made] if made else [])
+
+    def parts(self, answer: Answer) -> list[Json]:
+        """The parts of the whole reply."""
+        spoken = [
+            text(part, part.text)
+            for part in answer.parts
+            if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts)
+        ]
+        made = self.made(answer)
+        if spoken and not made:
+            spoken[-1] |= self.signed(answer)
+        return spoken + made
+
+    def made(self, answer: Answer) -> list[Json]:
+        """The parts with calls. They come whole or not at all: one that was cut off leaves nothing."""
+        whole = [
+            (index, call, found)
+            for index, call in enumerate(calls(answer))
+            if (found := arguments(call)) is not None
+        ]
+        parts: list[Json] = []
+        for index, call, found in whole:
+            id = {"id": call.id or self.ticket.token(f"call {index}", 8, _IDS)} if self.modern else {}
+            parts.append({"functionCall": {"name": call.name, "args": found, **id}})
+        if parts and (self.modern or thought(answer)):
+            parts[0]["thoughtSignature"] = encoded(seal(thought(answer) or whole[0][1].name))
+        return parts
+
+    def signed(self, answer: Answer) -> Json:
+        """The signature of a text, which only newer models send."""
+        return {"thoughtSignature": encoded(seal(thought(answer)))} if self.modern else {}
+
+    def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
+        """A whole reply, or a chunk of it; with a finish reason where `answer` ends here."""
+        candidate = {"content": self.content(parts), **(self.finish(answer) if answer else {}), "index": 0}
+        if answer and self.made(answer) and not (self.modern and self.ticket.request.stream):
+            candidate["finishMessage"] = "Model generated function call(s)."
+        return {
+            "candidates": [candidate],
+            "usageMetadata": usage,
+            "modelVersion": self.model,
+            "responseId": self.ticket.token("response", 23, _URLSAFE),
+        }
+
+    def content(self, parts: Sequence[Json]) -> Json:
+        """The model's content; without parts where it said nothing."""
+        return {"parts": list(parts), "role": "model"} if parts else {"role": "model"}
+
+    def finish(self, answer: Answer) -> Json:
+        """Why it stopped; a call that is no JSON, without a limit that explains it, is the model's fault."""
+        lost = any(arguments(call) is None for call in calls(answer))
+        if lost and reason(answer) == "tool":
+            return {"finishReason": "MALFORMED_FUNCTION_CALL"}
+        return {"finishReason": self.stops[reason(answer)]}
+
+    def usage(self, usage: Usage, share: float = 1.0) -> Json:
+        """Token counts so far: reasoning apart from the answer, and all of the prompt from the start."""
+        written = round((usage.output - usage.reasoning) * share)
+        cached = {"cachedContentTokenCount": usage.cached} if usage.cached else {}
+        thoughts = {"thoughtsTokenCount": usage.reasoning} if usage.reasoning else {}
+        return {
+            "promptTokenCount": usage.input,
+            "candidatesTokenCount": written,
+            "totalTokenCount": usage.input + written + usage.reasoning,
+            **cached,
+            "promptTokensDetails": [{"modality": "TEXT", "tokenCount": usage.input}],
+            **thoughts,
+            "serviceTier": "standard",
+        }
+
+    def chunk(self, response: Json, *, first: bool) -> bytes:
+        """A chunk as an event, or as an element of an array where no events were asked for."""
+        if self.sse:
+            return f"data: {_spaced(response)}\r\n\r\n".encode()
+        return (b"[" if first else b",\r\n") + pretty(response).rstrip()
+
+    @property
+    def sse(self) -> bool:
+        """Whether the request asks for server-sent events."""
+        return "alt=sse" in self.ticket.request.url
+
+    @cached_property
+    def modern(self) -> bool:
+        """Gemini 3 and newer; of a name without a number, too."""
+        found = _GENERATION.match(self.model)
+        return not found or int(found[1]) >= 3
+
+    @cached_property
+    def shows_thoughts(self) -> bool:
+        """Whether the request asks to see the reasoning."""
+        config = either(either(self.asked, "generationConfig"), "thinkingConfig")
+        return bool(either(config, "includeThoughts"))
+
+    def headers(self, *, stream: bool) -> Headers:
+        events = stream and self.sse
+        return (
+            ("content-type", "text/event-stream" if events else "application/json; charset=UTF-8"),
+            *(("content-disposition", "attachment") for _ in range(events)),
+            ("vary", "Origin, X-Origin, Referer"),
+            ("server", "scaffolding on HTTPServer2"),
+            ("x-xss-protection", "0"),
+            ("x-frame-options", "SAMEORIGIN"),
+            ("x-content-type-options", "nosniff"),
+            ("server-timing", f"gfet4t7; dur={300 + self.ticket.number}"),
+        )
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """The error as a bare object, which is no event at all."""
+        failure = self.failures[kind]
+        error = {"code": failure.status, "message": failure.message, "status": failure.type}
+        yield (b"" if self.sse or not before else b",\r\n") + pretty({"error": error})
+        if not self.sse:
+            yield b"]\n"
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        bearer = headers.get("authorization", "").partition(" ")[2]
+        key = headers.get("x-goog-api-key") or query.get("key") or bearer
+        if not key:
+            return Refusal(
+                "Method doesn't allow unregistered callers (callers without established identity). Please use "
+                "API Key or other form of API consumer identity to call this API.",
+                403,
+                "PERMISSION_DENIED",
+            )
+        if key == WRONG_KEY:
+            return Refusal("API key not valid. Please pass a valid API key.", 400, "INVALID_ARGUMENT")
+        return None
+
+    def no_json(self, detail: str) -> Refusal:
+        return Refusal(f"Invalid JSON payload received. {detail}", 400, "INVALID_ARGUMENT")
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        return Refusal(f"Requested entity was not found: {method} {path}", 404, "NOT_FOUND")
+
+    def forged(self, *, strict: bool) -> Refusal | None:
+        for i, content in enumerate(elements(either(self.asked, "contents"))):
+            for j, part in enumerate(elements(either(content, "parts"))):
+                sent = either(part, "thoughtSignature")
+                if isinstance(sent, str) and (said := objection(sent, i, j, strict=strict)):
+                    return Refusal(said, 400, "INVALID_ARGUMENT")
+        return None
+
+
+_spaced = json.JSONEncoder(ensure_ascii=False, separators=(",", ": ")).encode
+
+
+def text(part: Say | Think, piece: str) -> Json:
+    """A part with text."""
+    return {"text": piece, "thought": True} if isinstance(part, Think) else {"text": piece}
+
+
+def kind_of(part: Json) -> Kind:
+    """What would be lost without the chunk."""
+    return "call" if "functionCall" in part else "thinking" if "thought" in part else "text"
+
+
+def arguments(call: Call) -> Mapping[str, Any] | None:
+    """The arguments as an object; None where the script's text is none."""
+    try:
+        found = json.loads(arguments_text(call))
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def objection(sent: str, i: int, j: int, *, strict: bool) -> str | None:
+    """What the API says of a signature that is not as it was sent."""
+    blob = decoded(sent)
+    if blob is None:
+        place = f"contents[{i}].parts[{j}].thought_signature"
+        return f"Invalid value at '{place}' (TYPE_BYTES), Base64 decoding failed for \"{sent}\""
+    if sent.encode() in _BYPASS or blob in _BYPASS or (not strict and not is_ours(blob)):
+        return None
+    return None if opened(blob) is not None else "Corrupted thought signature."
+
+
+def either(value: Any, key: str) -> Any:
+    """A field in camelCase or snake_case: protobuf's JSON takes both."""
+    if not isinstance(value, dict):
+        return None
+    return value.get(key, value.get(re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)))
+
+
+def elements(value: Any) -> list[Any]:
+    """A list; of one thing where a list belongs, a list of that."""
+    return value if isinstance(value, list) else [] if value is None else [value]

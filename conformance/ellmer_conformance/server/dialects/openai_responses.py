@@ -1,0 +1,331 @@
+"""OpenAI Responses: typed output items, every step of a stream announced, numbered and closed.
+
+https://platform.openai.com/docs/api-reference/responses
+"""
+
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Call, Say, Stop, Think, Usage
+from ..reply import Headers
+from ..seal import decoded, encoded, is_ours, opened, seal
+from . import (
+    HEX,
+    NOISE,
+    Dialect,
+    FailureKind,
+    Frame,
+    Kind,
+    arguments_text,
+    compact,
+    pretty,
+    reason,
+    slices,
+    sse,
+    words,
+)
+from ._openai import FAILURES, NO_JSON, RETRY, call_id, headers, locked, no_such, snapshot
+
+__all__ = ["OpenAIResponses"]
+
+_ALWAYS_SEALED = re.compile(r"gpt-(5\.[6-9]|[6-9])")  # models that send encrypted reasoning unasked
+_PHASED = re.compile(r"gpt-(5\.[4-9]|5\.3-codex|[6-9])")  # models that say what a message is for
+_SEALED = "gAAAAAB"  # how every encrypted blob of theirs begins
+
+_Step = tuple[Kind, str, Json]  # what would be lost without it, its name, its fields
+
+
+class OpenAIResponses(Dialect):
+    """api.openai.com."""
+
+    wire: ClassVar[str] = "openai-responses"
+    vendor: ClassVar[str] = "openai"
+    arguments_key: ClassVar[bytes] = b'"arguments":'
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "completed",
+        "tool": "completed",
+        "length": "max_output_tokens",
+        "filter": "content_filter",
+    }
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        **FAILURES,
+        "server-error": Refusal(
+            "An error occurred while processing your request. You can retry your request, or contact us through "
+            "our help center at help.openai.com if the error persists. Please include the request ID "
+            "req_00000000000000000000000000000000 in your message.",
+            500,
+            "server_error",
+            "server_error",
+        ),
+    }
+    retry: ClassVar[Mapping[FailureKind, Headers]] = RETRY
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        return pretty(self.response(self.status(answer), self.items(answer), answer))
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        for number, (kind, name, fields) in enumerate(self.steps(answer)):
+            yield Frame(kind, event(name, number, fields))
+
+    def steps(self, answer: Answer) -> Iterator[_Step]:
+        """The events without their numbers."""
+        begun = self.response("in_progress", [])
+        yield "open", "response.created", {"response": begun}
+        yield "open", "response.in_progress", {"response": begun}
+        items = self.items(answer)
+        for index, item in enumerate(items):
+            kind: Kind = "call" if item["type"] == "function_call" else "open"
+            yield kind, "response.output_item.added", {"item": started(item), "output_index": index}
+            part = answer.parts[index]
+            for inner, name, fields in self.inside(part, item):
+                yield inner, name, fields | {"item_id": item["id"], "output_index": index}
+            yield "close", "response.output_item.done", {"item": item, "output_index": index}
+        status = self.status(answer)
+        yield "end", f"response.{status}", {"response": self.response(status, items, answer)}
+
+    def inside(self, part: Say | Think | Call, item: Json) -> Iterator[_Step]:
+        """What happens between an item's beginning and its end."""
+        match part:
+            case Say():
+                yield from self.text(part, item)
+            case Think():
+                for index, summary in enumerate(item["summary"]):
+                    yield from self.summary(summary, index)
+            case Call():
+                for piece in slices(item["arguments"]):
+                    delta = {"delta": piece, **self.padding(piece)}
+                    yield "arguments", "response.function_call_arguments.delta", delta
+                done = {"arguments": item["arguments"]}
+                yield "close", "response.function_call_arguments.done", done
+
+    def text(self, part: Say, item: Json) -> Iterator[_Step]:
+        """A message's one content part."""
+        place, whole = {"content_index": 0}, item["content"][0]
+        yield "open", "response.content_part.added", {**place, "part": whole | {"text": ""}}
+        for piece in words(part):
+            delta = {**place, "delta": piece, "logprobs": [], **self.padding(piece)}
+            yield "text", "response.output_text.delta", delta
+        yield "close", "response.output_text.done", {**place, "logprobs": [], "text": part.text}
+        yield "close", "response.content_part.done", {**place, "part": whole}
+
+    def summary(self, summary: Json, index: int) -> Iterator[_Step]:
+        """One part of a reasoning summary."""
+        place, text = {"summary_index": index}, summary["text"]
+        yield "open", "response.reasoning_summary_part.added", {**place, "part": summary | {"text": ""}}
+        for piece in words(Think(text)):
+            delta = {**place, "delta": piece, **self.padding(piece)}
+            yield "thinking", "response.reasoning_summary_text.delta", delta
+        yield "close", "response.reasoning_summary_text.done", {**place, "text": text}
+        yield "close", "response.reasoning_summary_part.done", {**place, "part": summary}
+
+    def items(self, answer: Answer) -> list[Json]:
+        """The output items, one for each part; the last of an answer that stopped short is incomplete."""
+        items = [self.item(part, number, answer) for number, part in enumerate(answer.parts)]
+        if items and self.status(answer) == "incomplete" and "status" in items[-1]:
+            items[-1]["status"] = "incomplete"
+        return items
+
+    def item(self, part: Say | Think | Call, number: int, answer: Answer) -> Json:
+        """A part as an output item."""
+        match part:
+            case Say(text):
+                content = {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
+                phase = "commentary" if reason(answer) == "tool" else "final_answer"
+                return {
+                    "id": self.id("msg", number),
+                    "type": "message",
+                    "status": "completed",
+                    "content": [content],
+                    **({"phase": phase} if _PHASED.match(self.model) else {}),
+                    "role": "assistant",
+                }
+            case Think(text):
+                sealed = {"encrypted_content": encoded(seal(text), _SEALED)} if self.seals else {}
+                summary = [{"type": "summary_text", "text": text}] if self.summarises else []
+                kind = {"type": "reasoning", "content": []}
+                return {"id": self.id("rs", number), **kind, **sealed, "summary": summary}
+            case Call():
+                return {
+                    "id": self.id("fc", number),
+                    "type": "function_call",
+                    "status": "completed",
+                    "arguments": arguments_text(part),
+                    "call_id": call_id(self.ticket, part, number),
+                    "name": part.name,
+                }
+
+    @property
+    def seals(self) -> bool:
+        """Whether reasoning comes with its encrypted form."""
+        include = self.asked.get("include")
+        wanted = isinstance(include, list) and "reasoning.encrypted_content" in include
+        return wanted or bool(_ALWAYS_SEALED.match(self.model))
+
+    @property
+    def summarises(self) -> bool:
+        """Whether reasoning comes with a summary."""
+        reasoning = self.asked.get("reasoning")
+        return isinstance(reasoning, dict) and bool(reasoning.get("summary"))
+
+    def padding(self, piece: str) -> Json:
+        """Against guessing tokens by their length."""
+        options = self.asked.get("stream_options")
+        if isinstance(options, dict) and options.get("include_obfuscation") is False:
+            return {}
+        return {"obfuscation": NOISE[: 16 - len(piece) % 16]}
+
+    def status(self, answer: Answer) -> str:
+        """`completed` or `incomplete`."""
+        return "completed" if self.stops[reason(answer)] == "completed" else "incomplete"
+
+    def response(self, status: str, output: Sequence[Json], answer: Answer | None = None) -> Json:
+        """The response object at some point of its life; what was asked is said back in it."""
+        cause = {"reason": self.stops[reason(answer)]} if answer and status == "incomplete" else None
+        billing = {} if self.ticket.request.stream else {"billing": {"payer": "developer"}}
+        return {
+            "id": self.id("resp"),
+            "object": "response",
+            "created_at": self.ticket.created,
+            "status": status,
+            "background": False,
+            **billing,
+            "completed_at": self.ticket.created + 1 if status == "completed" else None,
+            "error": None,
+            "frequency_penalty": 0.0,
+            "incomplete_details": cause,
+            "instructions": self.asked.get("instructions"),
+            "max_output_tokens": self.asked.get("max_output_tokens"),
+            "max_tool_calls": None,
+            "model": self.model,
+            "moderation": None,
+            "output": list(output),
+            **self.settings,
+            "usage": usage(answer.usage) if answer else None,
+            "user": None,
+            "metadata": {},
+        }
+
+    @cached_property
+    def settings(self) -> Json:
+        """The request's settings with their defaults filled in."""
+        asked = self.asked
+        return {
+            "parallel_tool_calls": asked.get("parallel_tool_calls", True),
+            "presence_penalty": 0.0,
+            "previous_response_id": asked.get("previous_response_id"),
+            "prompt_cache_key": None,
+            "prompt_cache_retention": None,
+            "reasoning": {"effort": None, "summary": None} | object_at(asked, "reasoning"),
+            "safety_identifier": None,
+            "service_tier": "default",
+            "store": asked.get("store", True),
+            "temperature": asked.get("temperature", 1.0),
+            "text": {"format": {"type": "text"}} | object_at(asked, "text") | {"verbosity": "medium"},
+            "tool_choice": asked.get("tool_choice", "auto"),
+            "tools": asked.get("tools", []),
+            "top_logprobs": 0,
+            "top_p": asked.get("top_p", 1.0),
+            "truncation": "disabled",
+        }
+
+    def id(self, prefix: str, number: int | None = None) -> str:
+        """`fc_` and 50 hex digits, the time among them."""
+        token = self.ticket.token
+        return (
+            f"{prefix}_{token('response', 16, HEX)}00{self.ticket.created:08x}{token(f'{number}', 24, HEX)}"
+        )
+
+    @property
+    def model(self) -> str:
+        return snapshot(self.ticket.request.model)
+
+    def headers(self, *, stream: bool) -> Headers:
+        return headers(self.ticket, stream=stream)
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """An error event, then the response as it is now: failed, with what there is of its output."""
+        failure = self.failures[kind]
+        error = {"code": failure.code or failure.type, "message": failure.message}
+        yield event("error", len(before), {"error": {"type": failure.type, **error, "param": None}})
+        output = [item for frame in before if (item := added(frame))]
+        response = self.response("failed", output) | {"error": error}
+        yield event("response.failed", len(before) + 1, {"response": response})
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        return locked(headers)
+
+    def no_json(self, detail: str) -> Refusal:
+        return NO_JSON
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        return no_such(method, path)
+
+    def forged(self, *, strict: bool) -> Refusal | None:
+        given = self.asked.get("input")
+        for item in given if isinstance(given, list) else ():
+            sealed = item.get("encrypted_content") if isinstance(item, dict) else None
+            if isinstance(sealed, str) and is_forged(sealed, strict=strict):
+                sentence = (
+                    f"The encrypted content {sealed[:4]}...{sealed[-4:]} could not be verified. Reason: Encrypted "
+                    "content could not be decrypted or parsed."
+                )
+                return Refusal(sentence, 400, "invalid_request_error", "invalid_encrypted_content")
+        return None
+
+
+def started(item: Json) -> Json:
+    """An item as it is announced: with nothing in it."""
+    empty = {"status": "in_progress", "content": [], "arguments": "", "summary": []}
+    return item | {key: value for key, value in empty.items() if key in item}
+
+
+def added(frame: Frame) -> Json | None:
+    """The item that a frame announces, if it does."""
+    event, _, data = frame.data.partition(b"\ndata: ")
+    item: Json | None = json.loads(data)["item"] if event.endswith(b"output_item.added") else None
+    return item
+
+
+def event(name: str, number: int, fields: Json) -> bytes:
+    """A numbered event; keys in the order of the alphabet."""
+    fields = fields | {"sequence_number": number}
+    return sse(compact({"type": name, **dict(sorted(fields.items()))}), name)
+
+
+def usage(usage: Usage) -> Json:
+    """Token counts: the parts are included in the wholes."""
+    return {
+        "input_tokens": usage.input,
+        "input_tokens_details": {"cached_tokens": usage.cached},
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+        "total_tokens": usage.input + usage.output,
+    }
+
+
+def object_at(value: Json, key: str) -> Json:
+    """The object under a key; an empty one where there is none."""
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def is_forged(sealed: str, *, strict: bool) -> bool:
+    """Whether encrypted reasoning is not as it was sent."""
+    blob = decoded(sealed.removeprefix(_SEALED))
+    if blob is not None and not strict and not is_ours(blob):
+        return False
+    return blob is None or opened(blob) is None

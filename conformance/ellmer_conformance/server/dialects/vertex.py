@@ -1,0 +1,50 @@
+"""Vertex AI: Gemini with a creation time, a kind of traffic, and no key but an access token."""
+
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Usage
+from . import WRONG_KEY
+from .gemini import Gemini
+
+__all__ = ["Vertex"]
+
+
+class Vertex(Gemini):
+    """Vertex AI: the same without an index, with a creation time and its kind of traffic."""
+
+    vendor: ClassVar[str] = "vertex"
+
+    def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
+        response = super().response(parts, answer, usage)
+        for key in ("index", "finishMessage"):
+            response["candidates"][0].pop(key, None)
+        id = response.pop("responseId")
+        return response | {"createTime": self.ticket.moment("%Y-%m-%dT%H:%M:%S.000000Z"), "responseId": id}
+
+    def content(self, parts: Sequence[Json]) -> Json:
+        return {"role": "model", "parts": list(parts)} if parts else {"role": "model"}
+
+    def usage(self, usage: Usage, share: float = 1.0) -> Json:
+        counts = super().usage(usage, share)
+        del counts["serviceTier"]
+        written = [{"modality": "TEXT", "tokenCount": counts["candidatesTokenCount"]}]
+        return counts | {"trafficType": "ON_DEMAND", "candidatesTokensDetails": written}
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        key = headers.get("authorization", "").partition(" ")[2] or headers.get("x-goog-api-key")
+        if key and key != WRONG_KEY:
+            return None
+        fault = "Request had invalid" if key else "Request is missing required"
+        return Refusal(
+            f"{fault} authentication credential{'s' if key else ''}. Expected OAuth 2 access token, login cookie "
+            "or other valid authentication credential. See "
+            "https://developers.google.com/identity/sign-in/web/devconsole-project.",
+            401,
+            "UNAUTHENTICATED",
+        )
