@@ -64,10 +64,14 @@ class ContentImageRemote(ContentImage):
 
 @dataclass(frozen=True)
 class ContentImageInline(ContentImage):
-    """An image sent along: `type` is its media type, `data` its bytes in standard base64."""
+    """An image sent along: `type` is its media type, `data` its bytes in standard base64.
+
+    `extra` is what the provider attached to an image it made, as in `ContentText`.
+    """
 
     type: str
     data: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -138,14 +138,19 @@ class Wire(ABC):
         """A tool-call id that this format takes; the same for the call and its result."""
         return id
 
+    @property
+    def issuer(self) -> str:
+        """Who can read what this provider seals (a signature, encrypted reasoning): nobody else gets it back."""
+        return self.vendor
+
     def issued(self, extra: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """What this very provider attached to a content and wants back; `None` for another's, or nothing."""
+        """What this very issuer attached to a content and wants back; `None` for another's, or nothing."""
         own = extra.get(self.name)
-        return own if isinstance(own, Mapping) and own.get("vendor", self.vendor) == self.vendor else None
+        return own if isinstance(own, Mapping) and own.get("issuer", self.issuer) == self.issuer else None
 
     def own(self, **what: Any) -> Json:
         """The `extra` of a content that this very provider issued; `issued()` reads it."""
-        return {self.name: {"vendor": self.vendor, **what}}
+        return {self.name: {"issuer": self.issuer, **what}}
 
     @abstractmethod
     def tool(self, tool: ToolDef) -> Json:

@@ -117,13 +117,15 @@ def _first(value: object) -> object:
 
 
 def _pick(levels: list[Mapping[str, Any]], *names: str) -> str | None:
-    """The first word (or number, as text) under one of the names; `type: "error"` is an envelope, not a type."""
-    found = (
-        level.get(name) for level in levels for name in names if (name, level.get(name)) != ("type", "error")
-    )
-    return next(
-        (str(v) for v in found if isinstance(v, (str, int)) and v != "" and not isinstance(v, bool)), None
-    )
+    """The first word (or number, as text) under one of the names. `type: "error"` is an envelope and no type,
+    a number under `status` the HTTP status."""
+    for level in levels:
+        for name in names:
+            value = level.get(name)
+            word = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+            if word and (name, word) != ("type", "error") and not (name == "status" and word.isdigit()):
+                return word
+    return None
 
 
 def _status(levels: list[Mapping[str, Any]]) -> int | None:

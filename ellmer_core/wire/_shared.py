@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from math import isfinite
 from typing import Any
 
 from ..content import (
@@ -49,6 +50,7 @@ __all__ = [
     "refused",
     "result_parts",
     "sendable",
+    "strict_json",
     "strict_schema",
 ]
 
@@ -144,7 +146,7 @@ def call_of(
 def _arguments(raw: object) -> tuple[Json, str | None]:
     """The arguments, and why there are none where the text is not an object. No text at all: no arguments."""
     try:
-        value = json.loads(raw, parse_constant=_not_json) if isinstance(raw, str) and raw.strip() else raw
+        value = strict_json(raw) if isinstance(raw, str) and raw.strip() else raw
     except (ValueError, RecursionError) as error:
         return {}, f"the arguments are not JSON ({error})"
     if value is None or (isinstance(value, str) and not value.strip()):
@@ -154,8 +156,19 @@ def _arguments(raw: object) -> tuple[Json, str | None]:
     return value, None
 
 
+def strict_json(text: str) -> Any:
+    """Parses JSON, and only that: no NaN, no Infinity, no number too large to be one. Raises `ValueError`."""
+    return json.loads(text, parse_constant=_not_json, parse_float=_finite)
+
+
 def _not_json(constant: str) -> float:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(number: str) -> float:
+    if not isfinite(value := float(number)):
+        raise ValueError(f"{number} is too large")
+    return value
 
 
 def raw(request: ContentToolRequest) -> str:
