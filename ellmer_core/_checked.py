@@ -137,10 +137,12 @@ class _Check:
 
     def converted(self, value: Any, path: str) -> Any:
         """What is not JSON but has one evident JSON form."""
-        if hasattr(value, "model_dump") and not isinstance(value, type):
-            self.refuse_content(value, path)
         try:
+            if hasattr(value, "model_dump") and not isinstance(value, type):
+                self.refuse_content(value, path)
             converted = _jsonable(value)
+        except ToolResultError:
+            raise
         except Exception as error:
             raise self.error(path, value, f"Writing it as JSON failed: {error_message(error)}") from error
         if isinstance(converted, (dict, list, str, int, float, NoneType)):

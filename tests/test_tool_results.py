@@ -292,6 +292,11 @@ class Wrapped:
     image: Content
 
 
+class Hostile:
+    def __getattr__(self, name):
+        raise RuntimeError("no " + name)
+
+
 cycle: list = []
 cycle.append(cycle)
 
@@ -316,6 +321,7 @@ cycle.append(cycle)
         ({1, 2}, "value"),
         ({"f": print}, "value.f"),
         (object(), "value"),
+        ([Hostile()], "value[0]"),
         (Model, "value"),
         (float("nan"), "value"),
         ([1.0, {"x": float("-inf")}], "value[1].x"),
