@@ -23,7 +23,7 @@ from .take import Take
 if TYPE_CHECKING:
     from .tape import Tape
 
-__all__ = ["close", "current", "open_"]
+__all__ = ["close", "current", "lowered", "offline", "open_"]
 
 _MODULES = ("httpx", "httpx2")
 _ACTIVE: ContextVar[Tape | None] = ContextVar("ellmer_harness_tape", default=None)
@@ -66,6 +66,14 @@ def current() -> Tape | None:
     return _OPEN[0] if _OPEN else None
 
 
+def offline() -> Tape | None:
+    """The tape that forbids this context to open sockets."""
+    tape = _ACTIVE.get()
+    if tape is not None and tape in _OPEN:
+        return tape if tape.offline else None
+    return _OPEN[0] if _OPEN and all(one.offline for one in _OPEN) else None
+
+
 def _install() -> None:
     for name in _MODULES:
         if name in sys.modules or find_spec(name):
@@ -91,7 +99,7 @@ def _uninstall() -> None:
 def _blocking(http: Any, real: Any) -> Any:
     def handle_request(transport: Any, request: Any) -> Any:
         tape = current()
-        if tape is None:
+        if tape is None or tape.allows(request.url.host):
             return real(transport, request)
         body = b"".join(request.stream)
         request.stream = http.ByteStream(body)
@@ -113,7 +121,7 @@ def _blocking(http: Any, real: Any) -> Any:
 def _async(http: Any, real: Any) -> Any:
     async def handle_async_request(transport: Any, request: Any) -> Any:
         tape = current()
-        if tape is None:
+        if tape is None or tape.allows(request.url.host):
             return await real(transport, request)
         body = b"".join([part async for part in request.stream])
         request.stream = http.ByteStream(body)

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from . import seam
+from . import guard, seam
 from .clock import Clock
 from .errors import CassetteError, Miss, NotIntercepted, Unused
 from .explain import command, nearest
@@ -24,7 +24,9 @@ from .options import Mode, Options, default_mode
 from .reply import Reply
 from .routes import routed
 from .scrub import Scrub, masked
+from .serializer import OURS
 from .take import Take
+from .verdict import State, Verdict, stale
 
 if TYPE_CHECKING:
     from .deck import Deck
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Tape", "use_cassette"]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Tape(Options):
     """What one run does with one cassette.
 
@@ -53,8 +55,12 @@ class Tape(Options):
         self.scrub = Scrub.of(self.secrets, self.keep_headers)
         self.deck: Deck | None = None
         self._stack = ExitStack()
+        self.replays = self.records = self.failed = False
         self._pending: dict[int, tuple[Take, int]] = {}
         self.workers: set[int] = set()
+
+    def __repr__(self) -> str:
+        return f"<Tape {self.path} ({self.mode}): {len(self.sent)} sent>"
 
     def __enter__(self) -> Self:
         from . import recording  # noqa: PLC0415  # vcrpy is imported at the first cassette, not before
@@ -68,6 +74,7 @@ class Tape(Options):
         with ExitStack() as stack:
             if self.mode != "live":
                 self.deck = stack.enter_context(self._recording.opened(self))
+            guard.watch()
             before = seam.open_(self)
             stack.callback(lambda: seam.close(self, before))
             self._stack = stack.pop_all()
@@ -77,6 +84,40 @@ class Tape(Options):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close(error)
+
+    @property
+    def offline(self) -> bool:
+        """Whether sockets are blocked."""
+        return self.replays and not self.records
+
+    @property
+    def verdict(self) -> Verdict:
+        """What this run did with its cassette (so far)."""
+        played = sum(exchange.played for exchange in self.exchanges)
+        unused = len(self.unused())
+        return Verdict(
+            path=str(self.path),
+            mode=self.mode,
+            state=self._state(unused),
+            recorded_from=self.recorded_from,
+            played=played,
+            recorded=len(self.exchanges) - played if self.records else 0,
+            unused=unused,
+            missed=len(self.misses),
+            stale=self.stale,
+        )
+
+    @property
+    def stale(self) -> str:
+        """Why the recording is too old, by `max_age` and `policies`; `""` if it is not."""
+        if self.deck is None or not self.replays:
+            return ""
+        metadata = self.deck.metadata
+        reasons = [
+            stale(metadata.get(OURS, {}), self.max_age),
+            *(policy(metadata) for policy in self.policies),
+        ]
+        return "; ".join(filter(None, reasons))
 
     @property
     def slept(self) -> list[float]:
@@ -92,6 +133,7 @@ class Tape(Options):
     def close(self, error: BaseException | None = None) -> None:
         """Ends the run; `error` is what it failed with. Raises what the run has to answer for."""
         self._stack.close()
+        self.failed = error is not None
         for take, _ in [*self._pending.values()]:
             take.closed()
         if self.misses and not _within(self.misses[0], error):
@@ -107,7 +149,7 @@ class Tape(Options):
         url = str(request.url)
         clean = self._recording.request(self.scrub, request.method, url, headers, body)
         sent = Sent(request.method, self.scrub.url(url), {n: masked(n, v) for n, v in headers}, body)
-        take = Take(http, request, Exchange(sent), self._done, self.clock, miss=self._missed)
+        take = Take(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
         self.sent.append(sent)
         self.exchanges.append(take.exchange)
         if self.deck is None:
@@ -120,7 +162,7 @@ class Tape(Options):
             self.workers.add(_worker())
             self._pending[id(take)] = take, self.deck.append(clean, None)
         else:
-            raise self._missed(
+            raise self.missed(
                 f"{sent.method} {sent.url} is not in cassette {self.path}\n"
                 f"{nearest(self.deck, ask, self.path)}\n{command(self.rerecord)}"
             )
@@ -138,10 +180,26 @@ class Tape(Options):
         if place is not None and self.deck is not None and take.exchange.answered:
             self.deck.answer(place, self._recording.response(self, take.seen()))
 
-    def _missed(self, text: str) -> Miss:
-        miss = Miss(text)
+    def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
+        """A miss to raise; it is kept, to be raised again at the end."""
+        miss = kind(text)
         self.misses.append(miss)
         return miss
+
+    def allows(self, host: str) -> bool:
+        """Whether a host is reached as if there were no cassette."""
+        return host in self.allow_hosts
+
+    def _state(self, unused: int) -> State:
+        if self.misses:
+            return "missed"
+        if self.mode == "live":
+            return "live"
+        if not self.sent:
+            return "idle"
+        if self.records and not all(exchange.played for exchange in self.exchanges):
+            return "failed" if self.failed else "recorded"
+        return "unused" if unused else "played"
 
     def _hold_to_account(self) -> None:
         if not self.sent and not self.allow_idle:

@@ -1,0 +1,47 @@
+"""No way past a cassette that replays: connecting and looking up names is refused while one is open.
+
+An audit hook sees every socket of the process and cannot be taken out again; without a replaying tape it only
+compares a string. Local (AF_UNIX) sockets and the tape's `allow_hosts` pass. A loop that bypasses Python's
+sockets (uvloop) is not seen.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import Any
+
+from . import seam
+from .errors import Blocked
+
+__all__ = ["watch"]
+
+_HOST_AT = {"socket.connect": 1, "socket.sendto": 1, "socket.getaddrinfo": 0, "socket.gethostbyname": 0}
+_LOCAL = ("127.0.0.1", "::1")
+
+
+@cache
+def watch() -> None:
+    """Installs the hook, once a process."""
+    sys.addaudithook(_hook)
+
+
+def _hook(event: str, args: tuple[Any, ...]) -> None:
+    if event in _HOST_AT and (tape := seam.offline()) is not None:
+        address = args[_HOST_AT[event]]
+        host = address[0] if isinstance(address, tuple) else address
+        if event.startswith("socket.get") and not host:
+            return  # a wildcard address, to listen on
+        if isinstance(address, tuple) or event.startswith("socket.get"):
+            _check(tape, host.decode() if isinstance(host, bytes) else str(host), event)
+
+
+def _check(tape: Any, host: str, event: str) -> None:
+    if tape.allows(host) or (host in _LOCAL and tape.allows("localhost")):
+        return
+    raise tape.missed(
+        f"{event} to {host} while cassette {tape.path} replays: this client does not go through httpx or httpx2. "
+        "Open the cassette with patchers=['urllib3'] (or what fits the client), or let the host through with "
+        f"allow_hosts=[{host!r}].",
+        Blocked,
+    )

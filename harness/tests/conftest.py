@@ -1,0 +1,127 @@
+"""A server on 127.0.0.1 that sends exactly the bytes a test wants, when it wants, and breaks off as told."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import struct
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+
+import httpx
+import httpx2
+import pytest
+
+API = "https://api.example.com"
+SSE = "text/event-stream"
+
+
+RESET = object()
+
+
+def head(*headers, status="200 OK"):
+    return "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode()
+
+
+@dataclass
+class Server:
+    """Answers with what was queued: bytes to send, events to wait for, RESET; an echo when nothing is queued."""
+
+    listener: socket.socket
+    replies: deque = field(default_factory=deque)
+    requests: list = field(default_factory=list)
+    connections: int = 0
+
+    RESET = RESET
+
+    @staticmethod
+    def events(*values):
+        return [f"data: {json.dumps(value, separators=(',', ':'))}\n\n".encode() for value in values]
+
+    def whole(self, body, content_type="application/json", *headers, status="200 OK"):
+        """Queues an answer with a length."""
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        fields = [f"content-type: {content_type}", f"content-length: {len(body)}", *headers]
+        self.replies.append([head(*fields, status=status) + body])
+
+    def chunked(self, chunks, content_type=SSE, *headers, end=True):
+        """Queues an answer in chunks, each sent by itself; events among them are waited for."""
+        frames = [b"%x\r\n%s\r\n" % (len(c), c) if isinstance(c, bytes) else c for c in chunks]
+        fields = [f"content-type: {content_type}", "transfer-encoding: chunked", *headers]
+        self.replies.append([head(*fields), *frames, *([b"0\r\n\r\n"] if end else [])])
+
+    def raw(self, *parts):
+        """Queues exactly this, after which the connection is closed."""
+        self.replies.append([*parts, None])
+
+    @property
+    def url(self):
+        return "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+
+    @property
+    def routes(self):
+        return {API: self.url}
+
+    def serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.listener.accept()
+                self.connections += 1
+                threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
+
+    def talk(self, connection):
+        with connection, contextlib.suppress(OSError), connection.makefile("rb") as lines:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while first := lines.readline():
+                headers = dict(
+                    line.decode().strip().lower().split(": ", 1) for line in iter(lines.readline, b"\r\n")
+                )
+                body = lines.read(int(headers.get("content-length", 0)))
+                self.requests.append((first.decode().split()[:2], headers, body))
+                if not self.replies:
+                    self.whole({"echo": body.decode("latin-1")})
+                for part in self.replies.popleft():
+                    if isinstance(part, threading.Event):
+                        assert part.wait(5)
+                    elif part is None:
+                        return
+                    elif part is RESET:
+                        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                        return
+                    else:
+                        connection.sendall(part)
+
+
+@pytest.fixture
+def server():
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = Server(listener)
+    threading.Thread(target=server.serve, daemon=True).start()
+    yield server
+    listener.close()
+
+
+@pytest.fixture(params=[httpx, httpx2], ids=lambda module: module.__name__)
+def http(request):
+    """Each test on both clients."""
+    return request.param
+
+
+@pytest.fixture
+def record(server, tmp_path):
+    """Options to record from the server into one cassette."""
+    return {"mode": "rewrite", "routes": server.routes, "recorded_from": "test-server"}
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch):
+    """The environment of whoever runs this has no say."""
+    import os
+
+    for name in os.environ:
+        if any(
+            word in name.upper() for word in ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "CASSETTE")
+        ):
+            monkeypatch.delenv(name)

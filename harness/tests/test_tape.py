@@ -1,0 +1,390 @@
+"""A tape records what happens and replays it, whichever client and whichever way it is driven."""
+
+import asyncio
+import threading
+import warnings
+
+import pytest
+
+from ellmer_harness import (
+    CassetteError,
+    HarnessError,
+    Miss,
+    NotIntercepted,
+    Refused,
+    Unused,
+    use_cassette,
+)
+
+API = "https://api.example.com"
+CHAT = {"model": "m", "messages": [{"role": "user", "content": "Grüße ☃"}]}
+
+
+def ask(http, body=CHAT, **options):
+    with http.Client() as client:
+        return client.post(f"{API}/v1/chat", json=body, **options)
+
+
+def test_what_was_recorded_is_replayed_without_a_server(http, server, record, tmp_path):
+    path = tmp_path / "chat.json"
+    with use_cassette(path, **record) as tape:
+        recorded = ask(http)
+    server.listener.close()
+    with use_cassette(path) as again:
+        replayed = ask(http)
+
+    assert replayed.json() == recorded.json()
+    assert replayed.headers == recorded.headers
+    assert tape.sent == again.sent
+    assert [e.body for e in tape.exchanges] == [e.body for e in again.exchanges]
+    assert not tape.exchanges[0].played
+    assert again.exchanges[0].played
+
+
+def test_a_route_is_invisible_to_client_and_cassette(http, server, record, tmp_path):
+    with use_cassette(tmp_path / "c.json", **record) as tape:
+        response = ask(http)
+
+    assert str(response.request.url) == f"{API}/v1/chat"
+    assert tape.sent[0].url == f"{API}/v1/chat"
+    assert "127.0.0.1" not in (tmp_path / "c.json").read_text()
+    assert server.requests[0][1]["host"] == server.url.removeprefix("http://")
+
+
+def test_a_route_needs_a_whole_host(server, tmp_path):
+    from ellmer_harness.routes import _target
+
+    assert _target("https://api.example.com.evil/x", server.routes) == "https://api.example.com.evil/x"
+    assert _target("https://api.example.com?x=1", server.routes) == f"{server.url}?x=1"
+
+
+def test_blocking_and_async_streams_keep_their_chunks(http, server, record, tmp_path):
+    chunks = [b"data: \xe2", b"\x98\x83\r", b"\n\r\n", *server.events({"i": 1})]
+    server.chunked(chunks)
+
+    def blocking():
+        with http.Client() as client, client.stream("POST", API, json={}) as response:
+            return list(response.iter_raw())
+
+    async def later():
+        async with http.AsyncClient() as client, client.stream("POST", API, json={}) as response:
+            return [chunk async for chunk in response.aiter_raw()]
+
+    with use_cassette(tmp_path / "s.json", **record):
+        assert blocking() == chunks
+    with use_cassette(tmp_path / "s.json"):
+        assert blocking() == chunks
+    with use_cassette(tmp_path / "s.json"):
+        assert asyncio.run(later()) == chunks
+
+
+def test_an_async_stream_is_recorded_the_same(http, server, record, tmp_path):
+    async def later():
+        async with http.AsyncClient() as client, client.stream("POST", API, json={}) as response:
+            return [chunk async for chunk in response.aiter_raw()]
+
+    server.chunked(server.events(1, 2))
+    with use_cassette(tmp_path / "s.json", **record) as tape:
+        assert asyncio.run(later()) == server.events(1, 2)
+    assert tape.exchanges[0].ended == "eof"
+    assert '"sizes": "events"' in (tmp_path / "s.json").read_text()
+
+
+def test_the_client_sees_the_first_token_before_the_last_is_sent(http, server, record, tmp_path):
+    seen = threading.Event()
+    first, last = server.events("first", "last")
+    server.chunked([first, seen, last])  # the server waits until the client has the first chunk
+
+    with (
+        use_cassette(tmp_path / "s.json", **record),
+        http.Client() as client,
+        client.stream("POST", API) as response,
+    ):
+        chunks = response.iter_raw()
+        assert next(chunks) == first
+        seen.set()
+        assert next(chunks) == last
+
+
+def test_an_endless_stream_is_recorded_as_far_as_it_was_read(http, server, record, tmp_path):
+    path = tmp_path / "endless.json"
+    server.chunked([*server.events(1, 2, 3), threading.Event()], end=False)
+
+    def first(number):
+        with http.Client() as client, client.stream("POST", API) as response:
+            chunks = response.iter_raw()
+            return [next(chunks) for _ in range(number)]
+
+    with use_cassette(path, **record) as tape:
+        assert first(2) == server.events(1, 2)
+    assert tape.exchanges[0].ended == "closed"
+    with use_cassette(path):
+        assert first(2) == server.events(1, 2)
+    with pytest.raises(Miss, match="ends here because the client stopped"), use_cassette(path):
+        first(3)
+
+
+def test_recording_twice_changes_nothing(server, record, tmp_path):
+    import httpx
+
+    path, texts = tmp_path / "c.json", []
+    for _ in range(2):
+        server.chunked(server.events({"a": 1}), "text/event-stream", "date: now", "set-cookie: a=b")
+        with use_cassette(path, **record):
+            ask(httpx)
+            ask(httpx, {"other": 1})
+        texts.append(path.read_bytes())
+
+    assert texts[0] == texts[1]
+    assert b"date" not in texts[0]
+    assert b"cookie" not in texts[0]
+
+
+def test_provenance_is_in_the_cassette(server, record, tmp_path):
+    import httpx
+
+    with use_cassette(
+        tmp_path / "l.json", mode="rewrite", routes=server.routes, metadata={"case": "x"}
+    ) as tape:
+        ask(httpx)
+    ours = tape_metadata(tmp_path / "l.json")
+    assert ours["ellmer_harness"].keys() == {"format", "recorded_from", "recorded_at", "recorded_with"}
+    assert ours["case"] == "x"
+
+    with use_cassette(tmp_path / "s.json", **record):
+        ask(httpx)
+    assert tape_metadata(tmp_path / "s.json")["ellmer_harness"] == {
+        "format": 1,
+        "recorded_from": "test-server",
+    }
+    with use_cassette(tmp_path / "s.json") as again:
+        ask(httpx)
+    assert (tape.recorded_from, again.recorded_from) == ("live", "test-server")
+
+
+def tape_metadata(path):
+    import json
+
+    return json.loads(path.read_text())["metadata"]
+
+
+class TestModes:
+    def test_a_missing_cassette_says_how_to_record_it(self, tmp_path):
+        with pytest.raises(
+            CassetteError, match=r"no cassette .*never.json(.|\n)*pytest .*--cassette-mode=rewrite"
+        ):
+            use_cassette(tmp_path / "never.json").__enter__()
+
+    def test_record_records_once_and_then_replays(self, http, server, record, tmp_path):
+        options = record | {"mode": "record"}
+        with use_cassette(tmp_path / "c.json", **options) as first:
+            ask(http)
+        with use_cassette(tmp_path / "c.json", **options) as second:
+            ask(http)
+        assert (first.verdict.state, second.verdict.state) == ("recorded", "played")
+        assert len(server.requests) == 1
+
+    def test_append_records_only_what_is_new(self, server, record, tmp_path):
+        import httpx
+
+        with use_cassette(tmp_path / "c.json", **record):
+            ask(httpx)
+        with use_cassette(tmp_path / "c.json", **record | {"mode": "append"}):
+            ask(httpx)
+            ask(httpx, {"new": True})
+        assert len(server.requests) == 2
+        with use_cassette(tmp_path / "c.json"):
+            ask(httpx, {"new": True})
+            ask(httpx)
+
+    def test_append_does_not_mix_origins(self, server, record, tmp_path):
+        import httpx
+
+        with use_cassette(tmp_path / "c.json", **record):
+            ask(httpx)
+        with pytest.raises(CassetteError, match="recorded from 'test-server'"):
+            use_cassette(tmp_path / "c.json", mode="append").__enter__()
+
+    def test_live_writes_nothing_and_still_tells_what_was_sent(self, http, server, tmp_path):
+        with use_cassette(tmp_path / "c.json", mode="live", routes=server.routes) as tape:
+            ask(http)
+        assert tape.sent[0].json == CHAT
+        assert tape.exchanges[0].status == 200
+        assert not (tmp_path / "c.json").exists()
+
+    def test_the_environment_sets_the_default(self, server, tmp_path, monkeypatch):
+        monkeypatch.setenv("CASSETTE_MODE", "live")
+        assert use_cassette(tmp_path / "c.json").mode == "live"
+        monkeypatch.setenv("CASSETTE_MODE", "lvie")
+        with pytest.raises(CassetteError, match="'lvie' is no cassette mode"):
+            use_cassette(tmp_path / "c.json")
+
+    def test_a_failing_run_leaves_the_good_file_alone(self, server, record, tmp_path):
+        import httpx
+
+        with use_cassette(tmp_path / "c.json", **record):
+            ask(httpx)
+        good = (tmp_path / "c.json").read_bytes()
+        with pytest.raises(RuntimeError), use_cassette(tmp_path / "c.json", **record):
+            ask(httpx, {"bad": 1})
+            raise RuntimeError
+        assert (tmp_path / "c.json").read_bytes() == good
+        assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
+
+    def test_a_failing_live_run_is_kept_beside_the_good_file(self, server, record, tmp_path):
+        import httpx
+
+        live = record | {"recorded_from": "live"}
+        with pytest.raises(RuntimeError), use_cassette(tmp_path / "c.json", **live):
+            ask(httpx)
+            raise RuntimeError
+        assert [path.name for path in tmp_path.iterdir()] == ["c.failed.json"]
+        with use_cassette(tmp_path / "c.json", **live):
+            ask(httpx)
+        assert [path.name for path in tmp_path.iterdir()] == ["c.json"]
+
+
+class TestJudge:
+    def test_a_recording_that_breaks_a_rule_is_refused(self, server, record, tmp_path):
+        import httpx
+
+        with (
+            pytest.raises(Refused, match="tool first"),
+            use_cassette(
+                tmp_path / "c.json", **record, judge=lambda sent: [f"{sent[0].json['model']}: tool first"]
+            ),
+        ):
+            ask(httpx)
+        assert not (tmp_path / "c.json").exists()
+
+    def test_a_live_one_is_saved_and_warned_about(self, server, record, tmp_path):
+        import httpx
+
+        with (
+            pytest.warns(UserWarning, match="tool first"),
+            use_cassette(
+                tmp_path / "c.json", **record | {"recorded_from": "live"}, judge=lambda _: ["tool first"]
+            ),
+        ):
+            ask(httpx)
+        assert (tmp_path / "c.json").exists()
+
+    def test_a_good_one_is_saved(self, server, record, tmp_path):
+        import httpx
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with use_cassette(tmp_path / "c.json", **record, judge=lambda _: []):
+                ask(httpx)
+        assert (tmp_path / "c.json").exists()
+
+
+class TestHeldToAccount:
+    @pytest.fixture
+    def path(self, server, record, tmp_path):
+        import httpx
+
+        with use_cassette(tmp_path / "c.json", **record):
+            ask(httpx)
+            ask(httpx, {"second": 2})
+        return tmp_path / "c.json"
+
+    def test_everything_must_be_played(self, http, path):
+        with (
+            pytest.raises(Unused, match=r"1 recorded(.|\n)*POST https://api.example.com/v1/chat"),
+            use_cassette(path),
+        ):
+            ask(http)
+        with use_cassette(path, allow_unused=True) as tape:
+            ask(http)
+        assert tape.unused() == ["POST https://api.example.com/v1/chat"]
+
+    def test_something_must_be_intercepted(self, path):
+        with pytest.raises(NotIntercepted, match="without one request"), use_cassette(path):
+            pass
+        with use_cassette(path, allow_idle=True, allow_unused=True):
+            pass
+
+    def test_a_client_with_a_transport_of_its_own_is_noticed(self, http, path):
+        with pytest.raises(NotIntercepted), use_cassette(path):
+            http.Client(transport=http.MockTransport(lambda _: http.Response(200))).get(API)
+
+    def test_a_swallowed_miss_comes_back(self, http, path):
+        with pytest.raises(Miss, match="is not in cassette"), use_cassette(path):
+            try:
+                ask(http, {"third": 3})
+            except BaseException:  # noqa: BLE001  # as careless as code can be
+                ask(http)
+
+    def test_a_miss_is_not_an_exception(self, http, path):
+        with pytest.raises(Miss), use_cassette(path):
+            try:
+                ask(http, {"third": 3})
+            except Exception:  # noqa: BLE001  # what SDKs do before they retry
+                pytest.fail("swallowed")
+
+    def test_the_runs_own_failure_does_not_hide_a_miss(self, http, path):
+        with pytest.raises(Miss) as caught, use_cassette(path):
+            try:
+                ask(http, {"third": 3})
+            except Miss:
+                raise ValueError("what the code makes of it") from None
+        assert isinstance(caught.value.__cause__, ValueError)
+
+    def test_recordings_are_played_once_in_their_order(self, http, server, record, tmp_path):
+        for answer in ("one", "two"):
+            server.whole({"say": answer})
+        with use_cassette(tmp_path / "r.json", **record):
+            ask(http), ask(http)
+        with use_cassette(tmp_path / "r.json"):
+            assert [ask(http).json()["say"] for _ in range(2)] == ["one", "two"]
+        for repeat, expected in {"last": "one two two two", "cycle": "one two one two"}.items():
+            with use_cassette(tmp_path / "r.json", on_repeat=repeat):
+                assert " ".join(ask(http).json()["say"] for _ in range(4)) == expected
+        with (
+            pytest.raises(Miss, match="recorded 2 times, and each recording was played"),
+            use_cassette(tmp_path / "r.json"),
+        ):
+            [ask(http) for _ in range(3)]
+
+
+def test_the_transports_are_left_as_they_were(http, server, record, tmp_path):
+    before = http.HTTPTransport.handle_request, http.AsyncHTTPTransport.handle_async_request
+    with use_cassette(tmp_path / "c.json", **record):
+        assert http.HTTPTransport.handle_request is not before[0]
+        ask(http)
+    with pytest.raises(CassetteError):
+        use_cassette(tmp_path / "none.json").__enter__()
+    with pytest.raises(Refused), use_cassette(tmp_path / "d.json", **record, judge=lambda _: ["no"]):
+        ask(http)
+    assert before == (http.HTTPTransport.handle_request, http.AsyncHTTPTransport.handle_async_request)
+
+
+def test_tapes_nest_and_the_inner_one_counts(http, server, record, tmp_path):
+    with use_cassette(tmp_path / "outer.json", **record) as outer:
+        ask(http)
+        with use_cassette(tmp_path / "inner.json", **record) as inner:
+            ask(http)
+            ask(http)
+        ask(http)
+    assert (len(outer.sent), len(inner.sent)) == (2, 2)
+
+
+def test_a_thread_without_context_among_several_tapes_is_told(http, server, record, tmp_path):
+    errors = []
+
+    def lost():
+        try:
+            ask(http)
+        except HarnessError as error:
+            errors.append(str(error))
+
+    with use_cassette(tmp_path / "a.json", **record):
+        ask(http)
+        with use_cassette(tmp_path / "b.json", **record):
+            ask(http)
+            thread = threading.Thread(target=lost)
+            thread.start()
+            thread.join()
+    assert "a.json" in errors[0]
+    assert "b.json" in errors[0]
