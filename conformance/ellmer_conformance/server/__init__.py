@@ -8,6 +8,9 @@ of its script is written in a provider's own bytes by one of the `dialects/`; `r
 travel. Only `http.py` and `strict.py` do I/O.
 """
 
+from .engine import Mode
+from .home import greeting
+from .journal import Entry
 from .strict import PortInUse, StrictServer
 
-__all__ = ["PortInUse", "StrictServer"]
+__all__ = ["Entry", "Mode", "PortInUse", "StrictServer", "greeting"]

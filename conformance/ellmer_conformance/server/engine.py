@@ -7,7 +7,7 @@ the violations are noted, in a header of the reply and in the report.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -42,6 +42,7 @@ class Engine:
     scripts: Mapping[str, Script]
     mode: Mode = "reject"
     journal: Journal = field(default_factory=Journal)
+    watch: Callable[[Entry], None] | None = None  # is told of every chat request
     _answered: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -86,6 +87,8 @@ class Engine:
             reply = self._judged(dialect, way, verdicts)
         entry = Entry(way.case, way.nonce or "", Exchange(request, reply.response), tuple(verdicts))
         self.journal.add(entry, 2000 + len(http.body) + len(reply.body))
+        if self.watch:
+            self.watch(entry)
         return reply
 
     def _turned_away(self, http: HttpRequest, way: Route, request: Request) -> Refusal | None:

@@ -1,31 +1,73 @@
-"""The page at `/`: what this is, and where to point a client."""
+"""What the server says of itself: at `/` and when it starts."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from .reply import Reply, plain
 
-__all__ = ["BASE_URLS", "page"]
+__all__ = ["greeting", "page"]
 
-#: What to append to the URL of a case to get the base URL of each provider's own SDK.
-BASE_URLS = {"OpenAI": "/v1", "Anthropic": "", "Gemini": ""}
+_MESSAGES = {"messages": [{"role": "user", "content": "Hello"}]}
+_CONTENTS = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
+
+#: Per provider: what its SDK takes as a base URL (after ours), then a request: path, headers, body.
+_PROVIDERS = (
+    (
+        "OpenAI",
+        "/v1",
+        "/v1/chat/completions",
+        ("authorization: Bearer any-key",),
+        {"model": "gpt-4.1", **_MESSAGES},
+    ),
+    (
+        "Anthropic",
+        "",
+        "/v1/messages",
+        ("x-api-key: any-key", "anthropic-version: 2023-06-01"),
+        {"model": "claude-sonnet-5", "max_tokens": 99, **_MESSAGES},
+    ),
+    (
+        "Gemini",
+        "",
+        "/v1beta/models/gemini-3.5-flash:generateContent",
+        ("x-goog-api-key: any-key",),
+        _CONTENTS,
+    ),
+)
+
+
+def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
+    """Base URLs, requests to try, and the cases."""
+    return "\n".join(
+        [
+            f"The strict server, in {mode} mode, on {base}",
+            "",
+            "It answers what the real APIs answer, and refuses what they refuse, in their words. Any key will do.",
+            "Base URLs for the providers' own SDKs:",
+            "",
+            *(f"  {name:10} {base}{root}" for name, root, *_ in _PROVIDERS),
+            "",
+            "To try it by hand:",
+            "",
+            *(f"  {_curl(base + path, headers, body)}" for _, _, path, headers, body in _PROVIDERS),
+            "",
+            f"A scripted case: {base}/c/<case>/<nonce> before the provider's path; each nonce is a conversation",
+            f"of its own, and {base}/c/<case>/<nonce>/report tells what happened in it. The cases:",
+            "",
+            f"  {', '.join(sorted(cases))}",
+            "",
+        ]
+    )
 
 
 def page(host: str, mode: str, cases: Iterable[str]) -> Reply:
-    """Plain text, for a person with curl."""
-    base = f"http://{host or '127.0.0.1'}"
-    lines = [
-        f"The strict server of ellmer-conformance, in {mode} mode.",
-        "",
-        "It takes what the real APIs take and refuses what they refuse, in their words. Any key will do.",
-        "",
-        *(f"  {name:10} {base}{path}" for name, path in BASE_URLS.items()),
-        "",
-        f"A scripted case: put {base}/c/<case>/<nonce> before the provider's path. A nonce of your own choice",
-        f"makes a fresh conversation; {base}/c/<case>/<nonce>/report tells what happened in it.",
-        "",
-        *(f"  {name}" for name in cases),
-        "",
-    ]
-    return plain(200, [("content-type", "text/plain; charset=utf-8")], "\n".join(lines).encode())
+    """The same for a browser or curl."""
+    text = greeting(f"http://{host or '127.0.0.1'}", mode, cases)
+    return plain(200, [("content-type", "text/plain; charset=utf-8")], text.encode())
+
+
+def _curl(url: str, headers: Iterable[str], body: object) -> str:
+    given = " ".join(f"-H '{header}'" for header in (*headers, "content-type: application/json"))
+    return f"curl {url} {given} -d '{json.dumps(body)}'"

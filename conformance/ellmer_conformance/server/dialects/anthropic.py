@@ -77,13 +77,12 @@ class Anthropic(Dialect):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        message = self.message(answer.usage, answer.usage.output)
-        message["usage"] |= {"output_tokens_details": {"thinking_tokens": answer.usage.reasoning}}
+        message = self.message(answer.usage, output_usage(answer.usage))
         message["content"] = [whole for _, _, whole in self.blocks(answer)]
         message["stop_reason"] = self.stops[reason(answer)]
         return compact(message).encode()
 
-    def message(self, usage: Usage, written: int) -> Json:
+    def message(self, usage: Usage, written: Json) -> Json:
         """The message before it says anything; `written` counts the output tokens so far."""
         return {
             "model": self.model,
@@ -97,7 +96,7 @@ class Anthropic(Dialect):
             "usage": {
                 **input_usage(usage),
                 "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
-                "output_tokens": written,
+                **written,
                 "service_tier": "standard",
                 "inference_geo": "not_available",
             },
@@ -132,7 +131,7 @@ class Anthropic(Dialect):
                 return "" if _THINKS_UNASKED.match(self.model) else None
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        start = self.message(answer.usage, min(answer.usage.output, 1))
+        start = self.message(answer.usage, {"output_tokens": min(answer.usage.output, 1)})
         yield Frame("open", event({"type": "message_start", "message": start}))
         empty = {"type": "text", "text": ""}
         blocks = list(self.blocks(answer)) or [(Say(""), empty, empty)]
@@ -151,8 +150,7 @@ class Anthropic(Dialect):
     def ending(self, answer: Answer) -> Iterator[Frame]:
         """Stop reason, token counts (of the whole answer, not of what came since), and the terminal marker."""
         stop = {"stop_reason": self.stops[reason(answer)], "stop_sequence": None, "stop_details": None}
-        usage = input_usage(answer.usage) | {"output_tokens": answer.usage.output}
-        usage["output_tokens_details"] = {"thinking_tokens": answer.usage.reasoning}
+        usage = input_usage(answer.usage) | output_usage(answer.usage)
         yield Frame("end", event({"type": "message_delta", "delta": stop, "usage": usage}))
         yield Frame("end", event({"type": "message_stop"}))
 
@@ -264,6 +262,12 @@ def input_usage(usage: Usage) -> Json:
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": usage.cached,
     }
+
+
+def output_usage(usage: Usage) -> Json:
+    """Output tokens, reasoning among them."""
+    details = {"thinking_tokens": usage.reasoning}
+    return {"output_tokens": usage.output, "output_tokens_details": details}
 
 
 def event(value: Json) -> bytes:

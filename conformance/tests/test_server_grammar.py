@@ -1,0 +1,313 @@
+"""The server writes streams and replies as the providers were recorded to write them.
+
+The grammar of each wire format is taken from the recorded streams: which event may follow which, which keys
+an object has, and in which order. Nothing here was written down by hand, save what no recording shows.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import pytest
+
+from ellmer_conformance.exchange import Request
+from ellmer_conformance.script import Answer, Call, Failure, Say, Think, Usage
+from ellmer_conformance.server.dialects import Ticket
+from ellmer_conformance.server.registry import dialect_of
+from ellmer_conformance.server.render import render
+
+TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2].parent / "shared" / "traffic"))
+FAMILIES = {  # the folder of the vendor whose format it is
+    "openai-chat": "openai-chat",
+    "openai-responses": "openai-responses",
+    "anthropic": "anthropic-messages",
+    "gemini": "gemini",
+}
+PROTOCOLS = {"anthropic": "anthropic-messages"}
+
+pytestmark = pytest.mark.skipif(
+    not TRAFFIC.is_dir(),
+    reason=f"recorded traffic is not at {TRAFFIC}: set CONFORMANCE_TRAFFIC to compare with it",
+)
+
+THOUGHT = Think("They want the weather. I have a tool for it.")
+SPOKEN = Say("Let me look that up for you, one moment.")
+PARIS = Call("get_weather", {"city": "Paris", "days": 3})
+NAMELESS = Call("now")
+ANSWERS = {
+    "text": Answer((SPOKEN,)),
+    "nothing": Answer(()),
+    "length": Answer((SPOKEN,), stop="length"),
+    "call": Answer((PARIS,)),
+    "calls": Answer((PARIS, Call("get_weather", {"city": "Oslo"}))),
+    "text and call": Answer((SPOKEN, PARIS)),
+    "call without arguments": Answer((NAMELESS,)),
+    "thought and text": Answer((THOUGHT, SPOKEN), usage=Usage(12, 30, 4, 20)),
+    "thought and call": Answer((THOUGHT, PARIS), usage=Usage(12, 30, 0, 20)),
+}
+REQUESTS = {
+    "openai-chat": [
+        ("gpt-4o", "/v1/chat/completions", {"stream_options": {"include_usage": True}}),
+        ("gpt-5.4", "/v1/chat/completions", {}),
+    ],
+    "openai-responses": [
+        ("gpt-5.4", "/v1/responses", {}),
+        (
+            "gpt-5",
+            "/v1/responses",
+            {"reasoning": {"summary": "auto"}, "include": ["reasoning.encrypted_content"]},
+        ),
+    ],
+    "anthropic": [
+        ("claude-haiku-4-5", "/v1/messages", {"thinking": {"type": "enabled", "budget_tokens": 1024}}),
+        ("claude-sonnet-5", "/v1/messages", {}),
+    ],
+    "gemini": [
+        ("gemini-2.5-flash", ":streamGenerateContent?alt=sse", {}),
+        ("gemini-3.5-flash", ":streamGenerateContent?alt=sse", {}),
+        (
+            "gemini-3.5-flash",
+            ":streamGenerateContent?alt=sse",
+            {"generationConfig": {"thinkingConfig": {"includeThoughts": True}}},
+        ),
+    ],
+}
+
+
+# what was recorded ----------------------------------------------------------------------------------------
+
+
+def recorded(wire: str, family: str = "*") -> Iterator[dict]:
+    for path in sorted(TRAFFIC.glob(f"{family}/*.json")):
+        for interaction in json.loads(path.read_text(encoding="utf-8"))["interactions"]:
+            answered = interaction["operation"] == "chat" and interaction["response"]["status"] == 200
+            if answered and interaction["protocol"] == PROTOCOLS.get(wire, wire):
+                yield interaction
+
+
+def recorded_streams(wire: str, family: str = "*") -> list[list]:
+    responses = [interaction["response"] for interaction in recorded(wire, family)]
+    arrays = [r["body"] for r in responses if isinstance(r.get("body"), list)]  # Gemini without alt=sse
+    return arrays + [events(r["text"]) for r in responses if "data:" in r.get("text", "")]
+
+
+def events(text: str) -> list:
+    """The data of each event: JSON, or the text of a marker. A bare object is an event of Gemini's."""
+    found = []
+    for block in text.replace("\r\n", "\n").split("\n\n"):
+        data = [line[5:].strip() for line in block.splitlines() if line.startswith("data:")]
+        if block.startswith("{"):
+            data = [block]
+        found += [each if each == "[DONE]" else json.loads(each) for each in data]
+    return found
+
+
+# what was rendered ----------------------------------------------------------------------------------------
+
+
+def rendered(wire: str, *, stream: bool) -> Iterator[tuple[str, bytes]]:
+    for model, path, body in REQUESTS[wire]:
+        url = f"http://127.0.0.1{path}"
+        request = Request(wire, "", body, url, model=model, stream=stream)
+        dialect = dialect_of(Ticket(request, "case", 0))
+        for name, answer in ANSWERS.items():
+            yield f"{model}: {name}", render(dialect, answer).body
+        if stream:
+            failure = Failure("server-error", after=ANSWERS["text"])
+            yield f"{model}: failure", render(dialect, failure).body
+
+
+# which event follows which --------------------------------------------------------------------------------
+
+
+def symbol(wire: str, event) -> str:
+    return {
+        "openai-chat": chat_symbol,
+        "openai-responses": responses_symbol,
+        "anthropic": anthropic_symbol,
+        "gemini": gemini_symbol,
+    }[wire](event)
+
+
+def chat_symbol(event) -> str:
+    if event == "[DONE]" or "error" in event:
+        return "done" if event == "[DONE]" else "error"
+    if not event["choices"]:
+        return "usage"
+    choice = event["choices"][0]
+    delta = choice["delta"]
+    if choice.get("finish_reason"):
+        return f"finish {choice['finish_reason']}"
+    if calls := delta.get("tool_calls"):
+        return ("role+" if "role" in delta else "") + ("call" if "id" in calls[0] else "arguments")
+    return "role" if "role" in delta else "text"
+
+
+def responses_symbol(event) -> str:
+    if event == "[DONE]":
+        return "done"
+    item = event.get("item", {}).get("type", "")
+    return f"{event['type']} {item}".strip()
+
+
+def anthropic_symbol(event) -> str:
+    inner = event.get("content_block") or event.get("delta") or {}
+    return f"{event['type']} {inner.get('type', '')}".strip()
+
+
+def gemini_symbol(event) -> str:
+    if "error" in event:
+        return "error"
+    candidate = event["candidates"][0]
+    parts = candidate.get("content", {}).get("parts", [])
+    kinds = {"call" if "functionCall" in p else "thought" if "thought" in p else "text" for p in parts}
+    end = f" {candidate['finishReason']}" if "finishReason" in candidate else ""
+    return "+".join(sorted(kinds)) + end
+
+
+def steps(wire: str, stream: list) -> set[tuple[str, str]]:
+    return set(pairwise(["start", *(symbol(wire, event) for event in stream), "end"]))
+
+
+#: Steps that we write and no recording shows, each with what it rests on.
+UNRECORDED = {
+    "openai-chat": {
+        ("text", "finish length"): "a limit ends an answer where it is",
+        ("finish length", "usage"): "as after any other finish reason",
+        ("error", "done"): "recorded with a usage chunk between; without `include_usage` there is none",
+    },
+    "openai-responses": {
+        ("response.in_progress", "response.completed"): "an answer of nothing has no items",
+        (
+            "response.output_text.delta",
+            "error",
+        ): "recorded between items only; an error does not wait for one",
+    },
+    "anthropic": {
+        ("content_block_delta text_delta", "error"): "documented: an error may come after any event",
+        ("ping", "content_block_delta signature_delta"): "documented: omitted thinking is a signature alone",
+    },
+    "gemini": {
+        ("text", "text MAX_TOKENS"): "recorded for thoughts only",
+        ("text MAX_TOKENS", "end"): "as after any other finish reason",
+        ("text", "call STOP"): "recorded without text before it",
+        ("text", "call"): "recorded without text before it",
+        ("thought", "call"): "recorded with the finish reason in the same chunk",
+        ("thought", "thought"): "recorded with the finish reason in the second",
+        ("text", "error"): "captured by others: a bare object after normal events (vercel/ai#5217)",
+        ("error", "end"): "likewise",
+    },
+}
+
+
+@pytest.mark.parametrize("wire", FAMILIES)
+def test_a_stream_takes_only_steps_that_were_recorded(wire):
+    known = set().union(*(steps(wire, stream) for stream in recorded_streams(wire)))
+    new = {
+        step: name
+        for name, body in rendered(wire, stream=True)
+        for step in steps(wire, events(body.decode())) - known
+    }
+    assert {step: name for step, name in new.items() if step not in UNRECORDED[wire]} == {}
+    assert set(UNRECORDED[wire]) - set(new) == set(), (
+        "these steps were recorded meanwhile, or are not written any more"
+    )
+
+
+# which keys an object has ---------------------------------------------------------------------------------
+
+OPAQUE = {"args", "input", "tools", "schema", "metadata"}  # what a caller or a model may fill with anything
+
+
+def objects(value, path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Every object with its path (list indices left out) and its keys in order."""
+    if isinstance(value, list):
+        for each in value:
+            yield from objects(each, path)
+    elif isinstance(value, dict):
+        kind = value.get("type", "") if isinstance(value.get("type"), str) else ""
+        path = f"{path}:{kind}" if kind else path
+        yield path, list(value)
+        for key, each in value.items():
+            if key not in OPAQUE:
+                yield from objects(each, f"{path}/{key}")
+
+
+def recorded_values(wire: str, family: str, *, stream: bool) -> Iterator[tuple[str, object]]:
+    """Each reply, or each event of each stream, with its fidelity."""
+    for interaction in recorded(wire, family):
+        response, fidelity = interaction["response"], interaction["source"]["fidelity"]
+        body = response.get("body")
+        if stream and "data:" in response.get("text", ""):
+            yield from ((fidelity, event) for event in events(response["text"]))
+        elif isinstance(body, list if stream else dict):
+            yield from ((fidelity, each) for each in (body if stream else [body]))
+
+
+def rendered_values(wire: str, *, stream: bool) -> Iterator[tuple[str, object]]:
+    for name, body in rendered(wire, stream=stream):
+        yield from ((name, each) for each in (events(body.decode()) if stream else [json.loads(body)]))
+
+
+#: Objects and keys that we write and no recording shows, each with what it rests on.
+UNSEEN = {
+    "/incomplete_details": "recorded in streams",
+    "/error": "captured by others: a bare object after normal events (vercel/ai#5217)",
+    " error": "the same object's one key",
+    "/usageMetadata cachedContentTokenCount": "documented: GenerateContentResponse.UsageMetadata",
+    ":error/error:api_error": "recorded as an error body, and with overloaded_error in a stream",
+    ":response.failed/response moderation": "recorded in responses of other states",
+    ":response.failed/response/output:message": "recorded with a reasoning item",
+    ":response.incomplete/response/output:message phase": "recorded in whole messages",
+    ":response.reasoning_summary_text.delta obfuscation": "recorded in all other deltas",
+    ":response.incomplete/response/output:message": "recorded with a call",
+    ":response.incomplete/response/output:message/content:output_text": "likewise",
+}
+
+
+def unseen(wire: str, *, stream: bool) -> set[str]:
+    keys: dict[str, set[str]] = {}
+    for _, value in recorded_values(wire, "*", stream=stream):
+        for path, found in objects(value):
+            keys.setdefault(path, set()).update(found)
+    new = set()
+    for _, value in rendered_values(wire, stream=stream):
+        for path, found in objects(value):
+            new |= {f"{path} {key}" for key in set(found) - keys[path]} if path in keys else {path}
+    return new
+
+
+def test_replies_have_only_keys_that_were_recorded():
+    new = set().union(*(unseen(wire, stream=stream) for wire in FAMILIES for stream in (False, True)))
+    assert new == set(UNSEEN), "an object or a key that no recording has, or one that is recorded meanwhile"
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("wire", FAMILIES)
+def test_the_keys_of_a_reply_are_in_the_recorded_order(wire, stream):
+    orders: dict[str, set[tuple[str, str]]] = {}
+    for fidelity, value in recorded_values(wire, FAMILIES[wire], stream=stream):
+        if fidelity == "verbatim":  # others were sorted
+            for path, found in objects(value):
+                orders.setdefault(path, set()).update(combinations(found, 2))
+    wrong = {
+        (path, a, b)
+        for _, value in rendered_values(wire, stream=stream)
+        for path, found in objects(value)
+        for a, b in combinations(found, 2)
+        if (b, a) in orders.get(path, ()) and (a, b) not in orders[path]
+    }
+    assert wrong == set()
+
+
+@pytest.mark.parametrize("wire", FAMILIES)
+def test_a_reply_has_every_key_that_all_recorded_ones_have(wire):
+    every = [
+        set(value)
+        for _, value in recorded_values(wire, FAMILIES[wire], stream=False)
+        if "error" not in value or value["error"] is None
+    ]
+    for name, value in rendered_values(wire, stream=False):
+        assert set.intersection(*every) - set(value) == set(), name
