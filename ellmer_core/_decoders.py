@@ -33,12 +33,15 @@ class Decoder(ABC):
         """What is left at the end of the answer. Half an event is no event."""
 
 
-def decoder(framing: Literal["sse", "ndjson", "json"]) -> Decoder:
+def decoder(framing: Literal["sse", "ndjson", "json", "aws"]) -> Decoder:
     """A fresh decoder. An answer that turns out to be bare JSON comes out of the SSE one whole, at the end."""
+    from ._eventstream import EventStreamDecoder  # noqa: PLC0415 - it is a Decoder, too
+
     decoders: dict[str, Callable[[], Decoder]] = {
         "sse": SseDecoder,
         "ndjson": NdjsonDecoder,
         "json": JsonDecoder,
+        "aws": EventStreamDecoder,
     }
     return decoders[framing]()
 

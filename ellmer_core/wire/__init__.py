@@ -12,7 +12,7 @@ A streamed answer is folded back into the JSON of the same answer unstreamed (`M
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -33,7 +33,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """One HTTP request, ready to send. `framing` says how the answer of a stream is cut into events."""
+    """One HTTP request, ready to send. `framing` says how the answer of a stream is cut into events.
+
+    `sign`, where a vendor has signatures, makes further headers from the body's bytes and the Unix time; they
+    are made anew for every try.
+    """
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
@@ -41,6 +45,7 @@ class Request:
     stream: bool = False
     framing: Literal["sse", "ndjson", "aws"] = "sse"
     method: str = "POST"
+    sign: Callable[[bytes, float], Mapping[str, str]] | None = field(default=None, repr=False)
 
 
 class Merger(ABC):
