@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..tool_results import flatten
+from ..tool_results import described, flatten
 from . import _shared
 
 if TYPE_CHECKING:
@@ -136,8 +136,13 @@ class Wire(ABC):
         """One content block. Raises `ContentError`, naming class and wire, for what the format cannot say."""
 
     def flat(self, contents: Sequence[Content]) -> list[Content]:
-        """The contents with media hoisted out of tool results, unless the results carry them natively."""
-        return list(contents) if self.tool_media == "native" else flatten(contents)
+        """The contents as `tool_media` wants the media of tool results: inside them, hoisted out, or left out."""
+        match self.tool_media:
+            case "native":
+                return list(contents)
+            case "refused":
+                return described(contents)
+        return flatten(contents)
 
     def call_id(self, id: str) -> str:
         """A tool-call id that this format takes; the same for the call and its result."""

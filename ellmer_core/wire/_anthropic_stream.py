@@ -26,6 +26,10 @@ class AnthropicMerger(Merger):
     def complete(self) -> bool:
         return self._done
 
+    @property
+    def done(self) -> bool:
+        return self._done
+
     def add(self, event: Any) -> Sequence[Content]:
         if not isinstance(event, dict):
             return ()

@@ -39,6 +39,10 @@ class ResponsesMerger(Merger):
     def complete(self) -> bool:
         return self._done
 
+    @property
+    def done(self) -> bool:
+        return self._done
+
     def add(self, event: Any) -> Sequence[Content]:
         if not isinstance(event, dict):
             return ()
@@ -86,7 +90,7 @@ class _Item:
         fragment = event.get("delta")
         if not isinstance(fragment, str) or not fragment:
             return ()
-        index: int = event.get("summary_index", event.get("content_index", 0))
+        index: int = event.get("summary_index") or event.get("content_index") or 0
         fragments = self._fragments.setdefault((place, index), [])
         fragments.append(fragment)
         match place:
