@@ -17,7 +17,7 @@ __all__ = ["Exchange", "Item", "Json", "Media", "Request", "Response"]
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # equal to itself only: what rules work out about it can be kept
 class Request:
     """One request to a model.
 

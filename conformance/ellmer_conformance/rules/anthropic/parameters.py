@@ -1,0 +1,277 @@
+"""Options: thinking, the format of the answer, limits; at the end the keys that no one knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...exchange import Json, Request
+from ...rule import Finding, broken, met
+from ._book import ASK, MUST, REJECT, TOOL, body, book, refused, user
+from ._schemas import strict_problem
+from ._turns import all_blocks
+
+MEASURED = "measured on the live API, 2026-08"
+GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
+THINKING: Json = {"type": "enabled", "budget_tokens": 1024}
+KEYS = frozenset(
+    "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
+    "diagnostics fallback_credit_token fallbacks inference_geo max_tokens mcp_servers messages metadata model "
+    "output_config output_format service_tier speed stop_sequences stream system temperature thinking thread "
+    "tool_choice tools top_k top_p user_profile_id workspace_id".split()
+)
+
+
+def _format(**schema: Any) -> Json:
+    return {"format": {"type": "json_schema", "schema": schema}}
+
+
+SUM: Json = {"type": "object", "properties": {"sum": {"type": "number"}}, "additionalProperties": False}
+
+
+@book.rule(
+    "THK-013",
+    MUST,
+    REJECT,
+    source="https://github.com/anthropics/anthropic-sdk-python (ThinkingConfigEnabledParam)",
+    refusal=refused("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"),
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING)],
+    counterexamples=[body(ASK, max_tokens=2048, thinking={"type": "enabled", "budget_tokens": 100})],
+)
+def the_budget_is_enough(request: Request) -> Iterator[Finding]:
+    """A thinking budget is at least 1024 tokens."""
+    budget = _budget(request)
+    if budget is not None:
+        place = "/thinking/budget_tokens"
+        yield met(place) if budget >= 1024 else broken(place, f"the budget is {budget}")
+
+
+@book.rule(
+    "STO-009",
+    MUST,
+    REJECT,
+    source="recorded refusals (claude-opus-4-8, claude-3-5-haiku)",
+    refusal=refused("{place}: {reason}"),
+    examples=[body(ASK, output_config=_format(**SUM))],
+    counterexamples=[
+        body(ASK, output_config=_format(type="object", properties={"sum": {"type": "number"}})),
+        body(
+            ASK,
+            output_format={
+                "type": "json_schema",
+                "schema": {**SUM, "properties": {"sum": {"type": "integer", "minimum": 0}}},
+            },
+        ),
+    ],
+)
+def answers_are_closed(request: Request) -> Iterator[Finding]:
+    """In the schema of an answer every object sets `additionalProperties: false`, and no number is bounded.
+
+    Fix: close the objects; say the bounds in the description.
+    """
+    for place, format in _formats(request.body):
+        if isinstance(format.get("schema"), dict):
+            pointer = f"/{place.replace('.', '/')}/schema"
+            reason = strict_problem(format["schema"], numbers=True)
+            facts = {"place": f"{place}.schema", "reason": reason}
+            yield broken(pointer, reason, **facts) if reason else met(pointer)
+
+
+@book.rule(
+    "REQ-020",
+    MUST,
+    REJECT,
+    source="recorded refusals (claude-3-5-haiku, claude-sonnet-4)",
+    refusal=refused("'{model}' does not support output format."),
+    models=["claude-3*", "claude-sonnet-4-2025*", "claude-sonnet-4-0", "claude-opus-4-2025*", "claude-opus-4-0"],
+    examples=[body(ASK, model="claude-3-5-haiku-20241022")],
+    counterexamples=[body(ASK, model="claude-3-5-haiku-20241022", output_config=_format(**SUM))],
+)
+def old_models_have_no_format(request: Request) -> Iterator[Finding]:
+    """Structured output needs a model of the 4.5 generation or newer."""
+    asked = any(True for _ in _formats(request.body))
+    yield broken("/model", "this model has no output format", model=request.model) if asked else met("/model")
+
+
+@book.rule(
+    "REQ-021",
+    MUST,
+    REJECT,
+    source="recorded refusal (claude-opus-4-6)",
+    refusal=refused(
+        "This model does not support effort level '{effort}'. Supported levels: high, low, max, medium."
+    ),
+    models=["claude-opus-4-6*"],
+    examples=[body(ASK, model="claude-opus-4-6", output_config={"effort": "max"})],
+    counterexamples=[body(ASK, model="claude-opus-4-6", output_config={"effort": "xhigh"})],
+)
+def the_effort_is_known(request: Request) -> Iterator[Finding]:
+    """An effort is one of those the model has."""
+    config = request.body.get("output_config")
+    effort = config.get("effort") if isinstance(config, dict) else None
+    if isinstance(effort, str):
+        place, known = "/output_config/effort", effort in {"high", "low", "max", "medium"}
+        yield met(place) if known else broken(place, f"this model has no {effort!r}", effort=effort)
+
+
+@book.rule(
+    "REQ-022",
+    MUST,
+    REJECT,
+    source="recorded refusal (claude-3-haiku)",
+    refusal=refused("'{model}' does not support citations."),
+    models=["claude-3-haiku*"],
+    examples=[body(ASK, model="claude-3-haiku-20240307")],
+    counterexamples=[
+        body(
+            user(
+                {
+                    "type": "document",
+                    "source": {"type": "text", "media_type": "text/plain", "data": "2 + 3 = 5"},
+                    "citations": {"enabled": True},
+                }
+            ),
+            model="claude-3-haiku-20240307",
+        )
+    ],
+)
+def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
+    """Citations need a newer model."""
+    for pointer, _, block in all_blocks(request.body):
+        citations = block.get("citations")
+        if block.get("type") == "document" and isinstance(citations, dict):
+            asked, place = citations.get("enabled") is True, f"{pointer}/citations"
+            yield broken(place, "this model does not cite", model=request.model) if asked else met(place)
+
+
+@book.rule(
+    "REQ-014",
+    MUST,
+    REJECT,
+    source=["recorded validation errors", MEASURED],
+    refusal=refused("max_tokens: Field required"),
+    examples=[body(ASK)],
+    counterexamples=[{"model": "claude-sonnet-4-5", "messages": [ASK]}],
+)
+def a_token_limit_is_set(request: Request) -> Iterator[Finding]:
+    """The request sets `max_tokens`."""
+    given = request.body.get("max_tokens") is not None
+    yield met("/max_tokens") if given else broken("", "`max_tokens` is missing")
+
+
+@book.rule(
+    "REQ-013",
+    MUST,
+    REJECT,
+    source="recorded refusal (claude-sonnet-4-6)",
+    refusal=refused("temperature: range: 0..1"),
+    examples=[body(ASK, temperature=1)],
+    counterexamples=[body(ASK, temperature=1.5)],
+)
+def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
+    """The temperature is 0 to 1.
+
+    Why: other providers go to 2.
+    """
+    value = request.body.get("temperature")
+    if isinstance(value, int | float):
+        place = "/temperature"
+        yield met(place) if 0 <= value <= 1 else broken(place, f"the temperature is {value}")
+
+
+@book.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source=[MEASURED, "https://github.com/anthropics/anthropic-sdk-python (MessageCreateParams)"],
+    refusal=refused("{key}: Extra inputs are not permitted"),
+    examples=[body(ASK, top_k=5, stop_sequences=["."])],
+    counterexamples=[body(ASK, stop=["."]), body(ASK, n=1)],
+)
+def keys_are_known(request: Request) -> Iterator[Finding]:
+    """The request has no field that the endpoint does not know.
+
+    Why: a parameter of another provider is refused, not ignored.
+    """
+    for key in request.body:
+        yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+
+
+@book.rule(
+    "THK-014",
+    MUST,
+    REJECT,
+    source="recorded refusal (claude-sonnet-4-5)",
+    refusal=refused(
+        "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at "
+        f"{GUIDE}#max-tokens-and-context-window-size"
+    ),
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING)],
+    counterexamples=[body(ASK, max_tokens=1024, thinking=THINKING)],
+)
+def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
+    """A thinking budget is smaller than `max_tokens`, unless thinking is interleaved with tools."""
+    budget, limit = _budget(request), request.body.get("max_tokens")
+    headers = {key.lower(): value for key, value in request.headers.items()}
+    interleaved = bool(request.body.get("tools")) and (
+        "anthropic-version" not in headers or "interleaved" in headers.get("anthropic-beta", "")
+    )  # recorders drop headers
+    if budget is not None and isinstance(limit, int) and not interleaved:
+        place, problem = "/max_tokens", f"the limit of {limit} tokens leaves nothing beside {budget} of thinking"
+        yield met(place) if limit > budget else broken(place, problem)
+
+
+@book.rule(
+    "THK-011",
+    MUST,
+    REJECT,
+    source=["recorded refusal (claude-opus-4-8)", "https://github.com/mastra-ai/mastra/issues/7507"],
+    refusal=refused("Thinking may not be enabled when tool_choice forces tool use."),
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING, tools=[TOOL], tool_choice={"type": "auto"})],
+    counterexamples=[
+        body(ASK, max_tokens=2048, thinking=THINKING, tools=[TOOL], tool_choice={"type": "any"}),
+        body(ASK, thinking={"type": "adaptive"}, tools=[TOOL], tool_choice={"type": "tool", "name": "add"}),
+    ],
+)
+def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
+    """While the model thinks, no tool is forced on it."""
+    thinking, choice = request.body.get("thinking"), request.body.get("tool_choice")
+    if isinstance(thinking, dict) and thinking.get("type") in {"enabled", "adaptive"}:
+        forced = isinstance(choice, dict) and choice.get("type") in {"any", "tool"}
+        yield broken("/tool_choice", "a call is forced while thinking is on") if forced else met("/thinking")
+
+
+@book.rule(
+    "THK-012",
+    MUST,
+    REJECT,
+    source="https://github.com/MartialBE/one-hub/issues/529",
+    refusal=refused(
+        "`temperature` may only be set to 1 when thinking is enabled. Please consult our documentation at "
+        f"{GUIDE}#important-considerations-when-using-extended-thinking"
+    ),
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING, temperature=1.0)],
+    counterexamples=[body(ASK, max_tokens=2048, thinking=THINKING, temperature=0)],
+)
+def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
+    """While thinking is enabled, the temperature is 1 or not set."""
+    value = request.body.get("temperature")
+    if _budget(request) is not None and isinstance(value, int | float):
+        yield met("/temperature") if value == 1 else broken("/temperature", f"the temperature is {value}")
+
+
+def _budget(request: Request) -> int | None:
+    thinking = request.body.get("thinking")
+    enabled = isinstance(thinking, dict) and thinking.get("type") == "enabled"
+    budget = thinking.get("budget_tokens") if enabled else None
+    return budget if isinstance(budget, int) else None
+
+
+def _formats(request: Json) -> Iterator[tuple[str, Json]]:
+    config = request.get("output_config")
+    for place, format in (
+        ("output_config.format", config.get("format") if isinstance(config, dict) else None),
+        ("output_format", request.get("output_format")),
+    ):
+        if isinstance(format, dict):
+            yield place, format

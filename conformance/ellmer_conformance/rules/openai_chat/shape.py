@@ -1,0 +1,350 @@
+"""What a request is made of: the fields that must be there, those that may, and their types.
+
+In the order measured on the live API: `model`, `messages`, unknown keys, then field by field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...exchange import Json, Request
+from ...rule import Finding, broken, met
+from ...wires.openai_chat import messages
+from .._openai import absent, listed, path, refused, type_name
+from ._book import ASK, MUST, REJECT, TOOL, body, book, call, result
+
+SPEC = "https://github.com/openai/openai-openapi (CreateChatCompletionRequest)"
+MEASURED = "measured on the live API, 2026-08, gpt-5.6-terra"
+
+ROLES = ("system", "assistant", "user", "function", "tool", "developer")
+PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
+KEYS = frozenset(
+    "audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages "
+    "metadata modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key "
+    "prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed "
+    "service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity "
+    "web_search_options".split()
+)
+
+
+@book.rule(
+    "REQ-001",
+    MUST,
+    REJECT,
+    source=MEASURED,
+    refusal=refused("you must provide a model parameter"),
+    examples=[body(ASK)],
+    counterexamples=[{"messages": [ASK]}, body(ASK, model="")],
+)
+def a_model_is_named(request: Request) -> Iterator[Finding]:
+    """The request names a model.
+
+    Fix: set `model`. (Azure takes it from the deployment in the URL instead.)
+    """
+    yield met("/model") if request.body.get("model") else broken("", "`model` is missing")
+
+
+@book.rule(
+    "REQ-002",
+    MUST,
+    REJECT,
+    source=[MEASURED, SPEC],
+    refusal=refused(
+        "Missing required parameter: 'messages'.", code="missing_required_parameter", param="messages"
+    ),
+    examples=[body(ASK)],
+    counterexamples=[{"model": "gpt-4.1-mini"}, {"model": "gpt-4.1-mini", "input": "Hi"}],
+)
+def messages_are_there(request: Request) -> Iterator[Finding]:
+    """The request carries `messages`.
+
+    Why: `input` and `prompt` belong to other endpoints. Fix: send a list of messages.
+    """
+    yield met("/messages") if "messages" in request.body else broken("", "`messages` is missing")
+
+
+@book.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source=[MEASURED, "recorded refusals of `chat` and `web_search_options`", SPEC],
+    refusal=refused("Unknown parameter: '{key}'.", code="unknown_parameter", param="{key}"),
+    models=["gpt-5*", "o*"],
+    examples=[body(ASK, model="gpt-5-mini", seed=1, service_tier="flex")],
+    counterexamples=[body(ASK, model="gpt-5-mini", top_k=5), body(ASK, model="gpt-5-mini", system="Be brief.")],
+)
+def keys_are_known(request: Request) -> Iterator[Finding]:
+    """The request has no field that the endpoint does not know.
+
+    Why: a parameter of another provider is refused, not ignored. Fix: keep such parameters in the vendor's own
+    module.
+    """
+    for key in request.body:
+        yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+
+
+book.rule(
+    "REQ-024",
+    MUST,
+    REJECT,
+    source="recorded refusal of `chat` by gpt-4.1-nano",
+    refusal=refused("Unrecognized request argument supplied: {key}"),
+    models=["gpt-4*", "gpt-3.5*", "chatgpt*"],
+    examples=[body(ASK)],
+    counterexamples=[body(ASK, chat="Hi"), body(ASK, top_k=5)],
+)(keys_are_known)
+
+
+@book.rule(
+    "REQ-003",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/CopilotKit/CopilotKit/issues/529",
+        "recorded refusal of a list of strings (gpt-5)",
+        MEASURED,
+    ],
+    refusal=refused("{text}", code="{code}", param="{path}"),
+    examples=[body(ASK)],
+    counterexamples=[body(), body("Hi"), {"model": "gpt-4.1-mini", "messages": "Hi"}],
+)
+def messages_are_a_list_of_objects(request: Request) -> Iterator[Finding]:
+    """`messages` is a list of at least one object.
+
+    Fix: wrap a plain string as `[{"role": "user", "content": …}]`.
+    """
+    found = request.body.get("messages", [None])
+    if not isinstance(found, list):
+        yield _mistyped("/messages", "an array of objects", found)
+    elif not found:
+        text = "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array"
+        yield broken(
+            "/messages", "there is no message", text=f"{text} instead.", code="empty_array", path="messages"
+        )
+    elif "messages" in request.body:
+        for i, message in enumerate(found):
+            wrong = not isinstance(message, dict)
+            yield _mistyped(f"/messages/{i}", "an object", message) if wrong else met(f"/messages/{i}")
+
+
+@book.rule(
+    "REQ-010",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusals: `content[].type`, `file.file_id`, `tools[].type`, `response_format.json_schema.name`",
+        SPEC,
+    ],
+    refusal=refused("Missing required parameter: '{path}'.", code="missing_required_parameter", param="{path}"),
+    examples=[body(ASK, call("call_1"), result("call_1"), tools=[TOOL])],
+    counterexamples=[
+        body({"content": "Hi"}),
+        body({"role": "user", "content": [{"text": "Hi"}]}),
+        body({"role": "user", "content": [{"type": "file", "file": {"filename": "a.pdf"}}]}),
+        body(ASK, tools=[{"function": TOOL["function"]}]),
+        body(ASK, tools=[{"type": "function", "name": "add"}]),
+        body(ASK, call("call_1"), {"role": "tool", "content": "5"}),
+        body(ASK, response_format={"type": "json_schema", "json_schema": {"schema": {}}}),
+    ],
+)
+def required_fields_are_there(request: Request) -> Iterator[Finding]:
+    """Every message, part, tool and format has the fields that its type requires.
+
+    Fix: see the path in the message. Chat Completions nests a tool under `function`; a flat one is the Responses
+    API's.
+    """
+    for pointer, value, keys in _requirements(request.body):
+        yield from absent(value, pointer, keys)
+
+
+@book.rule(
+    "REQ-005",
+    MUST,
+    REJECT,
+    source=MEASURED,
+    refusal=refused(
+        f"Invalid value: '{{role}}'. Supported values are: {listed(ROLES)}.", code="invalid_value", param="{path}"
+    ),
+    examples=[body({"role": "developer", "content": "Be brief."}, ASK)],
+    counterexamples=[body({"role": "model", "content": "Hi"})],
+)
+def roles_are_known(request: Request) -> Iterator[Finding]:
+    """A message's role is one of `system`, `assistant`, `user`, `function`, `tool`, `developer`."""
+    for pointer, message in messages(request.body):
+        role, place = message.get("role"), f"{pointer}/role"
+        if isinstance(role, str):
+            problem = f"{role!r} is no role"
+            yield met(place) if role in ROLES else broken(place, problem, role=role, path=path(place))
+
+
+@book.rule(
+    "REQ-006",
+    MUST,
+    REJECT,
+    source=MEASURED,
+    refusal=refused("Invalid value for 'content': expected a string, got null.", param="messages.[{index}].content"),
+    examples=[body(ASK, call("call_1"), result("call_1", "")), body({"role": "user", "content": ""})],
+    counterexamples=[
+        body({"role": "user"}),
+        body({"role": "user", "content": None}),
+        body(ASK, {"role": "assistant", "content": None}),
+        body(ASK, call("call_1"), result("call_1", None)),
+    ],
+)
+def content_is_there(request: Request) -> Iterator[Finding]:
+    """A message has content, unless it is an assistant's that calls tools, refuses or speaks.
+
+    Why: null is not an empty answer. Fix: send `""` (which is accepted), or leave the message out.
+    """
+    for i, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") not in {"user", "system", "assistant", "tool"}:
+            continue
+        instead = ("tool_calls", "function_call", "refusal", "audio")
+        if message.get("role") == "assistant" and any(message.get(key) is not None for key in instead):
+            continue
+        missing = message.get("content") is None
+        yield broken(pointer, "the message has no content", index=i) if missing else met(pointer)
+
+
+@book.rule(
+    "REQ-007",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusals: an object as content (gpt-4.1-nano), null as image URL (gpt-4o-mini)",
+        MEASURED,
+    ],
+    refusal=refused("{text}", code="{code}", param="{path}"),
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]})],
+    counterexamples=[
+        body({"role": "user", "content": {"type": "text", "text": "Hi"}}),
+        body({"role": "user", "content": 5}),
+        body({"role": "user", "content": [{"type": "image_url", "image_url": "https://example.com/a.png"}]}),
+        body({"role": "user", "content": [{"type": "image_url", "image_url": {"url": None}}]}),
+    ],
+)
+def fields_have_their_types(request: Request) -> Iterator[Finding]:
+    """Content is a string or a list of objects, and an image's URL a string inside an object.
+
+    Fix: put a single part into a list; write `{"type": "image_url", "image_url": {"url": …}}`.
+    """
+    for pointer, message in messages(request.body):
+        content, place = message.get("content"), f"{pointer}/content"
+        if content is not None and not isinstance(content, str | list):
+            yield _mistyped(place, "one of a string or array of objects", content)
+            continue
+        yield met(place)
+        for i, part in enumerate(content if isinstance(content, list) else []):
+            yield from _part(part, f"{place}/{i}")
+
+
+@book.rule(
+    "REQ-009",
+    MUST,
+    REJECT,
+    source="recorded refusal of a part of type `pdf` (gpt-4o-mini)",
+    refusal=refused(
+        f"Invalid value: '{{type}}'. Supported values are: {listed(PARTS)}.", code="invalid_value", param="{path}"
+    ),
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]})],
+    counterexamples=[
+        body({"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}),
+        body({"role": "user", "content": [{"type": "image", "source": {}}]}),
+    ],
+)
+def parts_are_known(request: Request) -> Iterator[Finding]:
+    """A part of a message is text, an image URL, audio, a refusal or a file.
+
+    Why: the names of the Responses API (`input_text`) and of other providers (`image`) are refused.
+    """
+    for pointer, part in _parts(request.body):
+        kind, place = part.get("type"), f"{pointer}/type"
+        if isinstance(kind, str):
+            problem = f"{kind!r} is no type of part"
+            yield met(place) if kind in PARTS else broken(place, problem, type=kind, path=path(place))
+
+
+@book.rule(
+    "REQ-011",
+    MUST,
+    REJECT,
+    source="recorded refusal of `file.data` (gpt-4o)",
+    refusal=refused("Unknown parameter: '{path}'.", code="unknown_parameter", param="{path}"),
+    examples=[body({"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}]})],
+    counterexamples=[body({"role": "user", "content": [{"type": "file", "file": {"data": "JVBERi0="}}]})],
+)
+def file_keys_are_known(request: Request) -> Iterator[Finding]:
+    """A file part has `file_data` or `file_id`, a `filename`, and nothing else."""
+    for pointer, part in _parts(request.body):
+        file = part.get("file")
+        for key in file if isinstance(file, dict) else ():
+            place, known = f"{pointer}/file/{key}", key in {"file_data", "file_id", "filename"}
+            yield met(place) if known else broken(place, f"a file has no `{key}`", path=path(place))
+
+
+def _parts(request: Json) -> Iterator[tuple[str, Json]]:
+    for pointer, message in messages(request):
+        content = message.get("content")
+        for i, part in enumerate(content if isinstance(content, list) else []):
+            if isinstance(part, dict):
+                yield f"{pointer}/content/{i}", part
+
+
+def _part(part: Any, pointer: str) -> Iterator[Finding]:
+    if not isinstance(part, dict):
+        yield _mistyped(pointer, "an object", part)
+    elif part.get("type") == "image_url" and "image_url" in part:
+        image, place = part["image_url"], f"{pointer}/image_url"
+        if not isinstance(image, dict):
+            yield _mistyped(place, "an object", image)
+        elif not isinstance(image.get("url", ""), str):
+            yield _mistyped(f"{place}/url", "a base64-encoded data URL", image["url"])
+        else:
+            yield met(place)
+
+
+def _mistyped(pointer: str, expected: str, value: Any) -> Finding:
+    place, got = path(pointer), type_name(value)
+    text = f"Invalid type for '{place}': expected {expected}, but got {got} instead."
+    return broken(pointer, f"{got} where {expected} belongs", text=text, code="invalid_type", path=place)
+
+
+_OF_PART = {"text": "text", "image_url": "image_url", "input_audio": "input_audio", "file": "file"}
+
+
+def _requirements(request: Json) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
+    """Each object with a pointer and the keys it cannot do without."""
+    for pointer, message in messages(request):
+        yield pointer, message, ("role", "tool_call_id") if message.get("role") == "tool" else ("role",)
+        calls = message.get("tool_calls")
+        for i, made in enumerate(calls if isinstance(calls, list) else []):
+            if isinstance(made, dict):
+                yield from _tool(made, f"{pointer}/tool_calls/{i}", ("id", "type"), ("name", "arguments"))
+    for pointer, part in _parts(request):
+        kind = part.get("type")
+        yield pointer, part, ("type", *((_OF_PART[kind],) if kind in _OF_PART else ()))
+        file = part.get("file")
+        if kind == "file" and isinstance(file, dict) and file.get("file_data") is None:
+            yield f"{pointer}/file", file, ("file_id",)
+    tools = request.get("tools")
+    for i, tool in enumerate(tools if isinstance(tools, list) else []):
+        if isinstance(tool, dict):
+            yield from _tool(tool, f"/tools/{i}", ("type",), ("name",))
+    yield from _format(request.get("response_format"))
+
+
+def _tool(tool: Json, pointer: str, own: tuple[str, ...], inner: tuple[str, ...]) -> Iterator[Any]:
+    function = tool.get("function")
+    yield pointer, tool, (*own, "function") if tool.get("type") == "function" else own
+    if isinstance(function, dict):
+        yield f"{pointer}/function", function, inner
+
+
+def _format(format: Any) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
+    if isinstance(format, dict):
+        schema = format.get("json_schema")
+        wants_schema = format.get("type") == "json_schema"
+        yield "/response_format", format, ("type", "json_schema") if wants_schema else ("type",)
+        if wants_schema and isinstance(schema, dict):
+            yield "/response_format/json_schema", schema, ("name",)
