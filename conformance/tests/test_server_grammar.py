@@ -262,8 +262,6 @@ UNSEEN = {
     ":response.failed/response/output:message": "recorded with a reasoning item",
     ":response.incomplete/response/output:message phase": "recorded in whole messages",
     ":response.reasoning_summary_text.delta obfuscation": "recorded in all other deltas",
-    ":response.incomplete/response/output:message": "recorded with a call",
-    ":response.incomplete/response/output:message/content:output_text": "likewise",
 }
 
 
