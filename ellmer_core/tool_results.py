@@ -15,10 +15,10 @@ from html import escape
 from typing import Any
 
 from ._checked import check_tool_result
-from .content import Content, ContentJson, ContentText, ContentToolResult, is_media, replaced
+from .content import Content, ContentImage, ContentJson, ContentText, ContentToolResult, is_media, replaced
 from .errors import error_message
 
-__all__ = ["check_tool_result", "flatten", "result_text", "split"]
+__all__ = ["check_tool_result", "described", "flatten", "result_text", "split"]
 
 
 def flatten(contents: Iterable[Content]) -> list[Content]:
@@ -31,6 +31,12 @@ def flatten(contents: Iterable[Content]) -> list[Content]:
     for content in contents:
         flat += _pointed(content) if isinstance(content, ContentToolResult) else [content]
     return flat
+
+
+def described(contents: Iterable[Content]) -> list[Content]:
+    """Names the images and PDFs of tool results instead of sending them: for a model that takes text only, and
+    a tool that has run already."""
+    return [_described(c) if isinstance(c, ContentToolResult) else c for c in contents]
 
 
 def split(contents: Iterable[Content]) -> tuple[list[ContentToolResult], list[Content]]:
@@ -68,6 +74,19 @@ def _pointed(result: ContentToolResult) -> list[Any]:
         items.append(f"[see below: item {number}]" if is_media(item) else item)
         media += _tagged(result.id, item, number) if is_media(item) else []
     return [replaced(result, value=items), *media]
+
+
+def _described(result: ContentToolResult) -> ContentToolResult:
+    if is_media(result.value):
+        return replaced(result, value=_missing(result.value))
+    if isinstance(result.value, (list, tuple)) and result.error is None:
+        return replaced(result, value=[_missing(v) if is_media(v) else v for v in result.value])
+    return result
+
+
+def _missing(media: Content) -> str:
+    kind = "an image" if isinstance(media, ContentImage) else "a PDF document"
+    return f"[The tool returned {kind} here, which this model cannot be shown.]"
 
 
 def _tagged(call_id: str, content: Content, number: int | None = None) -> list[Content]:

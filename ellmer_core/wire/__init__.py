@@ -114,9 +114,13 @@ class Wire(ABC):
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
         """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over
         what was there before."""
-        body = _shared.merged(body, _shared.parameters(self.params, self.param_names, self.name))
+        body = _shared.merged(body, self.parameters())
         body = _shared.merged(body, self.api_args)
         return Request(url, {**self.headers(), **self.api_headers}, body, stream)
+
+    def parameters(self) -> Json:
+        """`params` at their places in the body."""
+        return _shared.parameters(self.params, self.param_names, self.name)
 
     def headers(self) -> dict[str, str]:
         """The headers that carry the key, if there is one."""

@@ -1,0 +1,47 @@
+"""Structured output: the type as a model can be asked for it, and its answer as a value of that type."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from .errors import ConversionError
+from .types import Type, TypeJsonSchema, TypeObject, convert, type_of
+
+__all__ = ["Structured"]
+
+_FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+
+
+class Structured:
+    """What `chat_structured()` wants. Providers give objects only: another type travels as the one property of
+    an object. `sent` is the type to ask for."""
+
+    def __init__(self, type: Any, *, convert: bool = True) -> None:
+        self.type = type
+        self.convert = convert
+        wanted = type_of(type)
+        self.wrapped = not _is_object(wanted)
+        self.sent: Type = TypeObject(properties={"wrapper": wanted}) if self.wrapped else wanted
+
+    def value(self, text: str) -> Any:
+        """The data in the text of an answer; some models put it into a Markdown fence."""
+        fenced = _FENCED.fullmatch(text)
+        try:
+            data = json.loads(fenced[1] if fenced else text)
+        except (ValueError, RecursionError) as error:
+            raise ConversionError(f"The answer is not JSON ({error}): {text[:200]!r}") from error
+        if self.wrapped:
+            if not isinstance(data, dict) or "wrapper" not in data:
+                raise ConversionError(
+                    f"The answer has no `wrapper`, where its value should be: {text[:200]!r}"
+                )
+            data = data["wrapper"]
+        return convert(data, self.type) if self.convert else data
+
+
+def _is_object(type: Type) -> bool:
+    if isinstance(type, TypeJsonSchema):
+        return type.schema.get("type") == "object" or "properties" in type.schema or "$ref" in type.schema
+    return isinstance(type, TypeObject)

@@ -1,0 +1,26 @@
+"""Anthropic, https://docs.claude.com/en/api/messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire.anthropic import AnthropicMessages
+
+__all__ = ["Anthropic", "chat_anthropic"]
+
+
+@dataclass(frozen=True)
+class Anthropic(AnthropicMessages):
+    """The Messages API."""
+
+    default_model: ClassVar[str] = "claude-sonnet-5"
+    key_vars: ClassVar[tuple[str, ...]] = ("ANTHROPIC_API_KEY",)
+    base_url_var: ClassVar[str] = "ANTHROPIC_BASE_URL"
+
+
+def chat_anthropic(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with Anthropic's Claude. Options as in `Options`; key in `ANTHROPIC_API_KEY`."""
+    return construct(Anthropic, system_prompt, options)

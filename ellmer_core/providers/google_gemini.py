@@ -1,0 +1,25 @@
+"""Google's Gemini API, https://ai.google.dev/api/generate-content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire.gemini import Gemini
+
+__all__ = ["GoogleGemini", "chat_google_gemini"]
+
+
+@dataclass(frozen=True)
+class GoogleGemini(Gemini):
+    """The API of AI Studio (Vertex AI is another vendor)."""
+
+    default_model: ClassVar[str] = "gemini-3.5-flash"
+    key_vars: ClassVar[tuple[str, ...]] = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+
+
+def chat_google_gemini(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with Google's Gemini. Options as in `Options`; key in `GOOGLE_API_KEY` or `GEMINI_API_KEY`."""
+    return construct(GoogleGemini, system_prompt, options)

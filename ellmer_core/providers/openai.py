@@ -1,0 +1,26 @@
+"""OpenAI, https://platform.openai.com/docs/api-reference/responses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire.openai_responses import OpenAIResponses
+
+__all__ = ["OpenAI", "chat_openai"]
+
+
+@dataclass(frozen=True)
+class OpenAI(OpenAIResponses):
+    """The Responses API."""
+
+    default_model: ClassVar[str] = "gpt-5.6-terra"
+    key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
+    base_url_var: ClassVar[str] = "OPENAI_BASE_URL"
+
+
+def chat_openai(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with OpenAI, over its Responses API. Options as in `Options`; key in `OPENAI_API_KEY`."""
+    return construct(OpenAI, system_prompt, options)

@@ -1,0 +1,25 @@
+"""Any server that speaks OpenAI's Chat Completions: vLLM, llama.cpp, LM Studio, a gateway."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire.openai_chat import OpenAIChat
+
+__all__ = ["OpenAICompatible", "chat_openai_compatible"]
+
+
+@dataclass(frozen=True)
+class OpenAICompatible(OpenAIChat):
+    """A server of somebody's. It gets a key only if one is given: no variable of another vendor is read."""
+
+    base_url: str = ""
+
+
+def chat_openai_compatible(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat over Chat Completions with the server at `base_url`. Options as in `Options`; `base_url` and
+    `model` are required."""
+    return construct(OpenAICompatible, system_prompt, options)

@@ -1,0 +1,27 @@
+"""OpenAI over its older API, https://platform.openai.com/docs/api-reference/chat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire.openai_chat import OpenAIChat
+
+__all__ = ["OpenAICompletions", "chat_openai_completions"]
+
+
+@dataclass(frozen=True)
+class OpenAICompletions(OpenAIChat):
+    """The Chat Completions API."""
+
+    vendor: ClassVar[str] = "OpenAI"
+    default_model: ClassVar[str] = "gpt-4.1"
+    key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
+    base_url_var: ClassVar[str] = "OPENAI_BASE_URL"
+
+
+def chat_openai_completions(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with OpenAI, over Chat Completions. Options as in `Options`; key in `OPENAI_API_KEY`."""
+    return construct(OpenAICompletions, system_prompt, options)
