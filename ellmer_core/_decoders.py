@@ -18,6 +18,7 @@ __all__ = ["Decoder", "JsonDecoder", "NdjsonDecoder", "SseDecoder", "decoder"]
 
 _DONE = b"[DONE]"
 _FIELDS = (b"event:", b"id:", b"retry:", b":")
+_parse = json.JSONDecoder().decode
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -146,7 +147,7 @@ class JsonDecoder(Decoder):
 def _events(data: bytes) -> list[Any]:
     """The event in `data`, `[]` for blank data; a list is several."""
     try:
-        event = json.loads(data)
+        event = _parse(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
         data = data.strip()
         if data in {b"", _DONE}:

@@ -9,7 +9,7 @@ from typing import Any
 from ..content import Content, ContentText, ContentThinking
 from . import Json, Merger
 from ._errors import in_band_error
-from ._shared import strict_json
+from ._shared import sensible, tool_input
 
 __all__ = ["AnthropicMerger"]
 
@@ -30,6 +30,7 @@ class AnthropicMerger(Merger):
     def done(self) -> bool:
         return self._done
 
+    @sensible
     def add(self, event: Any) -> Sequence[Content]:
         if not isinstance(event, dict):
             return ()
@@ -92,7 +93,7 @@ class _Block:
         block = dict(self._start)
         for name, parts in self._parts.items():
             if name == "input":
-                block[name] = _parsed("".join(parts))
+                block[name] = tool_input("".join(parts))
             elif all(isinstance(part, str) for part in parts):
                 block[name] = (block.get(name) or "") + "".join(parts)
             else:
@@ -104,11 +105,3 @@ def _shown(name: str, value: Any) -> Sequence[Content]:
     if name == "text" and value:
         return (ContentText(value),)
     return (ContentThinking(value),) if name == "thinking" and value else ()
-
-
-def _parsed(text: str) -> Any:
-    """The input of a tool call; its text as it came where that is not JSON: it was cut off."""
-    try:
-        return strict_json(text) if text.strip() else {}
-    except (ValueError, RecursionError):
-        return text

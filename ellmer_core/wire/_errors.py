@@ -165,10 +165,12 @@ def _with_upstream(message: str, levels: list[Mapping[str, Any]]) -> str:
 
 def _header_wait(headers: Mapping[str, str]) -> float | None:
     """Seconds; a date in `retry-after` needs a clock, so that the driver reads it."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        if re.fullmatch(r"\d+(\.\d+)?", headers.get(name, "").strip()):
-            return float(headers[name]) * unit
-    return None
+    waits = [
+        float(headers[name]) * unit
+        for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0))
+        if re.fullmatch(r"\d+(\.\d+)?", headers.get(name, "").strip())
+    ]
+    return next((wait for wait in waits if wait), 0.0 if waits else None)
 
 
 def _body_wait(levels: list[Mapping[str, Any]], message: str) -> float | None:

@@ -8,8 +8,12 @@ from typing import Any
 from ..content import Content, ContentText, ContentThinking
 from . import Json, Merger
 from ._errors import in_band_error
+from ._shared import sensible
 
 __all__ = ["GeminiMerger"]
+
+
+_FOLDED = frozenset({"candidates", "usageMetadata"})
 
 
 class GeminiMerger(Merger):
@@ -26,13 +30,16 @@ class GeminiMerger(Merger):
             return all(c.fields.get("finishReason") for c in self._candidates.values())
         return bool((self._top.get("promptFeedback") or {}).get("blockReason"))
 
+    @sensible
     def add(self, event: Any) -> Sequence[Content]:
         if not isinstance(event, dict):
             return ()
         if event.get("error"):
             raise in_band_error(event)
         self._usage |= event.get("usageMetadata") or {}  # cumulative: the last count of each kind holds
-        self._top |= {k: v for k, v in event.items() if v and k not in {"candidates", "usageMetadata"}}
+        for name, value in event.items():
+            if value and name not in _FOLDED:
+                self._top[name] = value
         shown: Sequence[Content] = ()
         for candidate in event.get("candidates") or ():
             index = candidate.get("index", 0)
@@ -73,24 +80,21 @@ class _Candidate:
         if not isinstance(text, str):
             self._parts.append((part, []))
             return []
-        before = self._parts[-1][0] if self._parts else None
-        if before is not None and _plain(part) and _plain(before) and _thought(part) == _thought(before):
+        plain, thought = _is_plain(part), part.get("thought", False)
+        before = self._parts[-1][0] if self._parts else {}
+        if plain and _is_plain(before) and before.get("thought", False) == thought:
             self._parts[-1][1].append(text)
-        elif text or not _plain(part):
+        elif text or not plain:
             self._parts.append((part, [text]))
         if not text:
             return []
-        return [ContentThinking(text) if _thought(part) else ContentText(text)]
+        return [ContentThinking(text) if thought else ContentText(text)]
 
     def json(self) -> Json:
         parts = [{**part, "text": "".join(texts)} if texts else part for part, texts in self._parts]
         return {**self.fields, "content": {"role": "model", "parts": parts}}
 
 
-def _plain(part: Json) -> bool:
+def _is_plain(part: Json) -> bool:
     """Whether a part is text and nothing else: a signature belongs to its part, and keeps it apart."""
-    return part.keys() <= {"text", "thought"} and "text" in part
-
-
-def _thought(part: Json) -> bool:
-    return bool(part.get("thought"))
+    return "text" in part and (len(part) == 1 or part.keys() == {"text", "thought"})

@@ -6,19 +6,22 @@ and, since some servers give every call the index 0 or none at all, by a new id 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
 from ..content import Content, ContentText, ContentThinking
 from . import Json, Merger
 from ._errors import in_band_error
+from ._shared import json_text, sensible, strict_json
 
 __all__ = ["ChatMerger"]
 
-_PADS = frozenset({"p", "obfuscation", "choices", "object"})
-_TEXTS = frozenset({"reasoning", "reasoning_content", "refusal"})
+_NOT_KEPT = frozenset({"choices", "object", "obfuscation", "p"})  # the last two are random padding
+_THOUGHTS = frozenset({"reasoning", "reasoning_content"})
+_DELTAS = frozenset({"delta", "message", "index", "text"})
+_CALL = frozenset({"id", "index", "type", "function", "custom"})
+_NAMES = frozenset({"type", "id", "format", "index", "expires_at"})
 
 
 class ChatMerger(Merger):
@@ -35,6 +38,7 @@ class ChatMerger(Merger):
         choices = self._choices.values()
         return self._done or (bool(choices) and all(c.fields.get("finish_reason") for c in choices))
 
+    @sensible
     def add(self, event: Any) -> Sequence[Content]:
         if not isinstance(event, dict):
             self._done = self._done or event == "[DONE]"
@@ -42,15 +46,14 @@ class ChatMerger(Merger):
         if event.get("error"):
             raise in_band_error(event)
         for name, value in event.items():
-            if value and name not in _PADS:
+            if value and name not in _NOT_KEPT:
                 self._top[name] = value
-        shown: Sequence[Content] = ()
+        shown: list[Content] = []
         for choice in event.get("choices") or ():
             index = choice.get("index") or 0
             if index not in self._choices:
                 self._choices[index] = _Choice(index)
-            pieces = self._choices[index].add(choice)
-            shown = shown if index else pieces
+            self._choices[index].add(choice, [] if index else shown)
         return shown
 
     def response(self) -> Json:
@@ -70,86 +73,94 @@ class _Choice:
         self._calls: list[_Call] = []
         self._open: dict[Any, _Call] = {}
 
-    def add(self, choice: Json) -> list[Content]:
+    def add(self, choice: Json, shown: list[Content]) -> None:
+        """Takes one delta; what it adds to show goes into `shown`."""
+        if choice.get("error"):
+            raise in_band_error(choice)
         for name, value in choice.items():
-            match name:
-                case "delta" | "message" | "index" | "text":
-                    pass
-                case "error" if value:
-                    raise in_band_error(choice)
-                case "logprobs" if isinstance(value, dict):
-                    _extend(self.fields.setdefault(name, {}), value)
-                case _ if value:
-                    self.fields[name] = value
-        delta = choice.get("delta", choice.get("message"))
-        return list(self._delta(delta)) if delta else []
-
-    def _delta(self, delta: Json) -> Iterator[Content]:
-        for name, value in delta.items():
+            if value and name not in _DELTAS:
+                self._keep(name, value)
+        for name, value in (choice.get("delta", choice.get("message")) or {}).items():
             if not value:
                 continue
-            if name in _TEXTS:
-                yield from self._add_text(name, value)
+            if name == "content" and isinstance(value, str):
+                self._content.append(value)
+                shown.append(ContentText(value))
             elif name in self._parts:
-                yield from self._parts[name](self, value)
+                self._parts[name](self, value, shown)
             elif isinstance(value, list):
                 self._message.setdefault(name, []).extend(value)
             else:
                 self._message[name] = value
 
-    def _add_text(self, name: str, value: str) -> Iterator[Content]:
+    def _keep(self, name: str, value: Any) -> None:
+        if name == "logprobs" and isinstance(value, dict):
+            _concatenate(self.fields.setdefault(name, {}), value)
+        else:
+            self.fields[name] = value
+
+    def _add_content(self, chunks: Any, shown: list[Content]) -> None:
+        """Content in chunks (Mistral), or as an object, which Cloudflare parsed."""
+        if isinstance(chunks, dict):
+            chunks = [json_text(chunks)]
+        for chunk in chunks:
+            self._content.append(chunk)
+            if isinstance(chunk, str):
+                shown.append(ContentText(chunk))
+            elif chunk.get("type") == "text":
+                shown.append(ContentText(chunk["text"]))
+            elif chunk.get("type") == "thinking":
+                shown.extend(
+                    ContentThinking(piece["text"]) for piece in chunk["thinking"] if piece.get("text")
+                )
+
+    def _add_reasoning(self, value: str, shown: list[Content]) -> None:
+        self._add_thought("reasoning", value, shown)
+
+    def _add_reasoning_content(self, value: str, shown: list[Content]) -> None:
+        self._add_thought("reasoning_content", value, shown)
+
+    def _add_thought(self, name: str, value: str, shown: list[Content]) -> None:
         self._texts.setdefault(name, []).append(value)
-        if name == "refusal":
-            yield ContentText(value)
-        elif (
-            next(n for n in self._texts if n != "refusal") == name
-        ):  # the same words may come under two names
-            yield ContentThinking(value)
+        if next(n for n in self._texts if n in _THOUGHTS) == name:  # the same words may come under both names
+            shown.append(ContentThinking(value))
 
-    def _add_content(self, value: Any) -> Iterator[Content]:
-        for piece in value if isinstance(value, list) else [value]:
-            self._content.append(piece)
-            if isinstance(piece, str):
-                yield ContentText(piece)
-            elif piece.get("type") == "text":
-                yield ContentText(piece.get("text") or "")
-            elif piece.get("type") == "thinking":
-                yield from (ContentThinking(chunk.get("text") or "") for chunk in piece.get("thinking") or ())
+    def _add_refusal(self, value: str, shown: list[Content]) -> None:
+        self._texts.setdefault("refusal", []).append(value)
+        shown.append(ContentText(value))
 
-    def _add_details(self, details: list[Json]) -> Iterator[Content]:
+    def _add_details(self, details: list[Json], _: list[Content]) -> None:
         for detail in details:
             index = detail.get("index")
-            key = (detail.get("type"), index) if index is not None else len(self._details)
+            key = len(self._details) if index is None else (detail.get("type"), index)
             _concatenate(self._details.setdefault(key, {}), detail)
-        yield from ()  # the same words come as `reasoning`
 
-    def _add_audio(self, audio: Json) -> Iterator[Content]:
+    def _add_audio(self, audio: Json, shown: list[Content]) -> None:
         _concatenate(self._message.setdefault("audio", {}), audio)
         if audio.get("transcript"):
-            yield ContentText(audio["transcript"])
+            shown.append(ContentText(audio["transcript"]))
 
-    def _add_calls(self, calls: list[Json]) -> Iterator[Content]:
-        for call in calls:
-            self._add_call(call, call.get("index"))
-        yield from ()
+    def _add_function_call(self, function: Json, shown: list[Content]) -> None:
+        self._add_calls([{"index": "function_call", "function": function}], shown)  # tool_calls until 2023
 
-    def _add_function_call(self, function: Json) -> Iterator[Content]:
-        self._add_call({"function": function}, "function_call")  # what tool_calls were called until 2023
-        yield from ()
+    def _add_calls(self, deltas: list[Json], _: list[Content]) -> None:
+        for delta in deltas:
+            index = delta.get("index")
+            call = self._open.get(index)
+            if call is None or call.is_another(delta):
+                call = self._open[index] = _Call()
+                self._calls.append(call)
+            call.add(delta)
 
-    def _add_call(self, delta: Json, index: Any) -> None:
-        call = self._open.get(index)
-        if call is None or call.is_another(delta, index):
-            call = self._open[index] = _Call()
-            self._calls.append(call)
-        call.add(delta)
-
-    _parts: ClassVar[dict[str, Callable[[_Choice, Any], Iterator[Content]]]] = {
+    _parts: ClassVar[dict[str, Callable[[_Choice, Any, list[Content]], None]]] = {
         "content": _add_content,
         "tool_calls": _add_calls,
-        "function_call": _add_function_call,
+        "reasoning": _add_reasoning,
+        "reasoning_content": _add_reasoning_content,
         "reasoning_details": _add_details,
+        "refusal": _add_refusal,
         "audio": _add_audio,
+        "function_call": _add_function_call,
     }
 
     def json(self) -> Json:
@@ -172,15 +183,14 @@ class _Call:
         self._kind = "function"
         self._rest: Json = {}
 
-    def is_another(self, delta: Json, index: Any) -> bool:
+    def is_another(self, delta: Json) -> bool:
         """Whether a delta at this call's index opens a call of its own: it comes with a name, and with another
         id; or without any id, where there is no index either or this call's arguments are whole."""
-        name = _body(delta).get("name")
-        if not name or not self._name:
+        if not self._name or not _body(delta).get("name"):
             return False
         if delta.get("id"):
             return bool(self._id) and delta["id"] != self._id
-        return index is None or _is_whole("".join(self._arguments))
+        return delta.get("index") is None or _is_whole("".join(self._arguments))
 
     def add(self, delta: Json) -> None:
         body = _body(delta)
@@ -194,18 +204,19 @@ class _Call:
         if (name := body.get("name")) and name != self._name:
             self._name += name
         if arguments:
-            self._arguments.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
+            self._arguments.append(arguments if isinstance(arguments, str) else json_text(arguments))
         self._rest |= {k: v for k, v in delta.items() if v and k not in _CALL}
 
     def json(self) -> Json:
-        if len(self._arguments) > 1 and self._arguments[0] == "{}":
-            del self._arguments[0]  # a placeholder before the real ones
+        placeholder = len(self._arguments) > 1 and self._arguments[0] == "{}"
+        arguments = "".join(self._arguments[1:] if placeholder else self._arguments)
         key = "input" if self._kind == "custom" else "arguments"
-        body = {"name": self._name, key: "".join(self._arguments)}
-        return {"id": self._id, "type": self._kind, self._kind: body, **self._rest}
-
-
-_CALL = frozenset({"id", "index", "type", "function", "custom"})
+        return {
+            "id": self._id,
+            "type": self._kind,
+            self._kind: {"name": self._name, key: arguments},
+            **self._rest,
+        }
 
 
 def _body(delta: Json) -> Json:
@@ -214,62 +225,40 @@ def _body(delta: Json) -> Json:
 
 def _is_whole(arguments: str) -> bool:
     try:
-        return isinstance(json.loads(arguments), dict)
+        return isinstance(strict_json(arguments), dict)
     except ValueError:
         return False
 
 
 def _folded(pieces: list[str | Json]) -> str | list[Json] | None:
-    """The content of the message: one string, or a list where the deltas were chunks (Mistral)."""
+    """The content of the message: one string, or a list where deltas were chunks."""
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(map(str, pieces)) or None
     chunks: list[Json] = []
-    for piece in pieces:
-        chunk = {"type": "text", "text": piece} if isinstance(piece, str) else piece
-        if (
-            chunks
-            and chunks[-1].get("type") == chunk.get("type")
-            and chunk.get("type") in {"text", "thinking"}
-        ):
-            _concatenate(chunks[-1], chunk)
-        else:
-            chunks.append(deepcopy(chunk))
+    _concatenate_lists(chunks, [{"type": "text", "text": p} if isinstance(p, str) else p for p in pieces])
     return chunks
-
-
-_WHOLE = frozenset({"type", "id", "format", "role", "index", "mime_type"})
 
 
 def _concatenate(whole: Json, more: Json) -> None:
     """Adds a fragment in place: text to text, list to list; what names something stays what it is."""
     for name, value in more.items():
         before = whole.get(name)
-        if isinstance(before, str) and isinstance(value, str) and name not in _WHOLE:
+        if isinstance(before, str) and isinstance(value, str) and name not in _NAMES:
             whole[name] = before + value
         elif isinstance(before, list) and isinstance(value, list):
-            _extend_chunks(before, value)
-        elif isinstance(before, dict) and isinstance(value, dict):
-            _concatenate(before, value)
-        elif value is not None:
+            _concatenate_lists(before, value)
+        elif value is not None or name not in whole:
             whole[name] = deepcopy(value)
 
 
-def _extend_chunks(before: list[Any], more: list[Any]) -> None:
+def _concatenate_lists(before: list[Any], more: list[Any]) -> None:
+    """Appends; a chunk of text (or thinking) after one of the same type joins it."""
     for chunk in more:
-        last = before[-1] if before else None
-        if (
-            isinstance(chunk, dict)
-            and isinstance(last, dict)
-            and chunk.get("type") == last.get("type") == "text"
-        ):
-            _concatenate(last, chunk)
+        if before and _type(chunk) in {"text", "thinking"} and _type(before[-1]) == _type(chunk):
+            _concatenate(before[-1], chunk)
         else:
             before.append(deepcopy(chunk))
 
 
-def _extend(whole: Json, more: Json) -> None:
-    for name, value in more.items():
-        if isinstance(value, list) and isinstance(whole.get(name), list):
-            whole[name].extend(value)
-        elif value is not None or name not in whole:
-            whole[name] = deepcopy(value)
+def _type(chunk: Any) -> Any:
+    return chunk.get("type") if isinstance(chunk, dict) else None

@@ -12,6 +12,7 @@ from typing import Any
 from ..content import Content, ContentText, ContentThinking
 from . import Json, Merger
 from ._errors import in_band_error
+from ._shared import sensible
 
 __all__ = ["ResponsesMerger"]
 
@@ -43,6 +44,7 @@ class ResponsesMerger(Merger):
     def done(self) -> bool:
         return self._done
 
+    @sensible
     def add(self, event: Any) -> Sequence[Content]:
         if not isinstance(event, dict):
             return ()

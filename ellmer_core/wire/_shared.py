@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from hashlib import sha256
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 from ..content import (
     Content,
@@ -25,7 +26,7 @@ from ..content import (
     is_media,
     replaced,
 )
-from ..errors import ContentError
+from ..errors import ContentError, ResponseError
 from ..tool_results import result_text
 from ..types import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 
@@ -50,11 +51,15 @@ __all__ = [
     "refused",
     "result_parts",
     "sendable",
+    "sensible",
     "strict_json",
     "strict_schema",
+    "tool_input",
 ]
 
 Json = dict[str, Any]
+S = TypeVar("S")
+R = TypeVar("R")
 
 #: Finish reasons after which the last tool call of an answer may not be whole.
 CUT = frozenset({"max_tokens", "context_window", "content_filter"})
@@ -86,6 +91,21 @@ def refused(content: Content, wire: str, why: str = "") -> ContentError:
     """The error for a content that a wire format has no word for."""
     because = f": {why}" if why else ""
     return ContentError(f"{type(content).__name__} cannot be sent over {wire!r} here{because}")
+
+
+def sensible(read: Callable[[S, Any], R]) -> Callable[[S, Any], R]:
+    """Makes a method that reads a provider's JSON say so when that is not what the format says it is."""
+
+    @wraps(read)
+    def reading(self: S, json: Any) -> R:
+        try:
+            return read(self, json)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ResponseError(
+                f"This is not an answer in the expected format ({error!r}): {json!r:.200}"
+            ) from error
+
+    return reading
 
 
 def sendable(content: Content, wire: str) -> bool:
@@ -169,6 +189,15 @@ def _finite(number: str) -> float:
     if not isfinite(value := float(number)):
         raise ValueError(f"{number} is too large")
     return value
+
+
+def tool_input(text: str) -> Any:
+    """The input of a call that streamed as text into a format that has objects; where it is not JSON, because it
+    was cut off, the text as it came: `call_of()` says so then."""
+    try:
+        return strict_json(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        return text
 
 
 def raw(request: ContentToolRequest) -> str:

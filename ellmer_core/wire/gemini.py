@@ -264,6 +264,7 @@ class Gemini(Wire):
 
     # theirs → ours ----------------------------------------------------------------------------------------
 
+    @_shared.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)

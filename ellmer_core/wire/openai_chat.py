@@ -237,6 +237,7 @@ class OpenAIChat(Wire):
 
     # theirs → ours ----------------------------------------------------------------------------------------
 
+    @_shared.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)

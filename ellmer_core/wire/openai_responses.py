@@ -229,6 +229,7 @@ class OpenAIResponses(Wire):
 
     # theirs → ours ----------------------------------------------------------------------------------------
 
+    @_shared.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)
