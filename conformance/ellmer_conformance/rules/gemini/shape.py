@@ -1,0 +1,231 @@
+"""What a request is made of: the protobuf message behind the JSON, field by field."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ...exchange import Json, Request
+from ...rule import Finding, broken, met
+from ...wires._values import decoded
+from ...wires.gemini import contents, declarations, get, key_of, parts, repeated, snake
+from ._book import ASK, IMAGE, MUST, PNG, REJECT, TOOLS, answer, body, book, call, model, refused, text, user
+
+SDK = "https://github.com/googleapis/python-genai (types)"
+TOP = frozenset(
+    "cached_content contents generation_config labels model model_armor_config safety_settings service_tier store "
+    "system_instruction tool_config tools".split()
+)
+CONFIG = frozenset(
+    "audio_timestamp audio_transcription_config candidate_count enable_affective_dialog enable_enhanced_civic_answers "
+    "frequency_penalty image_config logprobs max_output_tokens media_resolution model_selection_config "
+    "presence_penalty response_format response_json_schema _response_json_schema response_logprobs "
+    "response_mime_type response_modalities response_schema routing_config seed speech_config stop_sequences "
+    "temperature thinking_config top_k top_p translation_config".split()
+)
+SCHEMA = frozenset(
+    "any_of default description enum example format items max_items max_length max_properties maximum min_items "
+    "min_length min_properties minimum nullable pattern properties property_ordering required title type".split()
+)
+_INDEX = re.compile(r"/(\d+)(?=/|$)")
+
+
+@book.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source=["recorded refusals of `additionalProperties`, `logProbs` and `response_schema`", SDK],
+    refusal=refused("{text}"),
+    examples=[body(ASK, tools=TOOLS, generationConfig={"maxOutputTokens": 5, "top_k": 5})],
+    counterexamples=[
+        body(ASK, response_schema={"type": "object"}),
+        body(ASK, generationConfig={"logProbs": True}),
+        body(
+            ASK,
+            tools=[{"functionDeclarations": [{"name": "add", "parameters": {"type": "object", "additionalProperties": False}}]}],
+        ),
+    ],
+)
+def keys_are_known(request: Request) -> Iterator[Finding]:
+    """The request has no field that the message behind it does not have.
+
+    Why: `parameters` and `responseSchema` are an OpenAPI subset, without `additionalProperties`, `$schema`, `$ref`.
+    Fix: use `parametersJsonSchema` and `responseJsonSchema`, which take JSON Schema.
+    """
+    unknown = list(_unknown(request.body, schemas=request.vendor != "vertex"))
+    lines = [
+        f'Invalid JSON payload received. Unknown name "{key}"{f" at {place!r}" if place else ""}: Cannot find field.'
+        for _, place, key in unknown
+    ]
+    for pointer, _, key in unknown:
+        yield broken(f"{pointer}/{key}", f"`{key}` is no field here", text="\n".join(lines))
+    if not unknown:
+        yield met("")
+
+
+@book.rule(
+    "PAIR-009",
+    MUST,
+    REJECT,
+    source=[SDK, "protobuf's JSON mapping of google.protobuf.Struct"],
+    refusal=refused("Invalid value at '{place}' (type.googleapis.com/google.protobuf.Struct), {value}"),
+    examples=[body(ASK, model(call()), user(answer()))],
+    counterexamples=[
+        body(ASK, model({"functionCall": {"name": "add", "args": '{"x": 2}'}}), user(answer())),
+        body(ASK, model(call()), user(answer(response="5"))),
+    ],
+)
+def arguments_and_responses_are_objects(request: Request) -> Iterator[Finding]:
+    """A call's `args` and a response's `response` are objects.
+
+    Fix: wrap a plain value as `{"output": value}`, a failure as `{"error": text}`.
+    """
+    for pointer, part in _parts(request.body):
+        for key, inner in (("functionCall", "args"), ("functionResponse", "response")):
+            value = get(get(part, key), inner)
+            if value is not None:
+                place = f"{pointer}/{key_of(part, key)}/{inner}"
+                facts = {"place": _proto(place), "value": json.dumps(value)}
+                right = isinstance(value, dict)
+                yield met(place) if right else broken(place, f"`{inner}` is no object", **facts)
+
+
+@book.rule(
+    "IMG-012",
+    MUST,
+    REJECT,
+    source="protobuf's JSON mapping of bytes",
+    refusal=refused("Invalid value at '{place}' (TYPE_BYTES), Base64 decoding failed for \"{value}\""),
+    examples=[body(user(IMAGE))],
+    counterexamples=[
+        body(user({"inlineData": {"mimeType": "image/png", "data": f"data:image/png;base64,{PNG}"}}))
+    ],
+)
+def inline_data_is_base64(request: Request) -> Iterator[Finding]:
+    """Inline data is base64 without a `data:` prefix."""
+    for pointer, part in _parts(request.body):
+        blob = get(part, "inlineData")
+        data = get(blob, "data")
+        if isinstance(data, str):
+            place = f"{pointer}/{key_of(part, 'inlineData')}/data"
+            facts = {"place": _proto(place), "value": data}
+            yield met(place) if decoded(data) is not None else broken(place, "it is no base64", **facts)
+
+
+@book.rule(
+    "REQ-002",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused("* GenerateContentRequest.contents: contents is not specified\n"),
+    examples=[body(ASK)],
+    counterexamples=[body(), {"messages": [{"role": "user", "content": "Hi"}]}],
+)
+def contents_are_there(request: Request) -> Iterator[Finding]:
+    """The request carries contents."""
+    given = bool(request.body.get("contents"))
+    yield met("/contents") if given else broken("", "there are no contents")
+
+
+@book.rule(
+    "EMP-004",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/egoist/chatwise-releases/issues/250",
+        "https://github.com/vercel/ai/issues/3775",
+    ],
+    refusal=refused("* GenerateContentRequest.contents[{index}].parts: contents.parts must not be empty.\n"),
+    examples=[body(user(text("")))],
+    counterexamples=[body(user()), body(ASK, model(), ASK)],
+)
+def contents_have_parts(request: Request) -> Iterator[Finding]:
+    """A content has at least one part.
+
+    Why: an answer without text was replayed. Fix: leave the content out, or send `{"text": ""}`, which is accepted.
+    """
+    for index, (pointer, content) in enumerate(contents(request.body)):
+        given = bool(content.get("parts"))
+        yield met(pointer) if given else broken(pointer, "the content has no parts", index=index)
+
+
+@book.rule(
+    "EMP-006",
+    MUST,
+    REJECT,
+    source="https://github.com/boldsoftware/sketch/issues/68",
+    refusal=refused(
+        "* GenerateContentRequest.contents[{content}].parts[{part}].data: "
+        "required oneof field 'data' must have one initialized field\n"
+    ),
+    examples=[body(user(text("")))],
+    counterexamples=[body(user({}))],
+)
+def parts_hold_something(request: Request) -> Iterator[Finding]:
+    """A part holds something.
+
+    Fix: leave the part out; an empty text is `{"text": ""}`.
+    """
+    for i, (pointer, content) in enumerate(contents(request.body)):
+        for j, (place, part) in enumerate(parts(content, pointer)):
+            yield met(place) if part else broken(place, "the part is empty", content=i, part=j)
+
+
+@book.rule(
+    "REQ-005",
+    MUST,
+    REJECT,
+    source="recorded refusal (Vertex AI)",
+    refusal=refused("Please use a valid role: user, model."),
+    examples=[body(ASK, model(text("5")), ASK), body({"parts": [text("Hi")]})],
+    counterexamples=[body({"role": "assistant", "parts": [text("5")]})],
+)
+def roles_are_known(request: Request) -> Iterator[Finding]:
+    """A content is the user's or the model's.
+
+    Why: `assistant` and `system` belong to other providers; the system prompt is `systemInstruction`.
+    """
+    for pointer, content in contents(request.body):
+        role, place = content.get("role"), f"{pointer}/role"
+        if isinstance(role, str):
+            known = role in {"user", "model", "function", "tool", ""}
+            yield met(place) if known else broken(place, f"{role!r} is no role")
+
+
+def _parts(request: Json) -> Iterator[tuple[str, Json]]:
+    for pointer, content in contents(request):
+        yield from parts(content, pointer)
+
+
+def _proto(pointer: str) -> str:
+    """`contents[0].parts[0].function_call.args` of a JSON pointer in either spelling."""
+    return snake(_INDEX.sub(r"[\1]", pointer).strip("/").replace("/", "."))
+
+
+def _unknown(request: Json, *, schemas: bool) -> Iterator[tuple[str, str, str]]:
+    """Fields that no message has: pointer and protobuf path of the object, name."""
+    for key, value in request.items():
+        if snake(key) not in TOP:
+            yield "", "", key
+        elif snake(key) == "generation_config" and isinstance(value, dict):
+            yield from ((f"/{key}", "generation_config", name) for name in value if snake(name) not in CONFIG)
+            if schemas:
+                inner = key_of(value, "responseSchema")
+                path = "generation_config.response_schema"
+                yield from _schema(value.get(inner), f"/{key}/{inner}", path)
+    for pointer, declaration in declarations(request) if schemas else ():
+        yield from _schema(declaration.get("parameters"), f"{pointer}/parameters", f"{_proto(pointer)}.parameters")
+
+
+def _schema(schema: Any, pointer: str, path: str) -> Iterator[tuple[str, str, str]]:
+    if not isinstance(schema, dict):
+        return
+    yield from ((pointer, path, key) for key in schema if snake(key) not in SCHEMA)
+    properties = schema.get("properties")
+    for i, (name, value) in enumerate(properties.items() if isinstance(properties, dict) else ()):
+        yield from _schema(value, f"{pointer}/properties/{name}", f"{path}.properties[{i}].value")
+    yield from _schema(schema.get("items"), f"{pointer}/items", f"{path}.items")
+    for place, value in repeated(schema, "anyOf", pointer):
+        yield from _schema(value, place, f"{path}.any_of[{place.rpartition('/')[2]}]")
