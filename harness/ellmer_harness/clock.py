@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = ["Clock"]
+
+_SLEEPERS = ("time", "asyncio", "anyio")
 
 
 @dataclass
@@ -24,6 +30,33 @@ class Clock:
         self.slept.append(seconds)
         self.now += seconds
 
-    async def sleep_async(self, seconds: float) -> None:
+    async def sleep_async(self, seconds: float, *_: Any) -> None:
         """The same, for a hook that is awaited."""
         self.sleep(seconds)
+
+    @contextmanager
+    def in_place_of_sleep(self, modules: Iterable[str]) -> Iterator[None]:
+        """In these modules, and nowhere else, `time.sleep`, `asyncio.sleep` and `anyio.sleep` are this clock's."""
+        undo: list[tuple[Any, str, Any]] = []
+        try:
+            for module in map(importlib.import_module, modules):
+                for name in _SLEEPERS:
+                    if (real := vars(module).get(name)) is not None:
+                        undo.append((module, name, real))
+                        setattr(
+                            module, name, _Sleepless(real, self.sleep if name == "time" else self.sleep_async)
+                        )
+            yield
+        finally:
+            for module, name, real in undo:
+                setattr(module, name, real)
+
+
+class _Sleepless:
+    """A module as it is, but for `sleep`."""
+
+    def __init__(self, module: Any, sleep: Any) -> None:
+        self._module, self.sleep = module, sleep
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)

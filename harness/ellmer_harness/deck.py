@@ -30,6 +30,7 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         super().__init__(*args, **options)
         self.match, self.on_repeat = match, on_repeat
         self.lock = RLock()
+        self._touched: set[int] = set()
         self.asks: list[Ask] = []
         self._cursor = 0
         self._waiting: defaultdict[bytes, deque[int]] = defaultdict(deque)
@@ -78,23 +79,38 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         assert self._unplayed(ask.digest) is None
         return self._spent[ask.digest]
 
-    def take(self, ask: Ask) -> Response | None:
-        """The answer to play, counted as played; None if the cassette has none (left)."""
+    def take(self, ask: Ask) -> int | None:
+        """The place of the answer to play, counted as played; None if the cassette has none (left)."""
         with self.lock:
             place = self.find(ask)
             if place is None and self.on_repeat != "error" and (spent := self.played(ask)):
                 place = (
                     spent[-1] if self.on_repeat == "last" else min(spent, key=self.play_counts.__getitem__)
                 )
-            if place is None:
-                return None
-            self.play_counts[place] += 1
-            response: Response = self.data[place][1]
-            return response
+            if place is not None:
+                self.play_counts[place] += 1
+            return place
+
+    def response(self, place: int) -> Response:
+        """The answer at a place."""
+        found: Response = self.data[place][1]
+        return found
+
+    def give_back(self, place: int) -> None:
+        """The answer did not arrive: it may be played again, and need not be."""
+        with self.lock:
+            self.play_counts[place] -= 1
+            self._touched.add(place)
+            self._cursor = min(self._cursor, place)
+            for digest, spent in self._spent.items():
+                if place in spent:
+                    spent.remove(place)
+                    self._waiting[digest].appendleft(place)
 
     def unused(self) -> list[Request]:
         """The requests of the file that this run did not send."""
-        return [self.data[place][0] for place in range(self.loaded) if not self.play_counts[place]]
+        places = [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
+        return [self.data[place][0] for place in places]
 
     # What vcrpy's own patchers call, for clients that opted in to them.
 
@@ -104,9 +120,9 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     def play_response(self, request: Request) -> Response:
         """Its answer."""
-        response = self.take(Ask(self.match, request))
-        assert response is not None, "asked only after can_play_response_for"
-        return response
+        place = self.take(Ask(self.match, request))
+        assert place is not None, "asked only after can_play_response_for"
+        return self.response(place)
 
     def _save(self, force: bool = False) -> None:
         """Nothing: vcrpy leaves its patches in place when this raises, so the tape saves after they are gone."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .errors import CassetteError
+from .faults import Fault
 from .key import Match
 from .message import Sent
 from .reply import Reply
@@ -78,7 +79,7 @@ class Options:
     blobs: Path | str | None = None
     """Folder of the media files; `blobs` beside the cassette by default. The cassette notes where it is."""
 
-    faults: Sequence[Any] = ()
+    faults: Sequence[Fault | tuple[Fault, ...]] = ()
     """What goes wrong, in this run, with the answers: see `faults`."""
 
     framing: str | Callable[[Reply], Reply] | None = None

@@ -103,10 +103,10 @@ def _origin(tape: Tape, deck: Deck) -> str:
 
 
 def _places(tape: Tape, deck: Deck) -> list[int]:
-    """The interactions to keep, in order. Requests of one task or thread keep theirs; where several asked, the
-    order they happened to come in is replaced by one that comes out the same every time."""
+    """The interactions to keep, in order: the one they were sent in, or, where several tasks or threads sent them,
+    one that comes out the same every time."""
     recorded = [place for place in range(deck.loaded, len(deck)) if deck.data[place][1] is not None]
-    if len(tape.workers) > 1:
+    if tape.workers.concurrent:
         recorded.sort(
             key=lambda place: (deck.asks[place].head, len(deck.asks[place].body), deck.asks[place].body)
         )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from .message import Ended, Failure, Headers
 from .sse import split_events
 
-__all__ = ["Piece", "Reply", "cut", "event_sizes", "saved", "shape"]
+__all__ = ["Piece", "Reply", "cut", "event_sizes", "saved", "shape", "split"]
 
 Response = dict[str, Any]
 
@@ -102,6 +102,19 @@ def event_sizes(body: bytes, content_type: str) -> list[int]:
     if "ndjson" in content_type or "jsonl" in content_type:
         return [len(line) for line in body.splitlines(keepends=True)]
     return [len(body)]
+
+
+def split(pieces: Sequence[Piece], offset: int) -> tuple[list[Piece], list[Piece]]:
+    """The pieces before and after a place in the body; the one across it is cut in two."""
+    before: list[Piece] = []
+    for index, piece in enumerate(pieces):
+        if len(piece.data) > offset:
+            head = [Piece(piece.data[:offset], piece.wait)] if offset else []
+            wait = 0.0 if offset else piece.wait
+            return [*before, *head], [Piece(piece.data[offset:], wait), *pieces[index + 1 :]]
+        before.append(piece)
+        offset -= len(piece.data)
+    return before, []
 
 
 def cut(body: bytes, sizes: Sequence[int], waits: Sequence[float] = ()) -> list[Piece]:

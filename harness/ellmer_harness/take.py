@@ -42,6 +42,8 @@ class Take:
     reply: Reply | None = None
     waits: list[float] = field(default_factory=list)
     miss: Callable[[str], Miss] = Miss
+    place: int | None = None
+    spends: bool = True
     _since: float = field(default_factory=time.perf_counter)
 
     def answered(self, status: int, reason: str, headers: Headers) -> None:
@@ -81,7 +83,7 @@ class Take:
         reply = self.reply
         assert reply is not None, "only a take with a reply is played"
         if reply.status == 0:
-            self.raise_failure()
+            self._raise(reply.failure)
         self.answered(reply.status, reply.reason, reply.headers)
         return self.http.Response(
             reply.status,
@@ -93,26 +95,31 @@ class Take:
     def play(self) -> Iterator[Piece]:
         """The pieces of the reply; ends as the reply does."""
         assert self.reply is not None, "only a take with a reply is played"
-        timeout = (self.request.extensions.get("timeout") or {}).get("read")
+        timeout = self._timeout("read")
         for piece in self.reply.pieces:
             if timeout is not None and piece.wait > timeout:
-                self.clock.pass_time(timeout)
-                self.raise_failure(Failure("ReadTimeout", "The read operation timed out"))
+                self._raise(Failure("ReadTimeout", "timed out"))
             self.clock.pass_time(piece.wait)
             self.exchange.chunks.append(piece.data)
             yield piece
         if self.reply.failure:
-            self.raise_failure()
+            self._raise(self.reply.failure)
         if self.reply.ended == "closed":
             raise self.miss(_STOPPED_HERE)
         self.eof()
 
-    def raise_failure(self, failure: Failure | None = None) -> None:
-        """Raises the client's exception class of that name."""
-        failure = failure or (self.reply.failure if self.reply else None) or Failure("ReadError")
+    def _raise(self, failure: Failure | None) -> None:
+        """Raises the client's exception class of that name, after the time a timeout takes."""
+        failure = failure or Failure("ReadError")
+        self.clock.pass_time(self._timeout(failure.error.removesuffix("Timeout").lower()) or 0.0)
         self._end("error", failure)
         kind = getattr(self.http, failure.error, self.http.TransportError)
         raise kind(failure.message, request=self.request)
+
+    def _timeout(self, kind: str) -> float | None:
+        """How long the client is ready to `connect`, `read`, …, in seconds; None for ever."""
+        found: float | None = (self.request.extensions.get("timeout") or {}).get(kind)
+        return found
 
     def _end(self, ended: Any, failure: Failure | None = None) -> None:
         if not self.exchange.ended:

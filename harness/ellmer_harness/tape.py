@@ -6,9 +6,8 @@ saved, or the run is held to what was recorded: everything played, nothing misse
 
 from __future__ import annotations
 
-import threading
-from asyncio import current_task
-from contextlib import ExitStack, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -16,17 +15,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from . import guard, seam
 from .clock import Clock
-from .errors import CassetteError, Miss, NotIntercepted, Unused
+from .errors import CassetteError, Miss
 from .explain import command, nearest
+from .faults import Fault, Schedule
+from .framing import framed
 from .key import Ask
 from .message import Exchange, Sent
 from .options import Mode, Options, default_mode
 from .reply import Reply
 from .routes import routed
 from .scrub import Scrub, masked
-from .serializer import OURS
 from .take import Take
-from .verdict import State, Verdict, stale
+from .verdict import Verdict, hold_to_account, verdict
+from .workers import Workers
 
 if TYPE_CHECKING:
     from .deck import Deck
@@ -55,9 +56,10 @@ class Tape(Options):
         self.scrub = Scrub.of(self.secrets, self.keep_headers)
         self.deck: Deck | None = None
         self._stack = ExitStack()
+        self._schedule = Schedule(self.faults)
         self.replays = self.records = self.failed = False
         self._pending: dict[int, tuple[Take, int]] = {}
-        self.workers: set[int] = set()
+        self.workers = Workers()
 
     def __repr__(self) -> str:
         return f"<Tape {self.path} ({self.mode}): {len(self.sent)} sent>"
@@ -74,6 +76,7 @@ class Tape(Options):
         with ExitStack() as stack:
             if self.mode != "live":
                 self.deck = stack.enter_context(self._recording.opened(self))
+            stack.enter_context(self.clock.in_place_of_sleep(self.virtual_sleep))
             guard.watch()
             before = seam.open_(self)
             stack.callback(lambda: seam.close(self, before))
@@ -93,31 +96,7 @@ class Tape(Options):
     @property
     def verdict(self) -> Verdict:
         """What this run did with its cassette (so far)."""
-        played = sum(exchange.played for exchange in self.exchanges)
-        unused = len(self.unused())
-        return Verdict(
-            path=str(self.path),
-            mode=self.mode,
-            state=self._state(unused),
-            recorded_from=self.recorded_from,
-            played=played,
-            recorded=len(self.exchanges) - played if self.records else 0,
-            unused=unused,
-            missed=len(self.misses),
-            stale=self.stale,
-        )
-
-    @property
-    def stale(self) -> str:
-        """Why the recording is too old, by `max_age` and `policies`; `""` if it is not."""
-        if self.deck is None or not self.replays:
-            return ""
-        metadata = self.deck.metadata
-        reasons = [
-            stale(metadata.get(OURS, {}), self.max_age),
-            *(policy(metadata) for policy in self.policies),
-        ]
-        return "; ".join(filter(None, reasons))
+        return verdict(self)
 
     @property
     def slept(self) -> list[float]:
@@ -141,25 +120,23 @@ class Tape(Options):
         if self.records and self.deck is not None:
             self._recording.save(self, error)
         if error is None:
-            self._hold_to_account()
+            hold_to_account(self)
 
     def begin(self, http: Any, request: Any, body: bytes) -> Take:
         """A request is about to leave: the answer to play, or a place for the one to come. Raises `Miss`."""
         headers = seam.lowered(request.headers.raw)
-        url = str(request.url)
-        clean = self._recording.request(self.scrub, request.method, url, headers, body)
-        sent = Sent(request.method, self.scrub.url(url), {n: masked(n, v) for n, v in headers}, body)
+        clean = self._recording.request(self.scrub, request.method, str(request.url), headers, body)
+        sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
         take = Take(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
         self.sent.append(sent)
         self.exchanges.append(take.exchange)
         if self.deck is None:
             return take
         ask = Ask(self.deck.match, clean)
-        if self.replays and (response := self.deck.take(ask)) is not None:
-            take.reply = self._reply(response)
+        if self.replays and self._play(take, ask, self._schedule.next(sent)):
             take.exchange.played = True
         elif self.records:
-            self.workers.add(_worker())
+            self.workers.note()
             self._pending[id(take)] = take, self.deck.append(clean, None)
         else:
             raise self.missed(
@@ -172,10 +149,26 @@ class Tape(Options):
         """The request as it really goes out: to another host, if there is a route."""
         return routed(http, request, self.routes or {}, self.accept_encoding)
 
-    def _reply(self, response: dict[str, Any]) -> Reply:
-        return Reply.recorded(response, timed=self.delays is not None)
+    def _play(self, take: Take, ask: Ask, faults: Sequence[Fault]) -> bool:
+        """Gives the take its reply; False if there is none to be had."""
+        assert self.deck is not None, "only a tape with a deck replays"
+        reply = Reply(200)
+        if not any(fault.answers for fault in faults):
+            take.place = self.deck.take(ask)
+            if take.place is None:
+                return False
+            reply = Reply.recorded(self.deck.response(take.place), timed=self.delays is not None)
+            reply = framed(reply, self.framing) if self.framing else reply
+        for fault in faults:
+            reply = fault.change(reply)
+        take.reply, take.spends = reply, all(fault.spends for fault in faults)
+        return True
 
     def _done(self, take: Take) -> None:
+        if take.place is not None and self.deck is not None:
+            recorded_to_fail = "error" in self.deck.response(take.place)
+            if not take.spends or (take.exchange.failure and not recorded_to_fail):
+                self.deck.give_back(take.place)
         _, place = self._pending.pop(id(take), (None, None))
         if place is not None and self.deck is not None and take.exchange.answered:
             self.deck.answer(place, self._recording.response(self, take.seen()))
@@ -190,31 +183,6 @@ class Tape(Options):
         """Whether a host is reached as if there were no cassette."""
         return host in self.allow_hosts
 
-    def _state(self, unused: int) -> State:
-        if self.misses:
-            return "missed"
-        if self.mode == "live":
-            return "live"
-        if not self.sent:
-            return "idle"
-        if self.records and not all(exchange.played for exchange in self.exchanges):
-            return "failed" if self.failed else "recorded"
-        return "unused" if unused else "played"
-
-    def _hold_to_account(self) -> None:
-        if not self.sent and not self.allow_idle:
-            raise NotIntercepted(
-                f"the run ended without one request to cassette {self.path}: its client is not httpx or httpx2, has "
-                "a transport of its own, or nothing was asked. (allow_idle=True permits that.)"
-            )
-        left = [] if self.allow_unused or self.mode == "append" else self.unused()
-        if left:
-            raise Unused(
-                f"{len(left)} recorded interactions of {self.path} were not asked for:\n  "
-                + "\n  ".join(left[:10])
-                + "\nRecord again if the code asks less than it did; allow_unused=True permits it."
-            )
-
 
 use_cassette = Tape
 
@@ -224,11 +192,3 @@ def _within(miss: Miss, error: BaseException | None) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return any(_within(miss, one) for one in error.exceptions)
     return error is miss
-
-
-def _worker() -> int:
-    """The task or thread that asks."""
-    task = None
-    with suppress(RuntimeError):
-        task = current_task()
-    return id(task) if task else threading.get_ident()

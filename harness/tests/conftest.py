@@ -27,12 +27,12 @@ def head(*headers, status="200 OK"):
 
 @dataclass
 class Server:
-    """Answers with what was queued: bytes to send, events to wait for, RESET; an echo when nothing is queued."""
+    """Answers with what was queued: bytes to send, events to wait for (`over`: for ever), RESET; an echo when nothing is queued."""
 
     listener: socket.socket
     replies: deque = field(default_factory=deque)
     requests: list = field(default_factory=list)
-    connections: int = 0
+    over: threading.Event = field(default_factory=threading.Event)
 
     RESET = RESET
 
@@ -68,7 +68,6 @@ class Server:
         with contextlib.suppress(OSError):
             while True:
                 connection, _ = self.listener.accept()
-                self.connections += 1
                 threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
 
     def talk(self, connection):
@@ -84,7 +83,7 @@ class Server:
                     self.whole({"echo": body.decode("latin-1")})
                 for part in self.replies.popleft():
                     if isinstance(part, threading.Event):
-                        assert part.wait(5)
+                        part.wait()
                     elif part is None:
                         return
                     elif part is RESET:
@@ -100,6 +99,7 @@ def server():
     server = Server(listener)
     threading.Thread(target=server.serve, daemon=True).start()
     yield server
+    server.over.set()
     listener.close()
 
 

@@ -108,7 +108,7 @@ def test_the_client_sees_the_first_token_before_the_last_is_sent(http, server, r
 
 def test_an_endless_stream_is_recorded_as_far_as_it_was_read(http, server, record, tmp_path):
     path = tmp_path / "endless.json"
-    server.chunked([*server.events(1, 2, 3), threading.Event()], end=False)
+    server.chunked([*server.events(1, 2, 3), server.over], end=False)
 
     def first(number):
         with http.Client() as client, client.stream("POST", API) as response:
