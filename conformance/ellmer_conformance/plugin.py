@@ -14,18 +14,17 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
-from syrupy.location import PyTestLocation
 
 from .adapters import Adapter, Capabilities
 from .case import MODES, Case, Mode
 from .cases import all_cases, scripts
 from .report import Report, Row, rows
+from .snapshots import Transcript
 
 if TYPE_CHECKING:
     from .rule import Verdict
@@ -152,25 +151,8 @@ def stage(request: pytest.FixtureRequest, _strict_server: Callable[[str], str] |
 
 
 @pytest.fixture
-def transcript(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> SnapshotAssertion:
-    """The frozen transcripts: one text file per case, shared by all wire formats and modes."""
-    folder = request.config.rootpath / request.config.getoption("snapshots")
-
-    class Transcript(SingleFileSnapshotExtension):
-        file_extension = "txt"
-        _write_mode = WriteMode.TEXT
-
-        @classmethod
-        def dirname(cls, *, test_location: PyTestLocation) -> str:  # noqa: ARG003 - syrupy's signature
-            return str(folder)
-
-        @classmethod
-        def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:  # noqa: ARG003 - syrupy's signature
-            return str(index)
-
-        def serialize(self, data: Any, **_: Any) -> str:
-            return str(data)
-
+def transcript(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """The frozen transcripts."""
     return snapshot.use_extension(Transcript)
 
 
@@ -214,5 +196,6 @@ def _inexpressible(config: pytest.Config) -> Iterator[dict[str, str]]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The controller collects; workers only report."""
+    Transcript.folder = config.rootpath / config.getoption("snapshots")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Collector(config), "conformance-collector")

@@ -69,7 +69,7 @@ def _row(adapter: str, run: Run, verdict: Verdict) -> Row:
         checked=verdict.checked,
         pointer=first.pointer if first else "",
         message=first.message if first else "",
-        provider_error=first.provider_text if first else "",
+        provider_error=first.refusal.message if first and first.refusal else "",
     )
 
 

@@ -5,6 +5,7 @@ Run by `conformance run`, which loads `ellmer_conformance.plugin`; that gives th
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,8 @@ from .rule import Verdict
 from .run import Run
 from .runner import judge, play
 from .transcript import normalised
+
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def test_conformance(scene: Play, stage: Stage, transcript: SnapshotAssertion) -> None:
@@ -45,12 +48,13 @@ def _difference(run: Run, scene: Play, frozen: SnapshotAssertion) -> str | None:
     assertion = frozen(name=name)
     if normalised(run.transcript) + "\n" == assertion:
         return ""
-    return "\n".join(assertion.get_assert_diff())
+    return _COLOUR.sub("", "\n".join(assertion.get_assert_diff()))
 
 
 def _sentence(verdict: Verdict) -> str:
     rule, violation = verdict.rule, verdict.violations[0]
-    said = f"\n  the provider says: {violation.provider_text}" if violation.provider_text else ""
+    refusal = violation.refusal
+    said = f"\n  the provider says ({refusal.status}): {refusal.message}" if refusal else ""
     return (
         f"{rule.id} ({rule.level}): {rule.sentence}\n  at {violation.pointer}: {violation.message}{said}"
         f"\n  more: conformance explain {rule.id}"

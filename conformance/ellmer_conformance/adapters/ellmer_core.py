@@ -154,7 +154,10 @@ def _tool(tool: Tool) -> ec.ToolDef:
         call,
         tool.description,
         name=tool.name,
-        arguments=ec.type_from_schema(json.dumps(tool.parameters)),
+        arguments={
+            name: ec.type_from_schema(json.dumps(schema))
+            for name, schema in tool.parameters["properties"].items()
+        },
     )
 
 

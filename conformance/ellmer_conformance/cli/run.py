@@ -63,7 +63,8 @@ def run(
 
     arguments = ["--pyargs", "ellmer_conformance.suite", "-p", "ellmer_conformance.plugin"]
     arguments += ["-q", "--no-header", f"--cassettes={cassettes}"]
-    arguments += [f"--{name}={value}" for name, values in filters.items() for value in values]
+    narrowed = [f"--{name}={value}" for name, values in filters.items() for value in values]
+    arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:
         arguments += [f"--report={report}", f"--junitxml={report / 'junit.xml'}"]
     code = pytest.main([*arguments, *more])
