@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from .content import Content, ContentText, ContentToolRequest, ContentToolResult
+from .errors import UsageError
 
 __all__ = [
     "AssistantPartialTurn",
@@ -41,12 +42,12 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Turn:
-    """Base class: some contents, in order. A string stands for one `ContentText`."""
+    """Base class: some contents, in order. A string stands for a `ContentText`."""
 
     contents: tuple[Content, ...]
     role: ClassVar[str] = ""
 
-    def __init__(self, contents: str | Content | tuple[Content, ...] | list[Content] = ()) -> None:
+    def __init__(self, contents: str | Content | Iterable[str | Content] = ()) -> None:
         object.__setattr__(self, "contents", as_contents(contents))
 
     @property
@@ -92,7 +93,7 @@ class AssistantTurn(Turn):
 
     def __init__(
         self,
-        contents: str | Content | tuple[Content, ...] | list[Content] = (),
+        contents: str | Content | Iterable[str | Content] = (),
         *,
         tokens: Tokens = Tokens(),
         finish_reason: str | None = None,
@@ -127,7 +128,7 @@ class AssistantPartialTurn(AssistantTurn):
 
     def __init__(
         self,
-        contents: str | Content | tuple[Content, ...] | list[Content] = (),
+        contents: str | Content | Iterable[str | Content] = (),
         *,
         reason: str = "interrupted",
         **rest: Any,
@@ -136,10 +137,10 @@ class AssistantPartialTurn(AssistantTurn):
         object.__setattr__(self, "reason", reason)
 
 
-def as_contents(value: str | Content | tuple[Content, ...] | list[Content]) -> tuple[Content, ...]:
-    """A tuple of contents from what a caller may write instead of one."""
-    if isinstance(value, str):
-        return (ContentText(value),)
-    if isinstance(value, Content):
-        return (value,)
-    return tuple(value)
+def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content, ...]:
+    """A tuple of contents from what a caller may write instead of one; strings are text."""
+    values = (value,) if isinstance(value, (str, Content)) else tuple(value)
+    for item in values:
+        if not isinstance(item, (str, Content)):
+            raise UsageError(f"A turn holds contents and strings, not {type(item).__name__}.")
+    return tuple(ContentText(item) if isinstance(item, str) else item for item in values)

@@ -1,0 +1,58 @@
+"""A conversation as a file that can be kept or sent to somebody."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from ..errors import UsageError
+from .html import contents_html
+from .markdown import contents_markdown
+
+__all__ = ["export"]
+
+PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
+h2 {{ font-size: 0.9rem; color: #666; }}
+section.user {{ background: #f4f4f4; border-radius: 0.5rem; padding: 0.1rem 1rem; }}
+pre {{ overflow-x: auto; white-space: pre-wrap; }}
+img {{ max-width: 100%; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{body}
+</body>
+</html>
+"""
+
+
+def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool = False) -> Path:
+    """Writes a chat (or a list of turns) to `path`: Markdown for `.md`, one self-contained page for `.html`.
+
+    The page holds its images, runs no scripts and loads nothing from elsewhere (of a remote image it shows the
+    address). An existing file is kept unless `overwrite`.
+    """
+    path = Path(path)
+    match path.suffix.lower():
+        case ".md" | ".markdown":
+            text = f"# {title}\n\n{contents_markdown(chat)}\n"
+        case ".html" | ".htm":
+            text = PAGE.format(title=escape(title), body=contents_html(chat))
+        case suffix:
+            raise UsageError(f"A chat is exported to .md or .html, not {suffix!r} ({path}).")
+    try:
+        with path.open("w" if overwrite else "x", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{path} exists; to replace it: overwrite=True.") from error
+    return path

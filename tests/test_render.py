@@ -1,0 +1,252 @@
+"""Conversations for people: text, Markdown, HTML, files, and content classes of one's own."""
+
+import re
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ellmer_core.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ellmer_core.errors import UsageError
+from ellmer_core.render import contents_html, contents_markdown, contents_text, export
+from ellmer_core.tools import tool, tool_annotations
+from ellmer_core.turns import AssistantTurn, SystemTurn, UserTurn
+
+CAT = ContentImageInline("image/png", "YWJj")
+DOG = ContentImageRemote("https://example.com/a (1).png")
+PDF = ContentPDF("application/pdf", "YWJj", "a&b.pdf")
+REQUEST = ContentToolRequest("c1", "draw", {"what": "<cat>"})
+TURNS = [
+    SystemTurn("Be kind."),
+    UserTurn("Draw a *cat*."),
+    AssistantTurn(["I try.", REQUEST]),
+    UserTurn(ContentToolResult([CAT, "as asked"], request=REQUEST)),
+    AssistantTurn("There it is."),
+    UserTurn(["Thanks!", DOG]),
+    AssistantTurn([]),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "markdown", "html"),
+    [
+        (ContentText("a *b*"), "a *b*", "a *b*", "<p>a <em>b</em></p>"),
+        (CAT, None, "![](data:image/png;base64,YWJj)", '<img src="data:image/png;base64,YWJj" alt="">'),
+        (
+            DOG,
+            None,
+            "![](https://example.com/a%20%281%29.png)",
+            '<img src="https://example.com/a (1).png" alt="https://example.com/a (1).png">',
+        ),
+        (PDF, None, "`[PDF: a&b.pdf]`", "<p>[PDF: a&amp;b.pdf]</p>"),
+        (
+            ContentUploaded("files/1", "image/png", "gemini"),
+            None,
+            "`[uploaded image/png file]`",
+            "<p>[uploaded image/png file]</p>",
+        ),
+        (
+            ContentJson({"a": "<ö>"}),
+            None,
+            '```json\n{\n  "a": "<ö>"\n}\n```',
+            "<pre><code>{\n  &quot;a&quot;: &quot;&lt;ö&gt;&quot;\n}</code></pre>",
+        ),
+        (
+            ContentThinking("*Hm.*"),
+            None,
+            "<thinking>\n*Hm.*\n</thinking>\n",
+            "<details><summary>Thinking</summary>\n<p><em>Hm.</em></p>\n</details>",
+        ),
+        (REQUEST, None, None, None),
+        (
+            ContentToolResult("done", request=REQUEST),
+            None,
+            None,
+            ("<details><summary>draw</summary>\n<pre><code>"
+             "draw(what = &quot;&lt;cat&gt;&quot;)\ndone</code></pre>\n</details>"),
+        ),
+        (ContentToolResult(CAT, error="late"), None, None,
+         "<details><summary>Tool</summary>\n<pre><code>Error: late</code></pre>\n</details>"),
+        (ContentUnknown("w", {}), None, None, None),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Content) else "",
+)  # fmt: skip
+def test_each_content(content, text, markdown, html):
+    assert contents_text(content) == text
+    assert contents_markdown(content) == markdown
+    assert contents_html(content) == html
+
+
+def test_a_turn_with_an_image_in_a_tool_result_shows_the_image_and_no_tags():
+    assert contents_markdown(TURNS[3]) == "![](data:image/png;base64,YWJj)"
+    assert '<img src="data:image/png;base64,YWJj" alt="">' in contents_html(TURNS[3])
+    assert "tool-call-id" not in contents_html(TURNS)
+
+
+def test_a_tool_call_bears_its_title():
+    titled = tool(lambda what: what, name="draw", arguments={"what": str},
+                  annotations=tool_annotations(lambda a: f"Draw <{a['what']}>"))  # fmt: skip
+    request = ContentToolRequest("c1", "draw", {"what": "cat"}, titled)
+
+    assert "<summary>Draw &lt;cat&gt;</summary>" in contents_html(ContentToolResult(1, request=request))
+
+
+def test_several_turns():
+    assert contents_text(TURNS) == (
+        "<system>\nBe kind.\n</system>\n\n<user>\nDraw a *cat*.\n</user>\n\n"
+        "<assistant>\nI try.There it is.\n</assistant>\n\n<user>\nThanks!\n</user>"
+    )
+    assert contents_markdown(TURNS) == (
+        "## System\n\nBe kind.\n\n## User\n\nDraw a *cat*.\n\n"
+        "## Assistant\n\nI try.\n\n![](data:image/png;base64,YWJj)\n\nThere it is.\n\n"
+        "## User\n\nThanks!\n\n![](https://example.com/a%20%281%29.png)"
+    )
+    assert re.findall(r'<section class="(\w+)">\n<h2>(\w+)</h2>', contents_html(TURNS)) == [
+        ("system", "System"), ("user", "User"), ("assistant", "Assistant"), ("user", "User"),
+    ]  # fmt: skip
+
+
+class Chat:
+    def get_turns(self):
+        return TURNS
+
+
+@pytest.mark.parametrize("render", [contents_text, contents_markdown, contents_html])
+def test_a_chat_is_its_turns_and_anything_else_is_named(render):
+    assert render(Chat()) == render(TURNS) == render(tuple(TURNS))
+    assert render([]) == ""
+    for wrong in ("text", 1, [ContentText("a")], None):
+        with pytest.raises(UsageError, match=type(wrong).__name__):
+            render(wrong)
+
+
+def test_a_content_class_of_ones_own():
+    @dataclass(frozen=True)
+    class ContentMap(Content):
+        place: str
+
+    @dataclass(frozen=True)
+    class Shown(ContentToolResult):
+        html: str = ""
+
+    @contents_markdown.register(ContentMap)
+    def _(content):
+        return f"[map of {content.place}]"
+
+    @contents_html.register(Shown)
+    def _(content):
+        return content.html
+
+    assert contents_markdown(UserTurn(["Look:", ContentMap("Köln")])) == "Look:\n\n[map of Köln]"
+    assert contents_text(ContentMap("Köln")) is None
+    assert contents_html(UserTurn(Shown(1, html="<b>1</b>"))) == "<b>1</b>"
+    assert contents_markdown(Shown(CAT)) == contents_markdown(CAT)
+
+
+# nothing runs -----------------------------------------------------------------------------------------------
+
+
+class Tags(HTMLParser):
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.links = set(), set()
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.links |= {value for name, value in attrs if name in ("href", "src")}
+        assert not [name for name, _ in attrs if name.startswith("on")]
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '<img src=x onerror="alert(1)">',
+    "[x](javascript:alert(1)) [y](JaVaScRiPt:alert(1)) ![z](javascript:alert(1))",
+    '"><script>alert(1)</script>',
+    "</code></pre><script>alert(1)</script>",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markup_of_a_model_or_a_tool_is_text(text):
+    request = ContentToolRequest("c1", text, {"a": text})
+    turn = AssistantTurn([
+        ContentText(text),
+        ContentThinking(text),
+        ContentJson(text),
+        ContentImageInline(text, text),
+        ContentImageRemote(text),
+        ContentPDF("application/pdf", "", text),
+        ContentUploaded("u", text, "w"),
+        ContentToolResult(text, request=request),
+        ContentToolResult(error=text, request=request),
+    ])  # fmt: skip
+    tags = Tags(contents_html([turn]))
+
+    assert tags.tags <= {
+        "p",
+        "pre",
+        "code",
+        "img",
+        "details",
+        "summary",
+        "section",
+        "h2",
+        "em",
+        "a",
+        "blockquote",
+    }
+    assert not [link for link in tags.links if link.lower().startswith("javascript")] or text.startswith(
+        "[x]"
+    )
+    assert len([link for link in tags.links if link.lower().startswith("javascript")]) == 0
+
+
+@given(st.text(st.sampled_from("<>\"'&;[]()!`*_#- \nax:/")))
+def test_no_markup_gets_through(text):
+    assert not Tags(contents_html(AssistantTurn(text))).tags & {"script", "x", "a:", "style", "iframe"}
+
+
+# files ------------------------------------------------------------------------------------------------------
+
+
+def test_export(tmp_path):
+    page = export(Chat(), tmp_path / "chat.html", title="Cats & <dogs>")
+    notes = export(TURNS, str(tmp_path / "chat.md"))
+
+    text = page.read_text(encoding="utf-8")
+    assert "<title>Cats &amp; &lt;dogs&gt;</title>" in text
+    assert contents_html(TURNS) in text
+    assert "default-src 'none'; img-src data:;" in text
+    assert notes.read_text(encoding="utf-8") == f"# Chat\n\n{contents_markdown(TURNS)}\n"
+
+
+def test_an_existing_file_is_kept_unless_asked_otherwise(tmp_path):
+    file = tmp_path / "chat.md"
+    file.write_text("mine")
+
+    with pytest.raises(UsageError, match=r"chat\.md exists; to replace it: overwrite=True"):
+        export(TURNS, file)
+    assert file.read_text() == "mine"
+    export(TURNS, file, overwrite=True)
+    assert file.read_text() != "mine"
+
+
+def test_an_export_to_something_else(tmp_path):
+    with pytest.raises(UsageError, match=r"not '\.pdf'"):
+        export(TURNS, tmp_path / "chat.pdf")
+    assert not list(tmp_path.iterdir())
