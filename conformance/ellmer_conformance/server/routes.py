@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from .. import wires
 
@@ -20,30 +21,26 @@ _CASE = re.compile(r"/c/(?P<case>[^/?]+)(?:/(?P<nonce>[^/?]+))?(?P<rest>/[^?]*)?
 
 @dataclass(frozen=True)
 class Route:
-    """What a target means. `wire` and `vendor` are empty where no provider has such a path."""
+    """What a target means.
+
+    `path` and `query` are the provider's part of it. `url` is the same for `wires`: with a case, a version and
+    without a key. `wire` and `vendor` are empty where no provider has such a path.
+    """
 
     page: Literal["home", "report", "chat"]
     case: str
     nonce: str | None
-    path: str = ""  # the provider's
+    path: str = ""
     query: tuple[tuple[str, str], ...] = ()
+    url: str = ""
     wire: str = ""
     vendor: str = ""
-
-    @property
-    def url(self) -> str:
-        """The target in a form that `wires` reads: always with a case."""
-        query = "&".join(f"{name}={value}" for name, value in self.query if name != "key")
-        return f"http://127.0.0.1/c/{self.case}/{self.nonce or '-'}{self.path}" + (
-            f"?{query}" if query else ""
-        )
 
 
 @lru_cache(4096)
 def route(target: str, host: str) -> Route:
     """Finds the way. `host` is the `Host` header: a client that was rerouted still names its vendor there."""
     path, _, query_text = target.partition("?")
-    query = tuple(parse_qsl(query_text, keep_blank_values=True))
     match = _CASE.fullmatch(path)
     case = unquote(match["case"]) if match else OPEN_CASE
     nonce = unquote(match["nonce"] or "") if match else ""
@@ -52,12 +49,14 @@ def route(target: str, host: str) -> Route:
         return Route("report", case, None if nonce == "report" else nonce)
     if rest in {"", "/"}:
         return Route("home", case, nonce)
-    way = Route("chat", case, nonce, rest, query)
-    found = wires.detect(_canonical(way), None, {"host": host})
-    return Route("chat", case, nonce, rest, query, *found) if found else way
+    query = tuple(parse_qsl(query_text, keep_blank_values=True))
+    url = _url(case, nonce, rest, query)
+    wire, vendor = wires.detect(url, None, {"host": host}) or ("", "")
+    return Route("chat", case, nonce, rest, query, url, wire, vendor)
 
 
-def _canonical(way: Route) -> str:
-    """The URL with the version that a base URL may have left out."""
-    path = f"/v1{way.path}" if way.path in {"/messages", "/messages/"} else way.path
-    return f"http://127.0.0.1/c/case/nonce{path}"
+def _url(case: str, nonce: str, path: str, query: Iterable[tuple[str, str]]) -> str:
+    version = "/v1" if path.rstrip("/") == "/messages" else ""  # a base URL may have left it out
+    shown = urlencode([(name, value) for name, value in query if name != "key"])
+    place = f"/c/{quote(case, safe='')}/{quote(nonce, safe='') or '-'}{version}{path}"
+    return f"http://127.0.0.1{place}" + (f"?{shown}" if shown else "")

@@ -1,0 +1,50 @@
+"""`conformance serve`: the strict server, for any client in any language."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import click
+
+from ..cases import scripts
+from ..server import Entry, Mode, PortInUse, StrictServer, greeting
+
+__all__ = ["command"]
+
+
+@click.command("serve")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8087, show_default=True, help="0: any free one."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--mode",
+    type=click.Choice(["reject", "observe"]),
+    default="reject",
+    show_default=True,
+    help="Refuse what the API refuses, or answer everything and note the violations.",
+)
+def command(port: int, host: str, mode: str) -> None:
+    """Start the strict server: it refuses what the real APIs refuse, and answers the rest from a script.
+
+    Without a case in the URL it answers a short text to whatever is legal. Each request is logged in a line,
+    with the rules that it breaks. Ctrl-C stops it.
+    """
+    server = StrictServer(scripts(), mode=cast("Mode", mode), port=port, host=host)
+    server.engine.watch = log
+    try:
+        server.serve_forever(lambda: click.echo(greeting(server.origin, mode, server.engine.scripts)))
+    except PortInUse as error:
+        raise click.UsageError(f"{error.strerror}, with --port.") from error
+    except OSError as error:
+        raise click.UsageError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+
+
+def log(entry: Entry) -> None:
+    """One line: where it went, what was answered, and what was wrong with it."""
+    request, response = entry.exchange.request, entry.exchange.response
+    assert response is not None
+    broken = [f"{violation.rule.id} {violation.pointer}" for violation in entry.violations]
+    sort = f"{request.wire or '?'}{' stream' if request.stream else ''}"
+    where = f"{entry.case}/{entry.nonce}" if entry.nonce else entry.case
+    click.echo(f"{response.status}  {where}  {sort}  {request.model or '-'}  {', '.join(broken)}".rstrip())
