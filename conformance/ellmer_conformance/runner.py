@@ -50,6 +50,7 @@ def play(
     """One case, one wire format, one mode. `server(case)` gives the strict server's URL to record from."""
     live = record and live_key(wire, vendor) is not None
     where = cassette_path(wire, vendor, case, mode)
+    refused = adapter.capabilities(wire, vendor).refused(case.needs)
     tape = use_cassette(
         cassettes / where,
         mode="rewrite" if record else "replay",
@@ -57,6 +58,8 @@ def play(
         routes={WHERE[wire, vendor].origin: server(case.name)} if server and not live else None,
         recorded_from="live" if live else "strict-server",
         judge=lambda sent: [*_complaints(wire, vendor, sent)],
+        allow_idle=bool(refused),  # a refusal may come before any request
+        rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.name}",
     )
     show = _Show(case, mode)
     session = adapter.session(
@@ -72,7 +75,7 @@ def play(
         replies=show.replies,
         tool_runs=show.tool_runs,
         transcript=show.transcript,
-        refused=adapter.capabilities(wire, vendor).refused(case.needs),
+        refused=refused,
         replayed=not record,
         misses=show.misses,
         unplayed=show.unplayed,

@@ -195,7 +195,8 @@ def short_call():
 def refused():
     """The adapter says it takes no images."""
     run = last_request(two_tools(), calling(PARIS), result("c1", "(an image was left out)"))
-    return replace(run, refused=["image_in_tool_result"])
+    pictured = [ToolRun("get_weather", {"city": "Paris"}, RED)]
+    return replace(run, refused=["image_in_tool_result"], tool_runs=pictured)
 
 
 RAN = [ToolRun("get_weather", {"city": "Pa"}, "?")]

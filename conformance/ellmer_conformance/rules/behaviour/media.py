@@ -62,10 +62,13 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     for index, reply in enumerate(run.replies):
         if reply.error is not None:
             yield met(f"/replies/{index}")
+    with_media = {r.name for r in run.tool_runs if media_of(r.value)}
     for index in range(1, len(run.said)):
+        names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
         for item in new(run, index, "result"):
-            noted = re.search(r"image|picture|pdf|document", item.text, re.IGNORECASE)
-            yield found(noted, at(index, item), "the media were dropped silently")
+            if names.get(item.id) in with_media:
+                noted = re.search(r"image|picture|pdf|document", item.text, re.IGNORECASE)
+                yield found(noted, at(index, item), "the media were dropped silently")
 
 
 @book.rule("TRM-011", MUST, LOSS, source="history is replayed, not rewritten")
