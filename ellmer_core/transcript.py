@@ -89,10 +89,9 @@ def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per cla
 
 
 def _call(request: ContentToolRequest) -> str:
-    if request.problem is not None:
-        arguments = " ".join((request.raw or "").split())
-    else:
-        arguments = ", ".join(f"{name} = {_json(value)}" for name, value in request.arguments.items())
+    if request.problem is not None:  # not every format keeps the text of a call that it cut
+        return f"{request.name}(...)"
+    arguments = ", ".join(f"{name} = {_json(value)}" for name, value in request.arguments.items())
     return _cut(f"{request.name}({arguments})", "...)")
 
 

@@ -72,7 +72,7 @@ EXAMPLES = {
     "content of another package": ContentMine(),
     "tool request": request(city="Köln", days=3),
     "tool request, long": request(name="write", text="a" * 100),
-    "tool request, unreadable": ContentToolRequest(
+    "tool request, cut or unreadable": ContentToolRequest(
         "call_1", "get_weather", raw='{"city":\n "Kö', problem="cut"
     ),
     "tool result": result("21 °C"),
