@@ -99,6 +99,8 @@ class _Either:
         """The client's own request object."""
         headers = {"accept": "*/*", "content-type": "application/json", "user-agent": user_agent()}
         headers |= {name.lower(): value for name, value in sent.request.headers.items()}
+        if sent.request.sign is not None:
+            headers |= sent.request.sign(sent.body, time.time())
         limits = self.connection.timeouts
         extensions: dict[str, Any] = {}
         self.where, self.ends = sent.request.url, None

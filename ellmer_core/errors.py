@@ -10,7 +10,7 @@ EllmerError
 │   ├── BadRequestError            400, 404, 413, 422
 │   ├── AuthenticationError        401, 403
 │   ├── RateLimitError             429
-│   └── ServerError                408, 409, 5xx (529 included)
+│   └── ServerError                408, 409, 424, 5xx (529 included)
 ├── ConnectError               no answer: refused, reset, name not found
 │   └── TimeoutError               no answer in time (also a builtin TimeoutError)
 ├── ToolRoundsError            the model asked for tools more often than `max_tool_rounds` allows
@@ -117,7 +117,7 @@ class RateLimitError(ProviderError):
 
 
 class ServerError(ProviderError):
-    """The provider failed or is overloaded: 408, 409, 5xx, 529."""
+    """The provider failed or is overloaded: 408, 409, 424 (the model behind it did), 5xx, 529."""
 
 
 class ConnectError(EllmerError):

@@ -77,7 +77,7 @@ def _class(status: int | None) -> type[ProviderError]:
             return AuthenticationError
         case 429:
             return RateLimitError
-        case 408 | 409 | None:
+        case 408 | 409 | 424 | None:
             return ServerError
         case _:
             return BadRequestError if 400 <= status < 500 else ServerError
@@ -97,10 +97,11 @@ def _facts(body: object) -> dict[str, Any]:
     error = _first(outer.get("error") or outer.get("errors")) if isinstance(outer, Mapping) else outer
     levels = [level for level in (error, outer) if isinstance(level, Mapping)]
     texts = (
-        _text(part) for part in (error, *(level.get(n) for level in levels for n in ("message", "detail")))
+        _text(part)
+        for part in (error, *(level.get(n) for level in levels for n in ("message", "Message", "detail")))
     )
     message = _with_upstream(next((text for text in texts if text), ""), levels)
-    type = _pick(levels, "type", "status", "error_type", "reason")
+    type = _pick(levels, "type", "status", "error_type", "reason", "__type")
     code = _pick(levels, "code", "error_code")
     return {
         "message": message,
