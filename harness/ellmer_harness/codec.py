@@ -11,7 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import compression, jsontext, sse
+from . import compression, eventstream, jsontext, sse
 from .blobs import AT_LEAST, Blobs, inside, outside
 
 __all__ = ["Form", "decode", "encode"]
@@ -43,22 +43,12 @@ def decode(form: Form | None, blobs: Blobs) -> bytes:
 
 
 def _write(form: Form, blobs: Blobs) -> bytes:
-    match next(iter(form)):
-        case "json":
-            return jsontext.write(form)
-        case "sse":
-            return sse.write(form)
-        case "ndjson":
-            return sse.write_lines(form)
-        case "text":
-            lines = form["text"]
-            return (lines if isinstance(lines, str) else "".join(lines)).encode()
-        case "base64":
-            return b64decode(form["base64"])
-        case "blob":
-            return blobs.get(form["blob"])
-        case kind:
-            raise ValueError(f"{kind!r} is no kind of body this version knows")
+    kind = next(iter(form))
+    if kind == "blob":
+        return blobs.get(form["blob"])
+    if kind not in _WRITERS:
+        raise ValueError(f"{kind!r} is no kind of body this version knows")
+    return _WRITERS[kind](form)
 
 
 def _plain(body: bytes, content_type: str, blobs: Blobs) -> Form:
@@ -72,8 +62,10 @@ def _plain(body: bytes, content_type: str, blobs: Blobs) -> Form:
 def _parsers(content_type: str, body: bytes) -> Iterator[Callable[[bytes], Form | None]]:
     """What to try, by the content type first and by the look of the body otherwise."""
     start = body[:64].lstrip()[:1]
-    if "event-stream" in content_type and "amazon" not in content_type:
+    if "event-stream" in content_type:
         yield sse.parse
+    if "amazon.eventstream" in content_type:
+        yield eventstream.parse
     if start in b"[{" or "json" in content_type:
         yield jsontext.parse
         yield sse.parse_lines
@@ -86,6 +78,16 @@ def _text(body: bytes) -> Form | None:
     except UnicodeDecodeError:
         return None
     return {"text": lines[0] if len(lines) == 1 else lines}
+
+
+_WRITERS: dict[str, Callable[[Form], bytes]] = {
+    "json": jsontext.write,
+    "sse": sse.write,
+    "ndjson": sse.write_lines,
+    "eventstream": eventstream.write,
+    "text": lambda form: "".join(form["text"]).encode(),
+    "base64": lambda form: b64decode(form["base64"]),
+}
 
 
 def _lightened(form: Form, blobs: Blobs) -> Form:

@@ -17,6 +17,7 @@ __all__ = ["parse", "parse_text", "spell", "write"]
 Form = dict[str, Any]
 _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
+_BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
 _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
 
 
@@ -84,7 +85,7 @@ def _options(style: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
 
 def _guesses(text: str) -> list[str]:
     """The styles a text may be in, likeliest first."""
-    extra = ["ascii"] if text.isascii() and "\\u" in text else []
+    extra = ["ascii"] if text.isascii() and _BEYOND_ASCII.search(text) else []
     if "\\/" in text:
         extra.append("slash")
     if escapes := {chr(int(code, 16)) for code in _ESCAPES.findall(text)} - {'"', "\\", " "}:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from .eventstream import frames
 from .message import Ended, Failure, Headers
 from .sse import split_events
 
@@ -99,6 +100,8 @@ def event_sizes(body: bytes, content_type: str) -> list[int]:
     if "event-stream" in content_type:
         text = body.decode("latin-1")  # one character a byte: sizes are bytes
         return [len(event) for event in split_events(text)]
+    if "amazon.eventstream" in content_type:
+        return [len(frame) for frame in frames(body)]
     if "ndjson" in content_type or "jsonl" in content_type:
         return [len(line) for line in body.splitlines(keepends=True)]
     return [len(body)]

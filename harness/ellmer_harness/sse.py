@@ -2,8 +2,8 @@
 
 An event is a mapping of its fields in order: `{"event": "ping", "data": {…}}`; data that is not a JSON object
 or array is `"text"`, a comment line is `"comment"`, `"pad"` counts spaces before the last brace. An event that
-cannot be written again from that is kept as `{"raw": "…"}`. `"style"` holds for the whole body: the words of
-`jsontext`, and `crlf`, `tight` (no space after the colon).
+cannot be written again from that is kept as `{"raw": "…"}`. `"style"` of the body holds the words of `jsontext`, and
+`crlf`, `tight` (no space after the colon); an event spelled otherwise has its own.
 """
 
 from __future__ import annotations
@@ -39,18 +39,15 @@ def parse(body: bytes) -> Form | None:
     framing = [
         word for word in _FRAMING if (word == "crlf" and "\r\n" in text) or (word == "tight" and _tight(text))
     ]
-    json_style, events = "", []
-    for block in split_events(text):
-        event, json_style = _event(block, framing, json_style)
-        events.append(event)
-    if all("raw" in event for event in events):
+    blocks, hint, found = split_events(text), "", []
+    for block in blocks:
+        event, hint = _event(block, framing, hint)
+        found.append((event, hint))
+    if all("raw" in event for event, _ in found):
         return None
-    style = " ".join(filter(None, (*framing, json_style)))
-    # A later event may have been spelled otherwise than the style that won: those are kept raw.
-    events = [
-        event if _text(event, style) == block else {"raw": block}
-        for event, block in zip(events, split_events(text), strict=True)
-    ]
+    styles = [" ".join(filter(None, (*framing, own))) for own in dict.fromkeys(own for _, own in found)]
+    style = max(styles, key=lambda s: sum(_text(e, s) == b for (e, _), b in zip(found, blocks, strict=True)))
+    events = [_proven(event, own, block, style) for (event, own), block in zip(found, blocks, strict=True)]
     return {"sse": events, "style": style} if style else {"sse": events}
 
 
@@ -86,6 +83,12 @@ def write_lines(form: Form) -> bytes:
     style = form.get("style", "")
     lines = [value["raw"] if "raw" in value else spell(value, style) for value in form["ndjson"]]
     return "\n".join([*lines, form.get("end", "")]).encode()
+
+
+def _proven(event: Form, own: str, block: str, style: str) -> Form:
+    """The event as the body's style, or its own, spells it; raw, if neither gives its very text."""
+    candidates = (event, {**event, "style": own or "compact"})
+    return next((each for each in candidates if _text(each, style) == block), {"raw": block})
 
 
 def _tight(text: str) -> bool:
@@ -128,7 +131,7 @@ def _text(event: Form, style: str) -> str:
         return str(event["raw"])
     words = style.split()
     eol, gap = _framing(words)
-    json_style = " ".join(word for word in words if word not in _FRAMING)
+    json_style = event.get("style") or " ".join(word for word in words if word not in _FRAMING)
     return "".join(line + eol for line in _lines(event, gap, json_style)) + eol
 
 
@@ -142,7 +145,7 @@ def _lines(event: Form, gap: str, json_style: str) -> Iterator[str]:
                 yield f"data:{gap}{value}"
             case "comment":
                 yield f":{value}"
-            case "pad":
+            case "pad" | "style":
                 pass
             case _:
                 yield f"{name}:{gap}{value}"

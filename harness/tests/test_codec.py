@@ -1,0 +1,233 @@
+"""Whatever is recorded is replayed byte for byte, and whatever can be read is stored readable."""
+
+import gzip
+import json
+import struct
+import zlib
+from base64 import b64encode, urlsafe_b64encode
+
+import brotli
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ellmer_harness.blobs import Blobs
+from ellmer_harness.codec import decode, encode
+from ellmer_harness.compression import undo
+from ellmer_harness.errors import CassetteError
+from ellmer_harness.layout import layout
+from ellmer_harness.serializer import Serializer
+
+JSON = "application/json"
+SSE = "text/event-stream"
+AWS = "application/vnd.amazon.eventstream"
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)
+spellings = st.builds(
+    lambda value, ascii_only, indent, separators, around: (
+        around + json.dumps(value, ensure_ascii=ascii_only, indent=indent, separators=separators) + around
+    ),
+    values,
+    st.booleans(),
+    st.sampled_from([None, None, 1, 2, 4, "\t"]),
+    st.sampled_from([(",", ":"), (", ", ": "), (",", ": ")]),
+    st.sampled_from(["", "\n", "  "]),
+)
+lines = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)
+fields = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(["data", "event", "id", "retry", "", "x"]),
+    st.sampled_from([":", ": "]),
+    lines | values.map(json.dumps),
+)
+sse_streams = st.builds(
+    lambda events, eol, tail: "".join("".join(f + eol for f in event) + eol for event in events) + tail,
+    st.lists(st.lists(fields, max_size=4), max_size=6),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.just("") | fields,
+)
+ndjson = st.lists(values.map(json.dumps) | lines, max_size=6).map("\n".join)
+bodies = st.binary(max_size=200) | st.one_of(spellings, sse_streams, ndjson, st.text()).map(
+    lambda t: t.encode("utf-8", "surrogatepass")
+)
+types = st.sampled_from([JSON, SSE, AWS, "application/x-ndjson", "text/plain; charset=latin-1", ""])
+CODINGS = {
+    "": bytes,
+    "identity": bytes,
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.compress,
+}
+
+
+def form_of(body, content_type=JSON, coding=""):
+    return encode(body, content_type, coding, Blobs(None))
+
+
+@given(bodies, types, st.sampled_from(sorted(CODINGS)))
+@settings(max_examples=400, deadline=None)
+def test_every_body_survives(body, content_type, coding):
+    compressed = CODINGS[coding](body)
+    blobs = Blobs(None)
+    form = encode(compressed, content_type, coding, blobs)
+    again = json.loads(layout(form))  # as it is read from the file
+    assert decode(again, blobs) == compressed
+    layout(form).encode()
+
+
+@given(
+    st.binary(max_size=60),
+    st.sampled_from(["gzip", "deflate", "br", "zstd", "gzip, br", "unheard-of"]),
+    types,
+)
+@settings(deadline=None)
+def test_a_body_that_is_not_what_its_coding_says_survives(body, coding, content_type):
+    form = form_of(body, content_type, coding)
+    assert decode(form, Blobs(None)) == body
+
+
+class TestReadable:
+    def test_json_is_a_structure(self):
+        assert form_of(b'{"a":[1,2.5,"\xc3\xbc"]}') == {"json": {"a": [1, 2.5, "ü"]}}
+        assert form_of(b'{"a": "\\u00fc"}\n') == {"json": {"a": "ü"}, "style": "spaced ascii", "end": "\n"}
+        assert form_of(b'{"a":"\\u003cb\\u003e \\/"}') == {"json": {"a": "<b> /"}, "style": "slash escape:<>"}
+        assert form_of(b'{\n\t"a": 1\n}')["style"] == "tab"
+
+    @pytest.mark.parametrize(
+        "text", ['{"a":1.10}', '{"a":1,"a":2}', '{"a":NaN}', '{"a":"\\ud800"}', '{"a":1e400}', "[" * 5000]
+    )
+    def test_json_that_cannot_be_written_again_is_text(self, text):
+        assert form_of(text.encode()) == {"text": text}
+
+    def test_events_are_entries(self):
+        stream = b': hello\n\nevent: a\ndata: {"x":1}   \n\ndata: {"y":2  }\n\ndata: [DONE]\n\ndata: cut'
+        assert form_of(stream, SSE) == {
+            "sse": [
+                {"comment": " hello"},
+                {"event": "a", "text": '{"x":1}   '},
+                {"data": {"y": 2}, "pad": 2},
+                {"text": "[DONE]"},
+                {"raw": "data: cut"},
+            ]
+        }
+        assert form_of(b'data:{"x": 1}\r\n\r\n', SSE) == {
+            "sse": [{"data": {"x": 1}}],
+            "style": "crlf tight spaced",
+        }
+
+    def test_an_event_may_be_spelled_in_its_own_way(self):
+        stream = b'data: {"x":1,"y":2}\n\ndata: {"type": "ping"}\n\ndata: {"x":1,"y":3}\n\n'
+        assert form_of(stream, SSE)["sse"][1] == {"data": {"type": "ping"}, "style": "spaced"}
+
+    def test_lines_are_entries(self):
+        assert form_of(b'{"a":1}\n{"b":2}\n', "application/x-ndjson") == {"ndjson": [{"a": 1}, {"b": 2}]} | {}
+        assert form_of(b'{"a":1}\nnope\n{"raw":1}', "")["ndjson"][1] == {"raw": "nope"}
+
+    def test_frames_are_entries(self):
+        frame = aws_frame({":event-type": "delta"}, b'{"text":"hi"}')
+        form = form_of(frame * 2 + frame[:20], AWS)
+        assert form["eventstream"][0] == {"headers": {":event-type": "delta"}, "json": {"text": "hi"}}
+        assert form["eventstream"][2].keys() == {"base64"}
+
+    @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+    def test_compressed_bodies_are_readable(self, coding):
+        form = form_of(CODINGS[coding](b'{"a":1}'), JSON, coding)
+        assert form["json"] == {"a": 1}
+        assert form["coding"]["coding"] == coding
+
+    def test_a_stream_flushed_chunk_by_chunk_is_kept_as_it_came_and_shown(self):
+        engine = zlib.compressobj(wbits=31)
+        body = b"".join(engine.compress(part) + engine.flush(zlib.Z_SYNC_FLUSH) for part in (b'{"a":', b"1}"))
+        form = form_of(body, JSON, "gzip")
+        assert form["base64"] == b64encode(body).decode()
+        assert form["reads"] == {"json": {"a": 1}}
+
+    def test_a_cut_gzip_body_gives_what_it_can(self):
+        assert undo(gzip.compress(b"hello" * 100, 0)[:60], "gzip").startswith(b"hello")
+
+
+def aws_frame(headers, payload):
+    block = b"".join(
+        bytes([len(n)]) + n.encode() + b"\x07" + struct.pack(">H", len(v)) + v.encode()
+        for n, v in headers.items()
+    )
+    prelude = struct.pack(">II", 16 + len(block) + len(payload), len(block))
+    message = prelude + struct.pack(">I", zlib.crc32(prelude)) + block + payload
+    return message + struct.pack(">I", zlib.crc32(message))
+
+
+class TestBlobs:
+    PNG = b"\x89PNG" + bytes(range(256)) * 20
+
+    def test_media_become_files_named_by_content(self, tmp_path):
+        blobs = Blobs(tmp_path)
+        url = "data:image/png;base64," + b64encode(self.PNG).decode()
+        body = json.dumps({"a": url, "b": [urlsafe_b64encode(self.PNG[::-1]).decode()]}).encode()
+        form = encode(body, JSON, "", blobs)
+        blobs.save()
+
+        assert form["json"]["a"]["before"] == "data:image/png;base64,"
+        assert form["json"]["a"]["$blob"].endswith(".png")
+        assert form["json"]["b"][0]["as"] == "base64url"
+        assert (tmp_path / form["json"]["a"]["$blob"]).read_bytes() == self.PNG
+        assert len(layout(form)) < 500
+        assert decode(form, Blobs(tmp_path)) == body
+
+    def test_binary_bodies_too(self, tmp_path):
+        blobs = Blobs(tmp_path)
+        form = encode(self.PNG, "image/png", "", blobs)
+        blobs.save()
+        assert decode(form, Blobs(tmp_path)) == self.PNG
+        assert list(form) == ["blob"]
+
+    def test_a_body_with_our_own_marker_is_left_alone(self):
+        body = json.dumps({"$blob": "x", "long": b64encode(self.PNG).decode()}).encode()
+        blobs = Blobs(None)
+        assert decode(encode(body, JSON, "", blobs), blobs) == body
+        assert not blobs.fresh
+
+    def test_a_missing_or_changed_blob_is_an_error(self, tmp_path):
+        blobs = Blobs(tmp_path)
+        name = blobs.put(self.PNG)
+        with pytest.raises(CassetteError, match="cannot be read"):
+            Blobs(tmp_path).get(name)
+        blobs.save()
+        (tmp_path / name).write_bytes(b"else")
+        with pytest.raises(CassetteError, match="is not what its name says"):
+            Blobs(tmp_path).get(name)
+
+
+@given(values)
+def test_the_layout_is_json_and_the_same_value(value):
+    text = layout(value)
+    assert json.loads(text) == value
+    assert text == layout(json.loads(text))
+
+
+def test_the_layout_breaks_what_is_long():
+    text = layout({"short": [1, {"a": 2}], "long": ["x" * 60, "y" * 60]})
+    assert text == '{\n  "short": [1, {"a": 2}],\n  "long": [\n    "%s",\n    "%s"\n  ]\n}\n' % (
+        "x" * 60,
+        "y" * 60,
+    )
+
+
+def test_the_serializer_takes_text_and_none_as_vcrpy_gives_them(tmp_path):
+    request = {"method": "POST", "uri": "https://x/", "headers": {}, "body": None}
+    response = {
+        "status": {"code": 204, "message": None},
+        "headers": {"Content-Type": ["text/plain"]},
+        "body": {"string": "é"},
+    }
+    serializer = Serializer(tmp_path)
+    again = serializer.deserialize(
+        serializer.serialize({"version": 1, "interactions": [{"request": request, "response": response}]})
+    )
+    assert again["interactions"][0]["request"]["body"] == b""
+    assert again["interactions"][0]["response"]["body"] == {"string": "é".encode()}
