@@ -142,7 +142,7 @@ class _Replay:
             props["contents"] = as_contents(props["contents"])
         if issubclass(cls, ContentToolRequest):
             props["tool"] = self.tools.get(props["name"])
-        instance = cls.__new__(cls)
+        instance = object.__new__(cls)
         for name, value in props.items():
             object.__setattr__(instance, name, value)
         return instance

@@ -1,0 +1,101 @@
+"""What `import ellmer_core` offers, and what it does not load."""
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import ellmer_core
+from ellmer_core import _MODULES
+
+PACKAGE = Path(ellmer_core.__file__).parent
+HEAVY = ("httpx", "pydantic", "rich", "PIL", "matplotlib", "markdown_it", "docstring_parser", "asyncio")
+
+#: Public in their modules, for those who extend the library, but not offered to everybody.
+NOT_OFFERED = {
+    "AsyncStream", "Cancelled", "Connection", "Options", "Structured", "ToolMode", "FinishReason",
+    "ainvoke", "construct", "convert", "cost", "described", "flatten", "invoke", "log_usage", "result_text", "split",
+    "to_json_schema", "type_of", "user_agent",
+}  # fmt: skip
+
+
+def modules():
+    return [import_module(f"ellmer_core.{name}") for name in _MODULES]
+
+
+def test_all_is_sorted_and_every_name_is_there():
+    assert sorted(set(ellmer_core.__all__)) == ellmer_core.__all__
+    for name in ellmer_core.__all__:
+        assert getattr(ellmer_core, name).__module__.startswith("ellmer_core"), name
+
+
+def test_all_is_complete():
+    public = {name for module in modules() for name in module.__all__}
+
+    assert public - set(ellmer_core.__all__) <= NOT_OFFERED
+    assert not NOT_OFFERED & set(ellmer_core.__all__)
+
+
+def test_no_name_lives_in_two_places():
+    names = [(name, getattr(module, name)) for module in modules() for name in module.__all__]
+
+    assert len({name for name, _ in names}) == len({(name, id(value)) for name, value in names})
+
+
+def test_type_checkers_see_the_same_modules():
+    tree = ast.parse(Path(ellmer_core.__file__).read_text(encoding="utf-8"))
+    starred = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level}
+
+    assert starred == set(_MODULES)
+
+
+def test_every_vendor_has_its_constructor():
+    vendors = [path.stem for path in PACKAGE.joinpath("providers").glob("[!_]*.py")]
+
+    assert vendors
+    for vendor in vendors:
+        name = f"chat_{vendor}"
+        assert getattr(ellmer_core, name) is getattr(import_module(f"ellmer_core.providers.{vendor}"), name)
+        assert name in dir(ellmer_core)
+
+
+@pytest.mark.parametrize("name", ["chat_nobody", "Chta", "chat_", "providers_", "__path", "split"])
+def test_a_name_that_is_not_there(name):
+    with pytest.raises(AttributeError, match=f"module 'ellmer_core' has no attribute '{name}'"):
+        getattr(ellmer_core, name)
+
+
+def test_a_public_function_hides_behind_no_module_of_its_name():
+    files = {path.stem for path in PACKAGE.iterdir()}
+
+    assert not files & set(ellmer_core.__all__)
+
+
+def loaded_after(code):
+    report = f"import sys; {code}; print(*sorted(m for m in sys.modules if m in {HEAVY!r}))"
+    return subprocess.run(
+        [sys.executable, "-c", report], capture_output=True, text=True, check=True
+    ).stdout.split()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import ellmer_core",
+        "from ellmer_core import content_image_file, type_object, ContentToolResult, UserTurn",
+        "from ellmer_core import tool, type_string; tool(lambda x: x, 'Echo.', name='f', arguments={'x': type_string()})",
+        "from ellmer_core import contents_record, contents_markdown, params, interpolate",
+    ],
+    ids=["package", "values", "tool", "functions"],
+)
+def test_importing_loads_nothing_heavy(code):
+    assert loaded_after(code) == []
+
+
+def test_a_chat_is_made_without_pydantic():
+    code = "from ellmer_core import chat; chat('openai', model='m', api_key='k')"
+
+    assert set(loaded_after(code)) <= {"asyncio"}
