@@ -13,6 +13,7 @@ from typing import Any
 
 from . import compression, eventstream, jsontext, sse
 from .blobs import AT_LEAST, Blobs, inside, outside
+from .errors import CassetteError
 
 __all__ = ["Form", "decode", "encode"]
 
@@ -32,9 +33,18 @@ def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | 
 
 
 def decode(form: Form | None, blobs: Blobs) -> bytes:
-    """The bytes of a form."""
+    """The bytes of a form; raises `CassetteError` for one that makes no sense."""
     if form is None:
         return b""
+    try:
+        return _decoded(form, blobs)
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration, ImportError) as error:
+        raise CassetteError(
+            f"a body in the cassette cannot be read: {error!r} in {str(form)[:80]}…"
+        ) from error
+
+
+def _decoded(form: Form, blobs: Blobs) -> bytes:
     if form.get("blobs"):
         kind = next(iter(form))
         form = {**form, kind: inside(form[kind], blobs)}

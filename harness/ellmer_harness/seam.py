@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from .errors import HarnessError
+from .errors import Miss
 from .message import Headers
 from .streams import streams
 from .take import Take
@@ -58,11 +58,14 @@ def current() -> Tape | None:
     if tape is not None and tape in _OPEN:
         return tape
     if len(_OPEN) > 1:
-        raise HarnessError(
+        miss = Miss(
             "a request came from a thread or task that knows no cassette, and several are open: "
             f"{', '.join(str(one.path) for one in _OPEN)}. "
             "Start the thread with contextvars.copy_context().run, or open the cassette inside it."
         )
+        for one in _OPEN:
+            one.misses.append(miss)
+        raise miss
     return _OPEN[0] if _OPEN else None
 
 

@@ -6,7 +6,6 @@ saved, or the run is held to what was recorded: everything played, nothing misse
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from . import guard, seam
 from .clock import Clock
 from .errors import CassetteError, Miss
 from .explain import command, nearest
-from .faults import Fault, Schedule
+from .faults import Schedule
 from .framing import framed
 from .key import Ask
 from .message import Exchange, Sent
@@ -133,7 +132,7 @@ class Tape(Options):
         if self.deck is None:
             return take
         ask = Ask(self.deck.match, clean)
-        if self.replays and self._play(take, ask, self._schedule.next(sent)):
+        if self.replays and self._play(take, ask):
             take.exchange.played = True
         elif self.records:
             self.workers.note()
@@ -149,20 +148,28 @@ class Tape(Options):
         """The request as it really goes out: to another host, if there is a route."""
         return routed(http, request, self.routes or {}, self.accept_encoding)
 
-    def _play(self, take: Take, ask: Ask, faults: Sequence[Fault]) -> bool:
+    def _play(self, take: Take, ask: Ask) -> bool:
         """Gives the take its reply; False if there is none to be had."""
-        assert self.deck is not None, "only a tape with a deck replays"
-        reply = Reply(200)
+        faults, reply = self._schedule.next(take.exchange.sent), Reply(200)
         if not any(fault.answers for fault in faults):
-            take.place = self.deck.take(ask)
-            if take.place is None:
+            try:
+                recorded = self._recorded(take, ask)
+            except CassetteError as error:  # a client would take it for trouble on the line, and try again
+                raise self.missed(f"cassette {self.path}: {error}") from error
+            if recorded is None:
                 return False
-            reply = Reply.recorded(self.deck.response(take.place), timed=self.delays is not None)
-            reply = framed(reply, self.framing) if self.framing else reply
+            reply = framed(recorded, self.framing) if self.framing else recorded
         for fault in faults:
             reply = fault.change(reply)
         take.reply, take.spends = reply, all(fault.spends for fault in faults)
         return True
+
+    def _recorded(self, take: Take, ask: Ask) -> Reply | None:
+        assert self.deck is not None, "only a tape with a deck replays"
+        take.place = self.deck.take(ask)
+        if take.place is None:
+            return None
+        return Reply.recorded(self.deck.response(take.place), timed=self.delays is not None)
 
     def _done(self, take: Take) -> None:
         if take.place is not None and self.deck is not None:

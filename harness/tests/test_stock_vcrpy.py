@@ -1,0 +1,100 @@
+"""A cassette of ours is a vcrpy cassette: stock vcrpy plays it, and its YAML form needs nothing of us."""
+
+import importlib.metadata
+import inspect
+
+import httpx
+import vcr
+import yaml
+from vcr.cassette import Cassette, CassetteContextDecorator
+from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
+
+from ellmer_harness import use_cassette
+from ellmer_harness.serializer import Serializer
+from ellmer_harness.store import to_yaml
+
+API = "https://api.example.com"
+IMAGE = b"\x89PNG" + bytes(5000)
+
+
+def ask():
+    with httpx.Client() as client:
+        posted = client.post(f"{API}/a?b=1", json={"ü": 1})
+        with client.stream("GET", f"{API}/stream") as response:
+            streamed = response.read()
+        return posted.status_code, posted.content, streamed, client.get(f"{API}/image").content
+
+
+def recorded(server, record, path):
+    server.whole(
+        {"a": "é"}, "application/json", "x-ratelimit-left: 1", "x-ratelimit-left: 2", status="429 Slow down"
+    )
+    server.chunked(server.events({"t": "☃"}, 2))
+    server.whole(IMAGE, "image/png")
+    with use_cassette(path, **record):
+        return ask()
+
+
+def test_stock_vcrpy_replays_it_with_our_serializer(server, record, tmp_path):
+    expected = recorded(server, record, tmp_path / "c.json")
+    stock = vcr.VCR(record_mode="none", match_on=["method", "uri", "body"], serializer="ellmer")
+    stock.register_serializer("ellmer", Serializer(tmp_path / "blobs"))
+
+    with stock.use_cassette(tmp_path / "c.json") as cassette:
+        assert ask() == expected
+    assert cassette.all_played
+
+
+def test_stock_vcrpy_adds_to_it_and_we_replay_that(server, record, tmp_path):
+    recorded(server, record, tmp_path / "c.json")
+    stock = vcr.VCR(record_mode="new_episodes", match_on=["method", "uri", "body"], serializer="ellmer")
+    stock.register_serializer("ellmer", Serializer(tmp_path / "blobs"))
+    with stock.use_cassette(tmp_path / "c.json"), httpx.Client() as client:
+        new = client.post(f"{server.url}/new", json={"new": True}).content
+
+    with use_cassette(tmp_path / "c.json", allow_unused=True), httpx.Client() as client:
+        assert client.post(f"{server.url}/new", json={"new": True}).content == new
+        assert client.get(f"{API}/image").content == IMAGE
+        with client.stream("GET", f"{API}/stream") as response:
+            assert len(list(response.iter_raw())) == 2  # the shape of the stream survived vcrpy
+
+
+def test_it_exports_to_yaml_that_plain_vcrpy_replays(server, record, tmp_path):
+    expected = recorded(server, record, tmp_path / "c.json")
+    (tmp_path / "c.yaml").write_text(to_yaml(tmp_path / "c.json"))
+
+    assert yaml.safe_load((tmp_path / "c.yaml").read_text())["version"] == 1
+    with vcr.use_cassette(tmp_path / "c.yaml", record_mode="none", match_on=["method", "uri", "body"]):
+        assert ask() == expected
+
+
+def test_clients_that_opt_in_are_recorded_by_vcrpys_patchers(server, record, tmp_path):
+    import urllib.request
+
+    url = server.url
+
+    def ask():
+        with urllib.request.urlopen(f"{url}/x", data=b"{}") as response:
+            return response.read()
+
+    options = {"patchers": ["httplib"], "allow_idle": True}
+    with use_cassette(tmp_path / "c.json", **record, **options) as tape:
+        expected = ask()
+    server.listener.close()
+    with use_cassette(tmp_path / "c.json", **options):
+        assert ask() == expected
+    assert tape.deck.metadata == {}
+
+
+def test_what_we_rely_on_in_vcrpy_is_there():
+    # Half of this is not public. A new vcrpy that moves any of it should fail here, by name.
+    assert importlib.metadata.version("vcrpy").startswith("9.")
+    assert {"path", "persister", "serializer", "skip_patchers"} <= inspect.signature(
+        Cassette
+    ).parameters.keys()
+    cassette = Cassette("x", skip_patchers=PATCHER_NAMES)
+    assert (cassette.data, cassette._loaded_count, cassette._metadata) == ([], 0, {})
+    assert not cassette.play_counts
+    assert not list(CassettePatcherBuilder(cassette).build())
+    assert {"_load", "_save", "append", "can_play_response_for", "play_response"} <= set(dir(Cassette))
+    assert isinstance(Cassette.use(path="x"), CassetteContextDecorator)
