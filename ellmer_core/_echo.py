@@ -53,25 +53,36 @@ class Echo:
 
     def __call__(self, shown: Content | Turn) -> None:
         """Shows a piece of an answer, a request, a result, or what a whole turn adds to them."""
+        match self.mode:
+            case "output":
+                self._output(shown)
+            case "all":
+                self._all(shown)
+
+    def _output(self, shown: Content | Turn) -> None:
         match shown:
-            case ContentText(text) if self.mode != "none":
-                self._think(False)
+            case ContentText(text):
                 self._write(text)
-            case ContentThinking(text) if self.mode == "all":
-                self._think(True)
-                self._write(text)
-            case ContentToolRequest() if self.mode == "output":
+            case ContentToolRequest():
                 self._note(f"◯ [tool call] {_after_label(shown)}")
-            case ContentToolResult() if self.mode == "output":
+            case ContentToolResult():
                 self._note(f"{'■' if shown.error else '●'} #> {_after_label(shown)}")
-            case ContentToolResult() if self.mode == "all":
+            case AssistantTurn():
+                self.close()
+
+    def _all(self, shown: Content | Turn) -> None:
+        match shown:
+            case ContentText(text) | ContentThinking(text):
+                self._think(isinstance(shown, ContentThinking))
+                self._write(text)
+            case ContentToolResult():
                 self._block("> ", shown)
-            case UserTurn() if self.mode == "all":
+            case UserTurn():
                 for content in shown.contents:
                     self._block("> ", content)
-            case AssistantTurn() if self.mode != "none":
+            case AssistantTurn():
                 self.close()
-                for content in shown.contents if self.mode == "all" else ():
+                for content in shown.contents:
                     if not isinstance(content, ContentText | ContentThinking):
                         self._block("< ", content)
 
@@ -82,6 +93,7 @@ class Echo:
             self.text.feed("\n")
             if self.mode == "all":
                 self._put("<\n")
+            self.out.flush()
         self.text = None
 
     def _think(self, now: bool) -> None:

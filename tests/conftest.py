@@ -5,6 +5,7 @@ import socket
 import struct
 import threading
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -105,12 +106,10 @@ class Server:
 
     def close(self):
         self.closing.set()
-        self.listener.close()
-        for connection in self.connections:
-            try:
+        for connection in (self.listener, *self.connections):
+            with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+        self.listener.close()
 
 
 @pytest.fixture
