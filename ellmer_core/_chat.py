@@ -261,6 +261,26 @@ class Chat:
         other._on_request, other._on_result = list(self._on_request), list(self._on_result)
         return other
 
+    def record(self) -> dict[str, Any]:
+        """The conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
+        from ._saved import recorded  # noqa: PLC0415 - only needed to save
+
+        return recorded(self._history, self.wire.vendor, self.wire.model)
+
+    def restore(self, record: Any, *, classes: Iterable[type] = ()) -> None:
+        """Goes on where a recorded chat stopped: its turns, and its model if the vendor is the same.
+
+        Requests find their tools among those registered here. `classes` are the content classes of other
+        packages that occur; a class that is not known is refused by its name.
+        """
+        from ._saved import restored  # noqa: PLC0415 - only needed to save
+
+        history, vendor, model = restored(record, self._tools.values(), classes)
+        with self._idle("restore()"):
+            self._history.replace(history.turns, history.results)
+        if vendor == self.wire.vendor:
+            self.set_model(model)
+
     # Tools --------------------------------------------------------------------------------------------------
 
     def register_tool(self, tool_def: ToolDef | Callable[..., Any]) -> ToolDef:

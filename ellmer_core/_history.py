@@ -7,7 +7,7 @@ kept as it comes, so that it is there however the stream ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -34,10 +34,11 @@ class History:
         """All turns, with what has been received of an answer that has not ended."""
         return [*self.turns, *self._partial("interrupted")]
 
-    def replace(self, turns: Iterable[Turn]) -> None:
+    def replace(self, turns: Iterable[Turn], results: Mapping[int, ContentToolResult] | None = None) -> None:
         """Forgets everything and remembers these."""
         self.turns[:] = turns
         self.results.clear()
+        self.results.update(results or {})
 
     @property
     def open_requests(self) -> tuple[ContentToolRequest, ...]:

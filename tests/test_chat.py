@@ -305,6 +305,48 @@ def test_after_a_failed_follow_up_the_last_turn_is_the_request(server, reply, ma
     assert [m["role"] for m in server.asked[2].json["messages"]][-2:] == ["tool", "user"]
 
 
+def test_a_saved_chat_goes_on_with_the_same_request(server, reply, make):
+    chat = make("s", api_key="secret")
+    ran = []
+    chat.register_tool(_tool(lambda: ran.append(1) or [IMAGE, 1.5], "f"))
+    server.answers(reply([answer()]), reply([calls("a")]), reply(status=500), *[reply([answer()])] * 2)
+    chat.chat("Hi")
+    with pytest.raises(ServerError):
+        chat.chat("Draw")
+    saved = json.loads(json.dumps(chat.record()))
+
+    other = make(model="other")
+    other.register_tools(chat.get_tools().values())
+    other.restore(saved)
+    for one in (chat, other):
+        one.chat("Go on")
+
+    assert server.asked[-1].body == server.asked[-2].body
+    assert ran == [1]
+    assert "secret" not in json.dumps(saved)
+    assert other.get_turns()[3].tool_requests[0].tool is chat.get_tools()["f"]
+    elsewhere = make(vendor=chat_deepseek, model="d")
+    elsewhere.restore(saved)
+    assert elsewhere.get_model() == "d"
+    assert len(elsewhere.get_turns()) == 4
+
+
+@pytest.mark.parametrize(
+    ("saved", "words"),
+    [
+        ({"version": 2, "class": "Chat", "props": {}}, "version 2"),
+        ([], "no saved chat"),
+        ({"version": 1, "class": "Chat", "props": {"turns": []}}, "lacks model, results, vendor"),
+    ],
+)
+def test_what_is_no_saved_chat_is_refused(make, saved, words):
+    chat = make()
+    chat.set_turns(TURNS)
+    with pytest.raises(UsageError, match=words):
+        chat.restore(saved)
+    assert chat.get_turns() == TURNS
+
+
 def test_a_fork_goes_its_own_way(server, reply, make):
     server.answers(*[reply([answer()])] * 3)
     chat = make("s")
