@@ -43,8 +43,13 @@ def interactions():
                 yield f"{path.parent.name}/{path.name}#{n}", this, after
 
 
+def is_stream(interaction):
+    return "text" in interaction["response"] or isinstance(interaction["response"]["body"], list)
+
+
 RECORDED = list(interactions())
 ANSWERS = [pytest.param(this, id=name) for name, this, _ in RECORDED]
+STREAMED = [param for param in ANSWERS if is_stream(param.values[0])]
 absent = pytest.mark.skipif(
     not RECORDED, reason=f"no recordings: {FOLDER} is absent (set CONFORMANCE_TRAFFIC)"
 )
@@ -55,10 +60,6 @@ def body_of(interaction):
     if "text" in response:
         return response["text"].encode()
     return json.dumps(response["body"], ensure_ascii=False, indent=1).encode()
-
-
-def is_stream(interaction):
-    return "text" in interaction["response"] or isinstance(interaction["response"]["body"], list)
 
 
 def decoded(body, size):
@@ -241,7 +242,7 @@ def test_an_answer_becomes_a_turn(interaction):
 
 
 @absent
-@pytest.mark.parametrize("interaction", [param for param in ANSWERS if is_stream(param.values[0])])
+@pytest.mark.parametrize("interaction", STREAMED)
 def test_a_stream_may_be_cut_into_chunks_anywhere(interaction):
     body = body_of(interaction)
     whole = decoded(body, len(body))
@@ -249,6 +250,31 @@ def test_a_stream_may_be_cut_into_chunks_anywhere(interaction):
     assert decoded(body, 1) == decoded(body, 7) == whole
     crlf = body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     assert decoded(crlf, 3) == whole
+
+
+END = (
+    '"finish_reason": "',
+    '"[DONE]"',
+    '"message_stop"',
+    '"response.completed"',
+    '"response.incomplete"',
+    '"finishReason": "',
+)
+
+
+@absent
+@pytest.mark.parametrize("interaction", [param for param in STREAMED if not is_error(param.values[0])])
+def test_a_stream_cut_anywhere_is_not_an_answer(interaction):
+    wire, events = WIRES[interaction["protocol"]], decoded(body_of(interaction), 10_000_000)
+    merger, said = wire.merger(), []
+    for event in events:
+        said += merger.add(event)
+        turn = wire.turn(merger.response())
+        assert turn.text == "".join(c.text for c in said if isinstance(c, ContentText))
+        if merger.complete:
+            assert any(mark in json.dumps(event) for mark in END)
+            return
+    pytest.fail("it never ended")
 
 
 # Sent back --------------------------------------------------------------------------------------------------

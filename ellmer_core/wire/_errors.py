@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import Any
 
@@ -152,16 +152,27 @@ def _text(part: object) -> str:
 
 
 def _with_upstream(message: str, levels: list[Mapping[str, Any]]) -> str:
-    """Gateways put the text of the provider behind them into `metadata.raw` (OpenRouter) or `details.error`."""
+    """The message, and the reason behind it. Gateways put the text of the provider they asked into
+    `metadata.raw` (OpenRouter) or `details.error`; Xiaomi says in `param` what is wrong."""
     for level in levels:
-        for name, key in (("metadata", "raw"), ("details", "error")):
-            inside = level.get(name)
-            raw = inside.get(key) if isinstance(inside, Mapping) else None
-            parsed = _parsed(raw.encode()) if isinstance(raw, str) else raw
-            upstream = _facts(parsed)["message"] if parsed else ""
-            if upstream and upstream != message:
+        for upstream in (*_behind(level, "metadata", "raw"), *_behind(level, "details", "error")):
+            if upstream != message:
                 return f"{message}: {upstream}" if message else upstream
+        if isinstance(param := level.get("param"), str) and " " in param:
+            return f"{message}: {param}"
     return message
+
+
+def _behind(level: Mapping[str, Any], name: str, key: str) -> Iterator[str]:
+    inside = level.get(name)
+    raw = inside.get(key) if isinstance(inside, Mapping) else None
+    said = (
+        _facts(_parsed(raw.encode("utf-8", "replace")) if isinstance(raw, str) else raw)["message"]
+        if raw
+        else None
+    )
+    if said:
+        yield said
 
 
 def _header_wait(headers: Mapping[str, str]) -> float | None:

@@ -55,6 +55,7 @@ __all__ = [
     "strict_json",
     "strict_schema",
     "tool_input",
+    "unknown",
 ]
 
 Json = dict[str, Any]
@@ -100,7 +101,7 @@ def sensible(read: Callable[[S, Any], R]) -> Callable[[S, Any], R]:
     def reading(self: S, json: Any) -> R:
         try:
             return read(self, json)
-        except (AttributeError, IndexError, KeyError, TypeError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise ResponseError(
                 f"This is not an answer in the expected format ({error!r}): {json!r:.200}"
             ) from error
@@ -113,6 +114,13 @@ def sendable(content: Content, wire: str) -> bool:
     if isinstance(content, ContentUnknown):
         return content.wire == wire
     return not isinstance(content, ContentText) or bool(content.text)
+
+
+def unknown(wire: str, block: object) -> ContentUnknown:
+    """A block that the wire module has no case for, kept as it is."""
+    if not isinstance(block, Mapping):
+        raise TypeError(f"a block is an object, not {type(block).__name__}")
+    return ContentUnknown(wire, block)
 
 
 def answered(result: ContentToolResult) -> ContentToolRequest:
@@ -202,7 +210,8 @@ def tool_input(text: str) -> Any:
 
 def raw(request: ContentToolRequest) -> str:
     """The arguments as JSON text: exactly as the model wrote them, where it wrote text."""
-    return request.raw if request.raw and request.raw.strip() else json_text(request.arguments)
+    written = (request.raw or "").strip() not in {"", "null"}
+    return request.raw if request.raw and written else json_text(request.arguments)
 
 
 def distinct(contents: Iterable[Content], seed: object) -> list[Content]:

@@ -267,7 +267,7 @@ class AnthropicMessages(Wire):
             case {"input": str()}:
                 return ContentUnknown(self.name, {**block, "input": {}})  # a server tool's, cut off
             case _:
-                return ContentUnknown(self.name, block)
+                return _shared.unknown(self.name, block)
 
     def tokens(self, usage: Json) -> Tokens:
         """Usage. `input_tokens` counts neither what was read from the cache nor what was written to it."""

@@ -293,7 +293,7 @@ class Gemini(Wire):
             case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith("image/"):
                 return ContentImageInline(type, data, extra=extra)
             case _:
-                return ContentUnknown(self.name, part)
+                return _shared.unknown(self.name, part)
 
     def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
         """A call; with streamed arguments (`partialArgs`) it never came whole."""

@@ -289,7 +289,7 @@ class OpenAIChat(Wire):
             case {"type": "image_url", "image_url": {"url": str(url)}}:
                 yield _shared.image(url)
             case _:
-                yield ContentUnknown(self.name, part)
+                yield _shared.unknown(self.name, part)
 
     def calls(self, message: Json, reason: str | None) -> Iterator[ContentToolRequest]:
         """The tool calls. The last one of an answer that was cut short may be cut short itself."""

@@ -129,15 +129,20 @@ class OpenAIResponses(Wire):
 
     def item_of(self, content: Content) -> Mapping[str, Any]:
         """What the provider said of the item that a content comes from, its `id` above all."""
+        if isinstance(content, ContentUnknown):
+            return content.data if content.wire == self.name else {}
         own = self.issued(getattr(content, "extra", {})) or {}
         item: Mapping[str, Any] = own.get("item", {})
         return item
 
     def is_whole(self, contents: Sequence[Content]) -> bool:
         """Whether every reasoning item still has the item behind it that it came with."""
-        behind = [*(self.item_of(after).get("id") for after in contents[1:]), None]
-        thoughts = ((c, id) for c, id in zip(contents, behind, strict=True) if isinstance(c, ContentThinking))
-        return all(c.extra[self.name].get("before") == id for c, id in thoughts if self.item_of(c))
+        for content, after in pairwise([*contents, ContentText("")]):
+            if not isinstance(content, ContentThinking) or not self.item_of(content):
+                continue
+            if content.extra[self.name].get("before") != self.item_of(after).get("id"):
+                return False
+        return True
 
     def item(self, content: Content, *, whole: bool) -> Json | None:
         """One content as an item; `None` for what only another provider understands. `whole`: with its id."""
@@ -261,7 +266,7 @@ class OpenAIResponses(Wire):
                 type = f"image/{item.get('output_format', 'png')}"
                 yield ContentImageInline(type, data, extra=self.own(item=_without(item, "result")))
             case _:
-                yield ContentUnknown(self.name, item)
+                yield _shared.unknown(self.name, item)
 
     def parts(self, message: Json) -> Iterator[Content]:
         """The parts of a message, each with what it needs to become one again: the item's id, phase, status."""
