@@ -10,9 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
-from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,34 +17,14 @@ import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
-from .adapters import Adapter, Capabilities
-from .case import MODES, Case, Mode
-from .cases import all_cases, scripts
+from .cases import scripts
 from .report import Report, Row, rows
+from .selection import FILTERS, Play, UnknownChoice, inexpressible, select
 from .snapshots import Transcript
 
 if TYPE_CHECKING:
     from .rule import Verdict
     from .run import Run
-
-_FILTERS = ("wire", "vendor", "case", "mode")
-
-
-@dataclass(frozen=True)
-class Play:
-    """One test: who plays what, where, how. `frozen`: its transcripts are kept as snapshots."""
-
-    adapter: Adapter
-    wire: str
-    vendor: str
-    case: Case
-    mode: Mode
-    frozen: bool
-
-    @property
-    def id(self) -> str:
-        """The test's id, and what `-k` matches."""
-        return f"{self.adapter.name}/{self.wire}/{self.vendor}/{self.case.name}[{self.mode}]"
 
 
 @dataclass(frozen=True)
@@ -66,62 +43,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--adapter", action="append", default=[], help="installed adapter, or package.module:name"
     )
-    for name in _FILTERS:
+    for name in FILTERS:
         group.addoption(f"--{name}", action="append", default=[], help=f"only this {name} (glob, repeatable)")
     group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
     group.addoption("--snapshots", default="conformance/snapshots", help="folder of the frozen transcripts")
     group.addoption("--report", default="", help="folder for report.json and junit.xml")
     group.addoption("--record", action="store_true", help="record again instead of replaying")
+    group.addoption("--live", action="store_true", help="with --record: from the real API or not at all")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test per adapter × wire × vendor × case × mode that the options let through."""
     if "scene" in metafunc.fixturenames:
-        plays = list(_plays(metafunc.config))
+        option = metafunc.config.getoption
+        wanted = {name: option(name) for name in FILTERS}
+        try:
+            plays = select(option("adapter"), wanted, record=option("record"), live=option("live"))
+        except UnknownChoice as error:
+            raise pytest.UsageError(str(error)) from None
         metafunc.parametrize("scene", plays, ids=[play.id for play in plays])
-
-
-def _plays(config: pytest.Config) -> Iterator[Play]:
-    wanted = {name: config.getoption(name) for name in _FILTERS}
-    for name in config.getoption("adapter") or ["ellmer-core"]:
-        adapter = find_adapter(name)
-        for wire, vendors in adapter.wires.items():
-            for vendor in vendors:
-                modes = _modes(adapter.capabilities(wire, vendor), recording=config.getoption("record"))
-                for case in all_cases().values():
-                    for mode in modes:
-                        place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
-                        if wire not in case.inexpressible and _let_through(place, wanted):
-                            yield Play(adapter, wire, vendor, case, mode, name == "ellmer-core")
-
-
-def _modes(able: Capabilities, *, recording: bool) -> list[Mode]:
-    """The modes to play; one for each cassette when recording (sync and async share theirs)."""
-    modes = [mode for mode in MODES if mode in able.modes]
-    return list({"stream" in mode: mode for mode in reversed(modes)}.values()) if recording else modes
-
-
-def _let_through(place: dict[str, str], wanted: dict[str, list[str]]) -> bool:
-    return all(
-        not globs or any(fnmatchcase(place[name], glob) for glob in globs) for name, globs in wanted.items()
-    )
-
-
-def find_adapter(name: str) -> Adapter:
-    """An adapter by entry point (group `ellmer_conformance.adapters`) or as `package.module:name`."""
-    if ":" in name:
-        module, _, attribute = name.partition(":")
-        made = getattr(import_module(module), attribute)
-    else:
-        known = {point.name: point for point in entry_points(group="ellmer_conformance.adapters")}
-        if name not in known:
-            raise pytest.UsageError(
-                f"unknown adapter {name!r}; installed: {', '.join(sorted(known))}. "
-                "Give package.module:name for one that is not."
-            )
-        made = known[name].load()
-    adapter: Adapter = made() if callable(made) else made
-    return adapter
 
 
 @pytest.fixture(scope="session")
@@ -174,7 +114,7 @@ class Collector:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Prints the matrix; writes report.json."""
-        self.report.skipped = list(_inexpressible(self.config))
+        self.report.skipped = list(inexpressible(self.config.getoption("adapter")))
         folder = self.config.getoption("report")
         if folder:
             self.report.write(Path(folder) / "report.json")
@@ -183,15 +123,6 @@ class Collector:
             self.report.print(Console(file=terminalreporter._tw._file, soft_wrap=True))  # noqa: SLF001 - no public way to its stream
         if folder:
             terminalreporter.write_line(f"wrote {Path(folder) / 'report.json'}")
-
-
-def _inexpressible(config: pytest.Config) -> Iterator[dict[str, str]]:
-    for name in config.getoption("adapter") or ["ellmer-core"]:
-        adapter = find_adapter(name)
-        for case in all_cases().values():
-            for wire, reason in case.inexpressible.items():
-                if wire in adapter.wires:
-                    yield {"adapter": adapter.name, "wire": wire, "case": case.name, "reason": reason}
 
 
 def pytest_configure(config: pytest.Config) -> None:

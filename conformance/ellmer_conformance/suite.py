@@ -11,10 +11,11 @@ from dataclasses import replace
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from .plugin import Play, Stage
+from .plugin import Stage
 from .rule import Verdict
 from .run import Run
 from .runner import judge, play
+from .selection import Play
 from .transcript import normalised
 
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")

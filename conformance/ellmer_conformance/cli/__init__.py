@@ -1,1 +1,38 @@
-"""The command line: `conformance`."""
+"""The command line: `conformance`. Each command is a module of this package with a `command`."""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from importlib import import_module
+
+import click
+
+__all__ = ["main"]
+
+
+class _Commands(click.Group):
+    """Finds commands by file name and imports only what is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return [module.name for module in pkgutil.iter_modules(__path__)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        found: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        return found
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ellmer-core")
+def _group() -> None:
+    """Prove that a provider adapter speaks its provider's protocol.
+
+    Exit codes: 0 all is well, 1 rules are broken, 2 it could not run.
+    """
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(_group())
