@@ -24,6 +24,7 @@ __all__ = ["check_tool_result"]
 
 MAX_DEPTH = 100
 MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits
+MISSING = {"NAType", "NaTType"}  # what pandas has where a value is missing
 TO_LIST = ("to_dicts", "to_pylist", "to_list", "tolist")  # polars and Arrow tables, series, numpy arrays
 
 
@@ -170,6 +171,8 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
     match value:
         case type():
             return value
+        case _ if type(value).__name__ in MISSING:
+            return None
         case date() | time():
             return value.isoformat()
         case UUID() | Decimal() | PurePath():
@@ -178,17 +181,26 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
             return value.model_dump(mode="json")
         case _ if is_dataclass(value):
             return {f.name: getattr(value, f.name) for f in fields(value)}
-        case _ if hasattr(value, "to_dict") and hasattr(value, "columns"):  # pandas
-            return [{k: _cell(v) for k, v in row.items()} for row in value.to_dict(orient="records")]
     method = next((name for name in TO_LIST if hasattr(value, name)), None)
-    return getattr(value, method)() if method else value
+    if method:
+        return _cells(getattr(value, method)())
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):  # pandas
+        return _cells(value.to_dict(orient="records"))
+    return value
 
 
 def _join(path: str, key: object) -> str:
     return f"{path}.{key}" if isinstance(key, str) and key.isidentifier() else f"{path}[{key!r}]"
 
 
-def _cell(value: Any) -> Any:
-    """A cell of a data frame; what pandas has for "missing" is null."""
-    missing = type(value).__name__ in {"NAType", "NaTType"} or (isinstance(value, float) and isnan(value))
-    return None if missing else value
+def _cells(value: Any) -> Any:
+    """The lists and records of a table; what it has for "missing" is null, and so is a lone NaN among cells."""
+    if isinstance(value, list):
+        return [None if _missing(v) else _cells(v) for v in value]
+    if isinstance(value, dict):
+        return {k: None if _missing(v) else v for k, v in value.items()}
+    return value
+
+
+def _missing(value: Any) -> bool:
+    return type(value).__name__ in MISSING or (isinstance(value, float) and isnan(value))

@@ -230,6 +230,7 @@ class Model(pydantic.BaseModel):
 
 
 DAY = date(2026, 5, 4)
+NOON = datetime.fromisoformat("2026-05-04T12:00:00")
 
 
 @pytest.mark.parametrize(
@@ -277,10 +278,38 @@ def test_a_data_frame_becomes_records_with_null_for_missing_cells():
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_real_data_frame(library):
     frames = pytest.importorskip(library, reason=f"{library} is not installed")
-    frame = frames.DataFrame({"a": [1, 2], "b": [0.1, None], "c": ["x", None]})
+    frame = frames.DataFrame({
+        "a": [1, 2], "b": [0.1, float("nan")], "c": ["x", None], "d": [NOON, None],
+    })  # fmt: skip
 
-    assert check_tool_result("f", frame) == [{"a": 1, "b": 0.1, "c": "x"}, {"a": 2, "b": None, "c": None}]
-    assert check_tool_result("f", {"column": frame["a"]}) == {"column": [1, 2]}
+    assert check_tool_result("f", frame) == [
+        {"a": 1, "b": 0.1, "c": "x", "d": "2026-05-04T12:00:00"},
+        {"a": 2, "b": None, "c": None, "d": None},
+    ]
+    assert check_tool_result("f", {"column": frame["b"]}) == {"column": [0.1, None]}
+    json.dumps(check_tool_result("f", frame), allow_nan=False)
+
+
+def test_what_pandas_has_for_missing():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+
+    assert check_tool_result("f", [pandas.NA, pandas.NaT, pandas.Timestamp(NOON)]) == [
+        None,
+        None,
+        "2026-05-04T12:00:00",
+    ]
+
+
+def test_real_arrays():
+    numpy = pytest.importorskip("numpy", reason="numpy is not installed")
+
+    assert check_tool_result("f", numpy.array([[1.5, float("nan")], [2.0, 3.0]])) == [[1.5, None], [2.0, 3.0]]
+    assert (
+        repr(check_tool_result("f", [numpy.int64(3), numpy.float32(0.5), numpy.bool_(True)]))
+        == "[3, 0.5, True]"
+    )
+    with pytest.raises(ToolResultError, match="inf has no JSON"):
+        check_tool_result("f", numpy.array([float("inf")]))
 
 
 class Holder(pydantic.BaseModel):
