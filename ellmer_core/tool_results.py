@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
@@ -33,10 +33,10 @@ def flatten(contents: Iterable[Content]) -> list[Content]:
     return flat
 
 
-def described(contents: Iterable[Content]) -> list[Content]:
-    """Names the images and PDFs of tool results instead of sending them: for a model that takes text only, and
-    a tool that has run already."""
-    return [_described(c) if isinstance(c, ContentToolResult) else c for c in contents]
+def described(contents: Iterable[Content], which: Callable[[object], bool] = is_media) -> list[Content]:
+    """Names media of tool results (all, or `which`) instead of sending them: for a model that does not take
+    them, and a tool that has run already."""
+    return [_described(c, which) if isinstance(c, ContentToolResult) else c for c in contents]
 
 
 def split(contents: Iterable[Content]) -> tuple[list[ContentToolResult], list[Content]]:
@@ -76,11 +76,11 @@ def _pointed(result: ContentToolResult) -> list[Any]:
     return [replaced(result, value=items), *media]
 
 
-def _described(result: ContentToolResult) -> ContentToolResult:
-    if is_media(result.value):
+def _described(result: ContentToolResult, which: Callable[[object], bool]) -> ContentToolResult:
+    if which(result.value):
         return replaced(result, value=_missing(result.value))
     if isinstance(result.value, (list, tuple)) and result.error is None:
-        return replaced(result, value=[_missing(v) if is_media(v) else v for v in result.value])
+        return replaced(result, value=[_missing(v) if which(v) else v for v in result.value])
     return result
 
 

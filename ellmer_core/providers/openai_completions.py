@@ -7,6 +7,7 @@ from typing import ClassVar, Unpack
 
 from .._chat import Chat
 from .._vendors import Options, construct
+from ..wire import Supports
 from ..wire.openai_chat import OpenAIChat
 
 __all__ = ["OpenAICompletions", "chat_openai_completions"]
@@ -14,12 +15,13 @@ __all__ = ["OpenAICompletions", "chat_openai_completions"]
 
 @dataclass(frozen=True)
 class OpenAICompletions(OpenAIChat):
-    """The Chat Completions API."""
+    """The Chat Completions API. It refuses images in tool results, or, since GPT-5.2, does not look at them."""
 
     vendor: ClassVar[str] = "OpenAI"
     default_model: ClassVar[str] = "gpt-4.1"
     key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     base_url_var: ClassVar[str] = "OPENAI_BASE_URL"
+    supports: ClassVar[Supports] = Supports(native_tool_media=False, thinking=False)
 
 
 def chat_openai_completions(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:

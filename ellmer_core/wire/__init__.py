@@ -16,17 +16,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from ..content import Content, ContentImage, ContentPDF
+from ..errors import UsageError
 from ..tool_results import described, flatten
 from . import _shared
 
 if TYPE_CHECKING:
-    from ..content import Content
     from ..errors import ProviderError
     from ..tools import ToolDef
     from ..turns import AssistantTurn, Turn
     from ..types import Type
 
-__all__ = ["Json", "Merger", "Request", "Wire"]
+__all__ = ["Json", "Merger", "Request", "Supports", "Wire"]
 
 Json = dict[str, Any]
 
@@ -46,6 +47,23 @@ class Request:
     framing: Literal["sse", "ndjson", "aws"] = "sse"
     method: str = "POST"
     sign: Callable[[bytes, float], Mapping[str, str]] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Supports:
+    """What a vendor's API takes and gives, whatever the model.
+
+    `native_tool_media`: it takes images inside tool results. `structured`: it holds an answer to a schema (else
+    the prompt asks for one). `usage_in_stream`: it counts the tokens of a streamed answer, too.
+    """
+
+    tools: bool = True
+    images: bool = True
+    pdfs: bool = True
+    native_tool_media: bool = True
+    structured: bool = True
+    thinking: bool = True
+    usage_in_stream: bool = True
 
 
 class Merger(ABC):
@@ -89,7 +107,8 @@ class Wire(ABC):
     param_names: ClassVar[
         Mapping[str, str]
     ] = {}  # neutral parameter: its place in the body, `a.b` for {"a": {"b"}}
-    tool_media: Literal["pointer", "native", "refused"] = "pointer"
+    supports: ClassVar[Supports] = Supports()
+    tool_media: Literal["pointer", "native"] = "pointer"
 
     model: str = ""
     base_url: str = ""
@@ -97,6 +116,12 @@ class Wire(ABC):
     params: Mapping[str, Any] = field(default_factory=dict)
     api_args: Mapping[str, Any] = field(default_factory=dict)
     api_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.tool_media == "native" and not self.supports.native_tool_media:
+            raise UsageError(
+                f'{self.vendor} takes no media inside tool results: leave tool_media at "pointer".'
+            )
 
     # ours → theirs ----------------------------------------------------------------------------------------
 
@@ -140,13 +165,19 @@ class Wire(ABC):
         """One content block. Raises `ContentError`, naming class and wire, for what the format cannot say."""
 
     def flat(self, contents: Sequence[Content]) -> list[Content]:
-        """The contents as `tool_media` wants the media of tool results: inside them, hoisted out, or left out."""
-        match self.tool_media:
-            case "native":
-                return list(contents)
-            case "refused":
-                return described(contents)
-        return flatten(contents)
+        """The contents of a user turn as `tool_media` wants the media of tool results: inside them, or hoisted
+        out. Raises `ContentError` for media that the vendor does not take; in a result they are named instead."""
+        contents = described(contents, self.refuses)
+        if refused := next(filter(self.refuses, contents), None):
+            takes = "no PDF" if self.supports.images else "text only"
+            raise _shared.refused(refused, self.name, f"{self.vendor} takes {takes}")
+        return contents if self.tool_media == "native" else flatten(contents)
+
+    def refuses(self, value: object) -> bool:
+        """Whether this is media of a kind that the vendor does not take."""
+        if isinstance(value, ContentPDF):
+            return not self.supports.pdfs
+        return isinstance(value, ContentImage) and not self.supports.images
 
     def call_id(self, id: str) -> str:
         """A tool-call id that this format takes; the same for the call and its result."""

@@ -177,10 +177,8 @@ class Bedrock(Wire):
                 return [{"role": "user", "content": blocks} for blocks in contents if blocks]
 
     def flat(self, contents: Sequence[Content]) -> list[Content]:
-        """As everywhere, except that a result keeps media that the family takes in results."""
-        if self.tool_media != "native":
-            return flatten(contents)
-        return [part for c in contents for part in ([c] if self.fits(c) else flatten([c]))]
+        """As everywhere, except that a result keeps only media that the family takes in results."""
+        return [part for c in super().flat(contents) for part in ([c] if self.fits(c) else flatten([c]))]
 
     def fits(self, content: Content) -> bool:
         """Whether all media of a result are of a kind that may stay in it."""

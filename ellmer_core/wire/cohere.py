@@ -24,7 +24,7 @@ from ..content import (
 )
 from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
-from . import Json, Request, Wire, _shared
+from . import Json, Request, Supports, Wire, _shared
 from ._cohere_stream import CohereMerger
 from ._errors import error_of, in_band_error
 
@@ -63,6 +63,8 @@ class CohereChat(Wire):
         "reasoning_tokens": "thinking.token_budget",
         "tool_choice": "tool_choice",
     }
+
+    supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
 
     base_url: str = "https://api.cohere.com/v2"
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from ..content import Content, ContentImageRemote, ContentPDF, ContentUploaded
-from ..turns import Turn
+from ..turns import AssistantTurn, Turn
 from . import Json, Request, _shared
 from .openai_chat import OpenAIChat
 
@@ -56,6 +56,10 @@ class MistralChat(OpenAIChat):
                 bridged.append({"role": "assistant", "content": "OK"})
             bridged.append(message)
         return bridged
+
+    def assistant(self, turn: AssistantTurn) -> list[Json]:
+        """Content is a string or a list; nobody has seen `null` accepted."""
+        return [{**message, "content": message["content"] or ""} for message in super().assistant(turn)]
 
     def call_id(self, id: str) -> str:
         """`Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.`"""

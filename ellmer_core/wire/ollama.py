@@ -25,7 +25,7 @@ from ..content import (
 )
 from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
-from . import Json, Merger, Request, Wire, _shared
+from . import Json, Merger, Request, Supports, Wire, _shared
 from ._errors import error_of, in_band_error
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ class OllamaChat(Wire):
         "top_logprobs": "top_logprobs",
         "reasoning_effort": "think",
     }
+
+    supports: ClassVar[Supports] = Supports(pdfs=False)
 
     base_url: str = "http://localhost:11434"
 

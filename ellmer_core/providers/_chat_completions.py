@@ -1,0 +1,57 @@
+"""Chat Completions as the vendors other than OpenAI speak it: what they share, each quirk of one in its own file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..tools import ToolDef
+from ..turns import Turn, UserTurn
+from ..types import Type
+from ..wire import Json, Request, Supports
+from ..wire._shared import json_schema, json_text
+from ..wire.openai_chat import OpenAIChat
+
+__all__ = ["ChatCompletions", "JsonMode"]
+
+
+@dataclass(frozen=True)
+class ChatCompletions(OpenAIChat):
+    """`max_tokens` has its first name here, and tools have plain JSON Schema: `strict` is OpenAI's own."""
+
+    param_names: ClassVar[Mapping[str, str]] = {
+        **OpenAIChat.param_names,
+        "max_tokens": "max_tokens",
+        "top_k": "top_k",
+    }
+    supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
+
+    def tool(self, tool: ToolDef) -> Json:
+        parameters = json_schema(tool.arguments)
+        function = {"name": tool.name, "description": tool.description, "parameters": parameters}
+        return {"type": "function", "function": function}
+
+
+@dataclass(frozen=True)
+class JsonMode(ChatCompletions):
+    """Structured output at a vendor that holds an answer to JSON, but to no schema: the prompt says which."""
+
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        if type is not None:
+            schema = f"Answer only with JSON according to this JSON Schema: {json_text(self.schema(type))}"
+            turns = [*turns, UserTurn(schema)]
+        return super().request(turns, tools, stream=stream, type=type)
+
+    def response_format(self, type: Type) -> Json:  # noqa: ARG002 - see request()
+        return {"type": "json_object"}
+
+    def schema(self, type: Type) -> Json:
+        return json_schema(type)
