@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import Parameter
@@ -55,11 +56,17 @@ class Signature:
 
     def hints(self) -> dict[str, Any]:
         """Type hints of the named parameters that have one."""
-        try:
-            hints = get_type_hints(_written(self.function), localns=dict(self.names), include_extras=True)
+        hints = self._all_hints()
+        return {name: _hint(hints[name], p) for name, p in self.named.items() if name in hints}
+
+    def _all_hints(self) -> dict[str, Any]:
+        written = _written(self.function)
+        with suppress(NameError):
+            return get_type_hints(written, include_extras=True)
+        try:  # only then: a name means first what it means where the function stands
+            return get_type_hints(written, localns=dict(self.names), include_extras=True)
         except NameError as error:
             raise UsageError(f"A type hint of {self.function!r} cannot be resolved: {error}.") from error
-        return {name: _hint(hints[name], p) for name, p in self.named.items() if name in hints}
 
     def description(self) -> str:
         """The docstring up to its parameters; empty where there is none."""

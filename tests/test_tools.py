@@ -157,6 +157,17 @@ def test_a_hint_may_name_what_is_local_to_the_caller():
         assert made.arguments.properties["a"] == TypeObject(properties={"x": whole()})
 
 
+def test_a_hint_means_what_it_means_where_the_function_stands():
+    class Place(pydantic.BaseModel):
+        other: int
+
+    assert list(tool(module_level, name="f").arguments.properties["a"].properties) == ["city", "country"]
+
+
+def module_level(a: Place):
+    pass
+
+
 def test_an_argument_without_a_hint_takes_the_type_of_its_default_or_of_the_docstring():
     def f(tz="UTC", n=1, x=0.5, on=True, depth=None):
         """F.
