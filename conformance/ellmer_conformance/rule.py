@@ -21,7 +21,19 @@ from typing import Any
 
 from .exchange import Json, Request
 
-__all__ = ["Finding", "Kind", "Level", "Refusal", "Rule", "RuleBook", "Verdict", "Violation", "broken", "met"]
+__all__ = [
+    "Envelope",
+    "Finding",
+    "Kind",
+    "Level",
+    "Refusal",
+    "Rule",
+    "RuleBook",
+    "Verdict",
+    "Violation",
+    "broken",
+    "met",
+]
 
 
 class Level(StrEnum):
@@ -64,18 +76,15 @@ class Refusal:
     message: str
     status: int = 400
     type: str | None = None
-    code: str | None = None
+    code: str | int | None = None
     param: str | None = None
 
     def filled(self, facts: Mapping[str, Any]) -> Refusal:
         """With the facts of a violation in place."""
 
-        def fill(template: str | None) -> str | None:
-            return template and template.format_map(facts)
-
-        return replace(
-            self, message=self.message.format_map(facts), code=fill(self.code), param=fill(self.param)
-        )
+        code = self.code.format_map(facts) if isinstance(self.code, str) else self.code
+        param = self.param and self.param.format_map(facts)
+        return replace(self, message=self.message.format_map(facts), code=code, param=param)
 
 
 Check = Callable[[Any], Iterator[Finding]]
@@ -231,21 +240,23 @@ class RuleBook:
         only: Sequence[str] | None = None,
         without: Sequence[str] = (),
         envelope: Envelope | None = None,
+        wire: str = "",
         **changed: Mapping[str, Any],
     ) -> RuleBook:
         """A vendor's dialect: a copy without some rules, with some reworded (`ORD_002={"refusal": …}`).
 
         `only` names the reject rules that are known to hold there: the others become previews. Rules of the
-        vendor's own are entered in the copy with `rule()`.
+        vendor's own are entered in the copy with `rule()`. `wire` is for a format that is a dialect of this one.
         """
-        rules = {id: rule for id, rule in self.rules.items() if id not in without}
+        wire = wire or self.wire
+        rules = {id: replace(rule, wire=wire) for id, rule in self.rules.items() if id not in without}
         for name, change in changed.items():
             id = name.replace("_", "-")
             rules[id] = replace(rules[id], **change)
         if only is not None:
             doubted = {id for id, rule in rules.items() if rule.kind is Kind.REJECT} - set(only)
             rules |= {id: replace(rules[id], preview=True) for id in doubted}
-        return RuleBook(self.wire, vendor, envelope or self.envelope, rules)
+        return RuleBook(wire, vendor, envelope or self.envelope, rules)
 
     def judge(self, request: Request) -> list[Verdict]:
         """Every rule's verdict on one request, in the order of the book."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
 
 from ..rule import RuleBook
+from ..wires import MODULES
 
 __all__ = ["WIRES", "book"]
 
-WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini")
+_PACKAGES = {module.name for module in iter_modules(__path__)}
+WIRES = tuple(wire for wire in MODULES if wire.replace("-", "_") in _PACKAGES)  # those with rules
 
 
 @cache

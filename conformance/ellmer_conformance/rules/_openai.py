@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..exchange import Json
-from ..rule import Finding, Refusal, broken, met
+from ..rule import Envelope, Finding, Refusal, broken, met
+from ..wires.values import items_of
 
 __all__ = [
     "MISNAMED",
@@ -41,8 +42,8 @@ def refused(message: str, *, code: str | None = None, param: str | None = None) 
     return Refusal(message, type="invalid_request_error", code=code, param=param)
 
 
-def envelope(indent: int) -> Any:
-    """OpenAI's error body; Chat Completions indents it by four spaces, Responses by two."""
+def envelope(indent: int | None) -> Envelope:
+    """OpenAI's error body; Chat Completions indents it by four spaces, Responses by two, others not at all."""
 
     def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
         error = {
@@ -51,7 +52,9 @@ def envelope(indent: int) -> Any:
             "param": refusal.param,
             "code": refusal.code,
         }
-        return {"content-type": "application/json"}, json.dumps({"error": error}, indent=indent).encode() + b"\n"
+        return {"content-type": "application/json"}, json.dumps(
+            {"error": error}, indent=indent
+        ).encode() + b"\n"
 
     return wrap
 
@@ -61,23 +64,12 @@ def path(pointer: str) -> str:
     return _INDEX.sub(r"[\1]", pointer).strip("/").replace("/", ".")
 
 
+_TYPES = {bool: "a boolean", int: "an integer", float: "a decimal", str: "a string", list: "an array"}
+
+
 def type_name(value: Any) -> str:
     """A JSON value's type with its article, as in `but got an integer instead`."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int():
-            return "an integer"
-        case float():
-            return "a decimal"
-        case str():
-            return "a string"
-        case list():
-            return "an array"
-        case _:
-            return "an object"
+    return "null" if value is None else _TYPES.get(type(value), "an object")
 
 
 def listed(names: Iterable[str]) -> str:
@@ -92,8 +84,10 @@ def absent(value: Json, pointer: str, keys: Iterable[str]) -> Iterator[Finding]:
     """A finding for each key: whether the object has it."""
     for key in keys:
         place = f"{pointer}/{key}"
-        yield met(pointer) if key in value else broken(
-            pointer, f"`{key}` is missing", path=path(place), place=place
+        yield (
+            met(pointer)
+            if key in value
+            else broken(pointer, f"`{key}` is missing", path=path(place), place=place)
         )
 
 
@@ -170,7 +164,7 @@ def strict_problems(schema: Any, context: tuple[str, ...] = ()) -> Iterator[tupl
         for name, inner in _children(schema.get(key)):
             yield from strict_problems(inner, (*context, key, name))
     yield from strict_problems(schema.get("items"), (*context, "items"))
-    for i, inner in enumerate(schema.get("anyOf") if isinstance(schema.get("anyOf"), list) else []):
+    for i, inner in enumerate(items_of(schema.get("anyOf"))):
         yield from strict_problems(inner, (*context, "anyOf", str(i)))
 
 
@@ -178,8 +172,8 @@ def _strict_object(schema: Json, properties: Json, context: tuple[str, ...]) -> 
     pointer, where = "".join(f"/{key}" for key in context), f"In context=({_tuple(context)})"
     if schema.get("additionalProperties") is not False:
         yield pointer, f"{where}, 'additionalProperties' is required to be supplied and to be false."
-    required = schema.get("required")
-    missing = [name for name in properties if name not in (required if isinstance(required, list) else [])]
+    required = items_of(schema.get("required"))
+    missing = [name for name in properties if name not in required]
     if missing:
         every = "'required' is required to be supplied and to be an array including every key in properties."
         yield pointer, f"{where}, {every} Missing '{missing[0]}'."

@@ -12,7 +12,7 @@ from functools import lru_cache
 from .. import wires
 from ..exchange import Item, Request
 from ..rule import Finding, Kind, Level, RuleBook, broken, met
-from ..wires._values import decoded
+from ..wires.values import decoded
 from ._media import IMAGE_TYPES, sniffed
 
 __all__ = ["enter"]
@@ -85,7 +85,9 @@ def media_decodes(request: Request) -> Iterator[Finding]:
         if item.media:
             inline = item.media.data or not item.media.url
             text = item.media.url
-            torn = not inline and (text.startswith("data:") or not re.match(r"[\w+.-]{2,}:|[\w-]{1,128}$", text))
+            torn = not inline and (
+                text.startswith("data:") or not re.match(r"[\w+.-]{2,}:|[\w-]{1,128}$", text)
+            )
             empty = inline and not item.media.data
             problem = "there are no bytes in it" if empty else "the data is no base64"
             yield broken(item.pointer, problem) if torn or empty else met(item.pointer)
@@ -117,7 +119,11 @@ def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
         elif item.kind == "result" and item.id in asked:
             given.append(item.id)
             wanted = [id for id in asked if id in given]
-            yield met(item.pointer) if wanted == given else broken(item.pointer, f"{item.id!r} comes out of turn")
+            yield (
+                met(item.pointer)
+                if wanted == given
+                else broken(item.pointer, f"{item.id!r} comes out of turn")
+            )
 
 
 def results_say_something(request: Request) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from ..exchange import Item, Json, Media, Request
-from ._values import elements, inline, linked, object_of, text_of
+from .values import elements, inline, linked, object_of, text_of
 
 WIRE = "anthropic"
 VENDOR = "anthropic"
@@ -22,6 +22,11 @@ _ROLES: dict[str, Role] = {"assistant": "assistant", "system": "system"}
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
     """The messages with their pointers."""
     return elements(body.get("messages"), "/messages")
+
+
+def tools(body: Json) -> Iterator[tuple[str, Json]]:
+    """The declared tools with their pointers."""
+    return elements(body.get("tools"), "/tools")
 
 
 def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:

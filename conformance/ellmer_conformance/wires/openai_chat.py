@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..exchange import Item, Json, Media, Request
-from ._values import elements, inline, kind_of, linked, object_of, parsed, text_of
+from .values import elements, inline, kind_of, linked, object_of, parsed, text_of
 
 WIRE = "openai-chat"
 VENDOR = "openai"
@@ -27,6 +27,16 @@ _ROLES = {
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
     """The messages with their pointers."""
     return elements(body.get("messages"), "/messages")
+
+
+def parts(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+    """The parts of a message's content with their pointers; none where it is a string."""
+    return elements(message.get("content"), f"{pointer}/content")
+
+
+def tools(body: Json) -> Iterator[tuple[str, Json]]:
+    """The declared tools with their pointers."""
+    return elements(body.get("tools"), "/tools")
 
 
 def read(request: Request) -> list[Item]:

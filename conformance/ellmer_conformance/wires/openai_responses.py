@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..exchange import Item, Json, Media, Request
-from ._values import elements, inline, kind_of, linked, object_of, parsed, text_of
+from .values import elements, inline, kind_of, linked, object_of, parsed, text_of
 
 WIRE = "openai-responses"
 VENDOR = "openai"
@@ -21,6 +21,17 @@ _ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}
 def items(body: Json) -> Iterator[tuple[str, Json]]:
     """The input items with their pointers; none where the input is a string."""
     return elements(body.get("input"), "/input")
+
+
+def parts(item: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+    """The parts of a message's content, or of an output, with their pointers; none where it is a string."""
+    key = "output" if is_output(item) else "content"
+    return elements(item.get(key), f"{pointer}/{key}")
+
+
+def tools(body: Json) -> Iterator[tuple[str, Json]]:
+    """The declared tools with their pointers."""
+    return elements(body.get("tools"), "/tools")
 
 
 def type_of(item: Json) -> str:
@@ -36,6 +47,11 @@ def is_call(item: Json) -> bool:
 def is_output(item: Json) -> bool:
     """Whether the item is the client's answer to a call."""
     return type_of(item).endswith("_call_output")
+
+
+def format_of(body: Json) -> Json:
+    """The format the answer is to have; empty where none is asked for."""
+    return object_of(object_of(body.get("text")).get("format"))
 
 
 def read(request: Request) -> list[Item]:

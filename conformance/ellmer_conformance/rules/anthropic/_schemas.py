@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Json
+from ...wires.values import items_of, object_of
 
 __all__ = ["circle", "optional_count", "strict_problem", "union_count"]
 
@@ -50,7 +51,7 @@ def optional_count(schema: Any) -> int:
     for each in subschemas(schema):
         properties, required = each.get("properties"), each.get("required")
         if isinstance(properties, dict):
-            total += len(properties.keys() - set(required if isinstance(required, list) else []))
+            total += len(properties.keys() - set(items_of(required)))
     return total
 
 
@@ -59,7 +60,7 @@ def union_count(schema: Any) -> int:
     return sum(
         isinstance(value, dict) and (isinstance(value.get("type"), list) or "anyOf" in value)
         for each in subschemas(schema)
-        for value in (each["properties"].values() if isinstance(each.get("properties"), dict) else ())
+        for value in object_of(each.get("properties")).values()
     )
 
 
@@ -70,7 +71,9 @@ def circle(schema: Any) -> list[str]:
     definitions = {**(schema.get("definitions") or {}), **(schema.get("$defs") or {})}
     refers = {
         name: [
-            str(each["$ref"]).rpartition("/")[2] for each in subschemas(inner) if isinstance(each.get("$ref"), str)
+            str(each["$ref"]).rpartition("/")[2]
+            for each in subschemas(inner)
+            if isinstance(each.get("$ref"), str)
         ]
         for name, inner in definitions.items()
     }

@@ -23,7 +23,9 @@ class Turn:
 
     def of(self, kind: str) -> list[tuple[int, str, Json]]:
         """The blocks of a type: position in the turn, pointer, block."""
-        return [(i, pointer, block) for i, (pointer, block) in enumerate(self.blocks) if block.get("type") == kind]
+        return [
+            (i, pointer, block) for i, (pointer, block) in enumerate(self.blocks) if block.get("type") == kind
+        ]
 
 
 @lru_cache(maxsize=4)

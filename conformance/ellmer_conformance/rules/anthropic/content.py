@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ...wires._values import decoded
 from ...wires.anthropic import messages
+from ...wires.values import decoded
 from .._media import IMAGE_TYPES, sniffed
 from ._book import ASK, IMAGE, MUST, PNG, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks, turns
@@ -39,7 +39,10 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     images = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
     for pointer, place, block in _inlined(request.body):
         type, image = block["source"].get("media_type"), block.get("type") == "image"
-        known, where = type in (IMAGE_TYPES if image else ("application/pdf",)), f"{pointer}/source/media_type"
+        known, where = (
+            type in (IMAGE_TYPES if image else ("application/pdf",)),
+            f"{pointer}/source/media_type",
+        )
         facts = {"place": place, "expected": images if image else "'application/pdf'"}
         yield met(where) if known else broken(where, f"{type} is not taken here", **facts)
 
@@ -226,5 +229,9 @@ def input_is_an_object(request: Request) -> Iterator[Finding]:
 def _inlined(request: Json) -> Iterator[tuple[str, str, Json]]:
     for pointer, place, block in all_blocks(request):
         source = block.get("source")
-        if block.get("type") in {"image", "document"} and isinstance(source, dict) and source.get("type") == "base64":
+        if (
+            block.get("type") in {"image", "document"}
+            and isinstance(source, dict)
+            and source.get("type") == "base64"
+        ):
             yield pointer, place, block

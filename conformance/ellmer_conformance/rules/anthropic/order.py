@@ -46,7 +46,9 @@ def each_side_sends_its_blocks(request: Request) -> Iterator[Finding]:
                 role = sides[kind]
                 wrong = message.get("role") != role
                 facts = {"index": index, "kind": kind, "role": role}
-                yield broken(place, f"a {kind} of the {message.get('role')}", **facts) if wrong else met(place)
+                yield (
+                    broken(place, f"a {kind} of the {message.get('role')}", **facts) if wrong else met(place)
+                )
 
 
 @book.rule(
@@ -197,7 +199,9 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
                 facts = {"turn": number, "index": index, "id": id}
                 problem = f"{id!r} is no call of the turn before"
                 yield met(pointer) if id in asked else broken(pointer, problem, **facts)
-        asked = {block.get("id") for _, _, block in turn.of("tool_use")} if turn.role == "assistant" else set()
+        asked = (
+            {block.get("id") for _, _, block in turn.of("tool_use")} if turn.role == "assistant" else set()
+        )
 
 
 @book.rule(
@@ -233,8 +237,14 @@ def one_result_for_a_call(request: Request) -> Iterator[Finding]:
     source="measured on the live API; 22 recorded conversations with a system message in legal places",
     refusal=refused("{text}"),
     models=MIDWAY,
-    examples=[body(ASK, BRIEF, model="claude-opus-4-8"), body(ASK, BRIEF, assistant("5"), ASK, model="claude-opus-4-8")],
-    counterexamples=[body(BRIEF, ASK, model="claude-opus-4-8"), body(ASK, BRIEF, ASK, model="claude-opus-4-8")],
+    examples=[
+        body(ASK, BRIEF, model="claude-opus-4-8"),
+        body(ASK, BRIEF, assistant("5"), ASK, model="claude-opus-4-8"),
+    ],
+    counterexamples=[
+        body(BRIEF, ASK, model="claude-opus-4-8"),
+        body(ASK, BRIEF, ASK, model="claude-opus-4-8"),
+    ],
 )
 def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Finding]:
     """A system message within the conversation is not its first and stands before an assistant message or at the end.
@@ -248,12 +258,18 @@ def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Findin
             continue
         after = next((m.get("role") for _, m in found[index + 1 :] if m.get("role") != "system"), "assistant")
         first = f"messages.0: use the top-level 'system' parameter for the initial system prompt; {form}"
-        later = f"messages.{index}: role 'system' must precede an 'assistant' message or end the array; {form}"
+        later = (
+            f"messages.{index}: role 'system' must precede an 'assistant' message or end the array; {form}"
+        )
         if index == 0:
             yield broken(pointer, "the first message is the system's", text=first)
         else:
             wrong = after != "assistant"
-            yield broken(pointer, f"a system message before the {after}'s", text=later) if wrong else met(pointer)
+            yield (
+                broken(pointer, f"a system message before the {after}'s", text=later)
+                if wrong
+                else met(pointer)
+            )
 
 
 @book.rule(
@@ -327,4 +343,6 @@ def a_prefill_has_no_trailing_space(request: Request) -> Iterator[Finding]:
         pointer, block = found[-1].blocks[-1]
         said = block.get("text")
         if block.get("type") == "text" and isinstance(said, str):
-            yield met(pointer) if said == said.rstrip() else broken(pointer, "the prefill ends in white space")
+            yield (
+                met(pointer) if said == said.rstrip() else broken(pointer, "the prefill ends in white space")
+            )

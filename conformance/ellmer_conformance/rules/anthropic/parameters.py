@@ -7,6 +7,7 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
+from ...wires.values import object_of, words
 from ._book import ASK, MUST, REJECT, TOOL, body, book, refused, user
 from ._schemas import strict_problem
 from ._turns import all_blocks
@@ -15,10 +16,12 @@ MEASURED = "measured on the live API, 2026-08"
 GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 THINKING: Json = {"type": "enabled", "budget_tokens": 1024}
 KEYS = frozenset(
-    "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
-    "diagnostics fallback_credit_token fallbacks inference_geo max_tokens mcp_servers messages metadata model "
-    "output_config output_format service_tier speed stop_sequences stream system temperature thinking thread "
-    "tool_choice tools top_k top_p user_profile_id workspace_id".split()
+    words(
+        "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
+        "diagnostics fallback_credit_token fallbacks inference_geo max_tokens mcp_servers messages metadata model "
+        "output_config output_format service_tier speed stop_sequences stream system temperature thinking thread "
+        "tool_choice tools top_k top_p user_profile_id workspace_id"
+    )
 )
 
 
@@ -83,7 +86,13 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusals (claude-3-5-haiku, claude-sonnet-4)",
     refusal=refused("'{model}' does not support output format."),
-    models=["claude-3*", "claude-sonnet-4-2025*", "claude-sonnet-4-0", "claude-opus-4-2025*", "claude-opus-4-0"],
+    models=[
+        "claude-3*",
+        "claude-sonnet-4-2025*",
+        "claude-sonnet-4-0",
+        "claude-opus-4-2025*",
+        "claude-opus-4-0",
+    ],
     examples=[body(ASK, model="claude-3-5-haiku-20241022")],
     counterexamples=[body(ASK, model="claude-3-5-haiku-20241022", output_config=_format(**SUM))],
 )
@@ -217,7 +226,10 @@ def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
         "anthropic-version" not in headers or "interleaved" in headers.get("anthropic-beta", "")
     )  # recorders drop headers
     if budget is not None and isinstance(limit, int) and not interleaved:
-        place, problem = "/max_tokens", f"the limit of {limit} tokens leaves nothing beside {budget} of thinking"
+        place, problem = (
+            "/max_tokens",
+            f"the limit of {limit} tokens leaves nothing beside {budget} of thinking",
+        )
         yield met(place) if limit > budget else broken(place, problem)
 
 
@@ -261,9 +273,8 @@ def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
 
 
 def _budget(request: Request) -> int | None:
-    thinking = request.body.get("thinking")
-    enabled = isinstance(thinking, dict) and thinking.get("type") == "enabled"
-    budget = thinking.get("budget_tokens") if enabled else None
+    thinking = object_of(request.body.get("thinking"))
+    budget = thinking.get("budget_tokens") if thinking.get("type") == "enabled" else None
     return budget if isinstance(budget, int) else None
 
 

@@ -11,22 +11,25 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import messages
+from ...wires.values import items_of, words
 from ._book import ASK, IMAGE, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks
 
 MEASURED = "measured on the live API, 2026-08, claude-sonnet-5"
 SDK = "https://github.com/anthropics/anthropic-sdk-python (types)"
 
-BLOCKS = (
+BLOCKS = words(
     "advisor_tool_result bash_code_execution_tool_result code_execution_tool_result compaction connector_text "
     "container_upload document fallback image mcp_tool_listing mcp_tool_result mcp_tool_use redacted_thinking "
     "search_result server_tool_use text text_editor_code_execution_tool_result thinking tool_addition "
     "tool_reference tool_removal tool_result tool_search_tool_result tool_use web_fetch_tool_result "
     "web_search_result web_search_tool_result"
-).split()
+)
 FOREIGN = frozenset(
-    "input_text output_text input_image input_file image_url input_audio file refusal function_call "
-    "function_call_output tool_call function inlineData functionCall functionResponse toolUse toolResult".split()
+    words(
+        "input_text output_text input_image input_file image_url input_audio file refusal function_call "
+        "function_call_output tool_call function inlineData functionCall functionResponse toolUse toolResult"
+    )
 )
 SOURCES = {"image": ("base64", "url"), "document": ("base64", "content", "text", "url")}
 
@@ -76,7 +79,7 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
 def messages_are_objects(request: Request) -> Iterator[Finding]:
     """A message is an object with a role and content."""
     found = request.body.get("messages")
-    for index, message in enumerate(found if isinstance(found, list) else []):
+    for index, message in enumerate(items_of(found)):
         place, right = f"/messages/{index}", isinstance(message, dict)
         yield met(place) if right else broken(place, "the message is no object", index=index)
 
@@ -88,7 +91,10 @@ def messages_are_objects(request: Request) -> Iterator[Finding]:
     source=SDK,
     refusal=refused("messages.{index}.role: Input should be 'user' or 'assistant'"),
     examples=[body(ASK, assistant("5"), ASK)],
-    counterexamples=[body({"role": "tool", "content": "5"}), body({"role": "developer", "content": "Be brief."}, ASK)],
+    counterexamples=[
+        body({"role": "tool", "content": "5"}),
+        body({"role": "developer", "content": "Be brief."}, ASK),
+    ],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
     """A message is the user's or the assistant's (or, on models that take it, the system's)."""
@@ -195,4 +201,3 @@ def sources_are_known(request: Request) -> Iterator[Finding]:
             facts = {"place": place, "type": kind, "expected": ", ".join(f"'{tag}'" for tag in tags)}
             problem = f"{kind!r} is no source here"
             yield met(f"{pointer}/source") if known else broken(f"{pointer}/source", problem, **facts)
-

@@ -94,7 +94,11 @@ def a_prefill_does_not_think(request: Request) -> Iterator[Finding]:
     if found and not on and found[-1][1].get("role") == "assistant":
         pointer, message = found[-1]
         content = message.get("content")
-        kinds = {block.get("type") for block in content if isinstance(block, dict)} if isinstance(content, list) else ()
+        kinds = (
+            {block.get("type") for block in content if isinstance(block, dict)}
+            if isinstance(content, list)
+            else ()
+        )
         thought = "thinking" in kinds
         problem = "a thought, and thinking is off"
         yield broken(pointer, problem, index=len(found) - 1) if thought else met(pointer)

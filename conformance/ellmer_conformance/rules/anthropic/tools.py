@@ -8,6 +8,7 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
+from ...wires.anthropic import blocks, messages, tools
 from ._book import ASK, MUST, REJECT, TOOL, assistant, body, book, refused, result, use, user
 from ._schemas import circle, optional_count, strict_problem, union_count
 
@@ -20,7 +21,7 @@ def _schema(**schema: Any) -> Json:
     return {"name": "add", "input_schema": schema}
 
 
-def _strict(name: str = "add", **schema: Any) -> Json:
+def _strict(name: str = "add", /, **schema: Any) -> Json:
     return {"name": name, "strict": True, "input_schema": {"additionalProperties": False, **schema}}
 
 
@@ -98,7 +99,10 @@ def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
     source=MEASURED,
     refusal=refused("tools.{index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"),
     examples=[body(ASK, tools=[TOOL])],
-    counterexamples=[body(ASK, tools=[{**TOOL, "name": "math.add"}]), body(ASK, tools=[{**TOOL, "name": ""}])],
+    counterexamples=[
+        body(ASK, tools=[{**TOOL, "name": "math.add"}]),
+        body(ASK, tools=[{**TOOL, "name": ""}]),
+    ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
     """A tool's name has 1 to 128 letters, digits, `_` and `-`."""
@@ -121,10 +125,9 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
 def names_are_unique(request: Request) -> Iterator[Finding]:
     """No two tools have one name."""
     seen: set[str] = set()
-    for i, tool in enumerate(_tools(request.body)):
-        name = tool.get("name")
+    for pointer, tool in tools(request.body):
+        name, place = tool.get("name"), f"{pointer}/name"
         if isinstance(name, str):
-            place = f"/tools/{i}/name"
             yield broken(place, f"a second {name!r}") if name in seen else met(place)
             seen.add(name)
 
@@ -163,7 +166,10 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     ),
     examples=[body(ASK, tools=[_strict(**_object("x", required=True))])],
     counterexamples=[
-        body(ASK, tools=[_strict(type="object", properties={"n": {"$ref": "#/$defs/Node"}}, **{"$defs": {"Node": NODE}})])
+        body(
+            ASK,
+            tools=[{"name": "add", "strict": True, "input_schema": {**NODE, "$defs": {"Node": NODE}}}],
+        )
     ],
 )
 def strict_schemas_end(request: Request) -> Iterator[Finding]:
@@ -232,27 +238,21 @@ def strict_tools_are_few(request: Request) -> Iterator[Finding]:
 )
 def tools_stay_declared(request: Request) -> Iterator[Finding]:
     """While the history has calls and results, the tools stay declared."""
-    found = request.body.get("messages")
     used = any(
-        isinstance(block, dict) and block.get("type") in {"tool_use", "tool_result"}
-        for message in (found if isinstance(found, list) else [])
-        for block in (message.get("content") if isinstance(message, dict) and isinstance(message.get("content"), list) else [])
+        block.get("type") in {"tool_use", "tool_result"}
+        for pointer, message in messages(request.body)
+        for _, block in blocks(message, pointer)
     )
     if used:
         declared = request.body.get("tools") or request.body.get("mcp_servers")
         yield met("/tools") if declared else broken("", "calls in the history, and no `tools`")
 
 
-def _tools(request: Json) -> list[Json]:
-    tools = request.get("tools")
-    return [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-
-
 def _custom(request: Json) -> Iterator[tuple[int, str, Json]]:
     """The tools the client runs and describes itself; Anthropic's own have a type."""
-    for index, tool in enumerate(_tools(request)):
+    for index, (pointer, tool) in enumerate(tools(request)):
         if tool.get("type") in {None, "custom"}:
-            yield index, f"/tools/{index}", tool
+            yield index, pointer, tool
 
 
 def _strict_tools(request: Json) -> Iterator[tuple[int, str, Json]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
 from ...exchange import Json, Request
 from ...wires.gemini import contents, get, parts
@@ -41,6 +42,6 @@ def turns(request: Request) -> list[Turn]:
 def exchanges(request: Request) -> Iterator[tuple[Turn, Turn]]:
     """Each turn that calls functions, with the turn behind it; a last one is not answered yet."""
     found = turns(request)
-    for turn, following in zip(found, found[1:], strict=False):
+    for turn, following in pairwise(found):
         if turn.model and turn.of("functionCall"):
             yield turn, following

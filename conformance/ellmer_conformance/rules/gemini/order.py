@@ -6,9 +6,24 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ...wires._values import text_of
 from ...wires.gemini import get
-from ._book import ASK, IMAGE, LOSS, MUST, REJECT, SIGNATURE, answer, body, book, call, model, refused, text, user
+from ...wires.values import text_of
+from ._book import (
+    ASK,
+    IMAGE,
+    LOSS,
+    MUST,
+    REJECT,
+    SIGNATURE,
+    answer,
+    body,
+    book,
+    call,
+    model,
+    refused,
+    text,
+    user,
+)
 from ._turns import Turn, exchanges, turns
 
 COUNT = refused(

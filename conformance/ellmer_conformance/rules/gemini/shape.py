@@ -9,25 +9,31 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ...wires._values import decoded
 from ...wires.gemini import contents, declarations, get, key_of, parts, repeated, snake
+from ...wires.values import decoded, words
 from ._book import ASK, IMAGE, MUST, PNG, REJECT, TOOLS, answer, body, book, call, model, refused, text, user
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 TOP = frozenset(
-    "cached_content contents generation_config labels model model_armor_config safety_settings service_tier store "
-    "system_instruction tool_config tools".split()
+    words(
+        "cached_content contents generation_config labels model model_armor_config safety_settings service_tier store "
+        "system_instruction tool_config tools"
+    )
 )
 CONFIG = frozenset(
-    "audio_timestamp audio_transcription_config candidate_count enable_affective_dialog enable_enhanced_civic_answers "
-    "frequency_penalty image_config logprobs max_output_tokens media_resolution model_selection_config "
-    "presence_penalty response_format response_json_schema _response_json_schema response_logprobs "
-    "response_mime_type response_modalities response_schema routing_config seed speech_config stop_sequences "
-    "temperature thinking_config top_k top_p translation_config".split()
+    words(
+        "audio_timestamp audio_transcription_config candidate_count enable_affective_dialog enable_enhanced_civic_answers "
+        "frequency_penalty image_config logprobs max_output_tokens media_resolution model_selection_config "
+        "presence_penalty response_format response_json_schema _response_json_schema response_logprobs "
+        "response_mime_type response_modalities response_schema routing_config seed speech_config stop_sequences "
+        "temperature thinking_config top_k top_p translation_config"
+    )
 )
 SCHEMA = frozenset(
-    "any_of default description enum example format items max_items max_length max_properties maximum min_items "
-    "min_length min_properties minimum nullable pattern properties property_ordering required title type".split()
+    words(
+        "any_of default description enum example format items max_items max_length max_properties maximum min_items "
+        "min_length min_properties minimum nullable pattern properties property_ordering required title type"
+    )
 )
 _INDEX = re.compile(r"/(\d+)(?=/|$)")
 
@@ -44,7 +50,13 @@ _INDEX = re.compile(r"/(\d+)(?=/|$)")
         body(ASK, generationConfig={"logProbs": True}),
         body(
             ASK,
-            tools=[{"functionDeclarations": [{"name": "add", "parameters": {"type": "object", "additionalProperties": False}}]}],
+            tools=[
+                {
+                    "functionDeclarations": [
+                        {"name": "add", "parameters": {"type": "object", "additionalProperties": False}}
+                    ]
+                }
+            ],
         ),
     ],
 )
@@ -216,7 +228,9 @@ def _unknown(request: Json, *, schemas: bool) -> Iterator[tuple[str, str, str]]:
                 path = "generation_config.response_schema"
                 yield from _schema(value.get(inner), f"/{key}/{inner}", path)
     for pointer, declaration in declarations(request) if schemas else ():
-        yield from _schema(declaration.get("parameters"), f"{pointer}/parameters", f"{_proto(pointer)}.parameters")
+        yield from _schema(
+            declaration.get("parameters"), f"{pointer}/parameters", f"{_proto(pointer)}.parameters"
+        )
 
 
 def _schema(schema: Any, pointer: str, path: str) -> Iterator[tuple[str, str, str]]:

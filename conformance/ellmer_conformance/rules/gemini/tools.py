@@ -146,7 +146,9 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source="Vertex AI's recorded refusal; the wording of the Gemini API is from memory",
-    refusal=refused("* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n"),
+    refusal=refused(
+        "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n"
+    ),
     preview=True,
     examples=[body(ASK, generationConfig={"temperature": 2})],
     counterexamples=[body(ASK, generationConfig={"temperature": 3})],

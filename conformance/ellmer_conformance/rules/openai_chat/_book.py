@@ -38,7 +38,8 @@ def body(*messages: Any, **more: Any) -> Json:
 def call(*ids: str, **more: Any) -> Json:
     """An assistant message that calls `add` once for each id."""
     calls = [
-        {"id": id, "type": "function", "function": {"name": "add", "arguments": '{"x": 2, "y": 3}'}} for id in ids
+        {"id": id, "type": "function", "function": {"name": "add", "arguments": '{"x": 2, "y": 3}'}}
+        for id in ids
     ]
     return {"role": "assistant", "content": None, "tool_calls": calls, **more}
 

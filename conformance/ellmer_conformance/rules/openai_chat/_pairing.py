@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ...exchange import Json, Request
 from ...wires.openai_chat import messages
+from ...wires.values import items_of
 
 __all__ = ["Block", "Pairing", "calls_of", "pairing"]
 
@@ -45,9 +46,8 @@ class Pairing:
 
 def calls_of(message: Json) -> list[Json]:
     """The calls an assistant message makes."""
-    made = message.get("tool_calls")
-    assistant = message.get("role") == "assistant" and isinstance(made, list)
-    return [each for each in made if isinstance(each, dict)] if assistant else []
+    made = message.get("tool_calls") if message.get("role") == "assistant" else None
+    return [each for each in items_of(made) if isinstance(each, dict)]
 
 
 @lru_cache(maxsize=4)

@@ -7,13 +7,24 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ...wires.openai_chat import messages, read
+from ...wires.openai_chat import messages, parts, read
+from ...wires.values import object_of
 from .._media import IMAGE_TYPES, sniffed
 from .._openai import path, refused
 from ._book import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
 
-OLD = ("gpt-3.5*", "gpt-4*", "chatgpt-4o*", "o1*", "o3*", "o4*")  # models that refuse what newer ones overlook
-PDF: Json = {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{b64encode(b'%PDF-1.4').decode()}"}
+OLD = (
+    "gpt-3.5*",
+    "gpt-4*",
+    "chatgpt-4o*",
+    "o1*",
+    "o3*",
+    "o4*",
+)  # models that refuse what newer ones overlook
+PDF: Json = {
+    "filename": "a.pdf",
+    "file_data": f"data:application/pdf;base64,{b64encode(b'%PDF-1.4').decode()}",
+}
 OGG: Json = {"filename": "a.ogg", "file_data": f"data:audio/ogg;base64,{b64encode(b'OggS').decode()}"}
 GARBAGE: Json = {"type": "image_url", "image_url": {"url": "data:image/png;base64,bm90IGFuIGltYWdl"}}
 SOUND: Json = {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}}
@@ -75,7 +86,10 @@ def only_the_user_shows_images(request: Request) -> Iterator[Finding]:
     "TRM-015",
     MUST,
     LOSS,
-    source=["https://github.com/openai/openai-openapi/issues/523", "tool message parts are text in the specification"],
+    source=[
+        "https://github.com/openai/openai-openapi/issues/523",
+        "tool message parts are text in the specification",
+    ],
     models=["gpt-5*", "gpt-6*"],
     examples=[body(ASK, call("a"), result("a", "[see below]"), _user(IMAGE), model="gpt-5.2")],
     counterexamples=[body(ASK, call("a"), result("a", [IMAGE]), model="gpt-5.2")],
@@ -105,9 +119,7 @@ def an_image_in_a_result_is_not_seen(request: Request) -> Iterator[Finding]:
 def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
     """Audio goes to an audio model."""
     for pointer, message in messages(request.body):
-        content = message.get("content")
-        parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-        heard = any(part.get("type") == "input_audio" for part in parts)
+        heard = any(part.get("type") == "input_audio" for _, part in parts(message, pointer))
         yield broken(pointer, "this model takes no audio", path=path(pointer)) if heard else met(pointer)
 
 
@@ -131,12 +143,13 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
     Fix: send sound as `input_audio`, images as `image_url`, other text as text.
     """
     for pointer, message in messages(request.body):
-        content = message.get("content")
-        for i, part in enumerate(content if isinstance(content, list) else []):
-            file = part.get("file") if isinstance(part, dict) else None
-            data = file.get("file_data") if isinstance(file, dict) else None
+        for where, part in parts(message, pointer):
+            data = object_of(part.get("file")).get("file_data")
             if isinstance(data, str) and data.startswith("data:"):
-                place, type = f"{pointer}/content/{i}/file/file_data", data[5:].partition(";")[0].partition(",")[0]
+                place, type = (
+                    f"{where}/file/file_data",
+                    data[5:].partition(";")[0].partition(",")[0],
+                )
                 main = type.partition("/")[0]
                 wrong = main in {"audio", "video", "image"}
                 yield broken(place, f"{type} is no PDF", path=path(place), type=type) if wrong else met(place)
@@ -160,14 +173,17 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     for item in read(request):
         if item.kind == "image" and item.media and item.media.data:
             known = sniffed(item.media.data) in IMAGE_TYPES
-            yield met(item.pointer) if known else broken(item.pointer, "the bytes are no image of these formats")
+            yield (
+                met(item.pointer)
+                if known
+                else broken(item.pointer, "the bytes are no image of these formats")
+            )
 
 
 def _pictures(request: Request, roles: set[str]) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
-        role, content = message.get("role"), message.get("content")
+        role = message.get("role")
         if role in roles:
-            parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-            shown = any(part.get("type") == "image_url" for part in parts)
+            shown = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
             problem = f"an image in a message of the {role}"
             yield broken(pointer, problem, path=path(pointer), role=role) if shown else met(pointer)

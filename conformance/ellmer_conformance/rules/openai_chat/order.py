@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.openai_chat import messages
@@ -76,7 +77,9 @@ def ids_are_short(request: Request) -> Iterator[Finding]:
     REJECT,
     source="https://github.com/openai/openai-openapi (ChatCompletionMessageToolCall)",
     refusal=refused(
-        "Invalid type for '{path}': expected a string, but got {got} instead.", code="invalid_type", param="{path}"
+        "Invalid type for '{path}': expected a string, but got {got} instead.",
+        code="invalid_type",
+        param="{path}",
     ),
     examples=[body(ASK, call("call_1"), result("call_1"))],
     counterexamples=[
@@ -84,7 +87,9 @@ def ids_are_short(request: Request) -> Iterator[Finding]:
             ASK,
             {
                 "role": "assistant",
-                "tool_calls": [{"id": "a", "type": "function", "function": {"name": "add", "arguments": {"x": 2}}}],
+                "tool_calls": [
+                    {"id": "a", "type": "function", "function": {"name": "add", "arguments": {"x": 2}}}
+                ],
             },
             result("a"),
         )
@@ -210,7 +215,9 @@ def results_come_at_once(request: Request) -> Iterator[Finding]:
         for index, _ in block.answers:
             yield met(f"/messages/{index}")
         for id, index in block.late.items():
-            problem = f"messages[{block.end}] stands between the call in messages[{block.index}] and its result"
+            problem = (
+                f"messages[{block.end}] stands between the call in messages[{block.index}] and its result"
+            )
             facts = {"ids": ", ".join(block.late), "param": f"messages.[{block.end}].role"}
             yield broken(f"/messages/{index}", f"{problem} for {id!r}", **facts)
 
@@ -237,7 +244,9 @@ def the_user_waits_for_the_results(request: Request) -> Iterator[Finding]:
         if block.ended_by == "user":
             place, late = f"/messages/{block.end}", ", ".join(block.late)
             facts = {"ids": late, "param": f"messages.[{block.end}].role"}
-            yield broken(place, f"a user message before the results of {late}", **facts) if late else met(place)
+            yield (
+                broken(place, f"a user message before the results of {late}", **facts) if late else met(place)
+            )
 
 
 @book.rule(
@@ -247,7 +256,11 @@ def the_user_waits_for_the_results(request: Request) -> Iterator[Finding]:
     source=ISSUES,
     refusal=UNANSWERED,
     examples=[body(ASK, call("a"), result("a")), body(call("a"), result("a"))],
-    counterexamples=[body(ASK, call("a"), SAYS), body(ASK, call("a", "b"), result("a")), body(ASK, call("a"))],
+    counterexamples=[
+        body(ASK, call("a"), SAYS),
+        body(ASK, call("a", "b"), result("a")),
+        body(ASK, call("a")),
+    ],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
     """Every tool call has a result before the conversation goes on.

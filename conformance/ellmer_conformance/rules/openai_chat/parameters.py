@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
-from ...wires.openai_chat import messages
+from ...wires.openai_chat import messages, parts
 from .._openai import OUT_OF_RANGE, REASONING, path, ranges, refused
 from ._book import ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
@@ -164,9 +164,9 @@ def first_reasoning_models_have_no_system_prompt(request: Request) -> Iterator[F
 def audio_models_hear_or_speak(request: Request) -> Iterator[Finding]:
     """A request to an audio model has audio in it or asks for some."""
     heard = any(
-        isinstance(part, dict) and part.get("type") == "input_audio"
+        part.get("type") == "input_audio"
         for _, message in messages(request.body)
-        for part in (message.get("content") if isinstance(message.get("content"), list) else [])
+        for _, part in parts(message, "")
     )
     spoken = "audio" in (request.body.get("modalities") or [])
     earlier = any(message.get("audio") for _, message in messages(request.body))
@@ -246,7 +246,6 @@ def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
 def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
     """An audio model takes no images."""
     for pointer, message in messages(request.body):
-        content, place = message.get("content"), f"{pointer}/content"
-        parts = content if isinstance(content, list) else []
-        seen = any(isinstance(part, dict) and part.get("type") == "image_url" for part in parts)
+        place = f"{pointer}/content"
+        seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
         yield broken(place, "this model takes no images", path=path(place)) if seen else met(place)

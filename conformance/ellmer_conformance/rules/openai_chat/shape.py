@@ -10,7 +10,8 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ...wires.openai_chat import messages
+from ...wires.openai_chat import messages, parts, tools
+from ...wires.values import elements, items_of, words
 from .._openai import absent, listed, path, refused, type_name
 from ._book import ASK, MUST, REJECT, TOOL, body, book, call, result
 
@@ -20,11 +21,13 @@ MEASURED = "measured on the live API, 2026-08, gpt-5.6-terra"
 ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
 KEYS = frozenset(
-    "audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages "
-    "metadata modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key "
-    "prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed "
-    "service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity "
-    "web_search_options".split()
+    words(
+        "audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages "
+        "metadata modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key "
+        "prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed "
+        "service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity "
+        "web_search_options"
+    )
 )
 
 
@@ -72,7 +75,10 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
     refusal=refused("Unknown parameter: '{key}'.", code="unknown_parameter", param="{key}"),
     models=["gpt-5*", "o*"],
     examples=[body(ASK, model="gpt-5-mini", seed=1, service_tier="flex")],
-    counterexamples=[body(ASK, model="gpt-5-mini", top_k=5), body(ASK, model="gpt-5-mini", system="Be brief.")],
+    counterexamples=[
+        body(ASK, model="gpt-5-mini", top_k=5),
+        body(ASK, model="gpt-5-mini", system="Be brief."),
+    ],
 )
 def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has no field that the endpoint does not know.
@@ -118,7 +124,9 @@ def messages_are_a_list_of_objects(request: Request) -> Iterator[Finding]:
     if not isinstance(found, list):
         yield _mistyped("/messages", "an array of objects", found)
     elif not found:
-        text = "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array"
+        text = (
+            "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array"
+        )
         yield broken(
             "/messages", "there is no message", text=f"{text} instead.", code="empty_array", path="messages"
         )
@@ -136,7 +144,9 @@ def messages_are_a_list_of_objects(request: Request) -> Iterator[Finding]:
         "recorded refusals: `content[].type`, `file.file_id`, `tools[].type`, `response_format.json_schema.name`",
         SPEC,
     ],
-    refusal=refused("Missing required parameter: '{path}'.", code="missing_required_parameter", param="{path}"),
+    refusal=refused(
+        "Missing required parameter: '{path}'.", code="missing_required_parameter", param="{path}"
+    ),
     examples=[body(ASK, call("call_1"), result("call_1"), tools=[TOOL])],
     counterexamples=[
         body({"content": "Hi"}),
@@ -164,7 +174,9 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     REJECT,
     source=MEASURED,
     refusal=refused(
-        f"Invalid value: '{{role}}'. Supported values are: {listed(ROLES)}.", code="invalid_value", param="{path}"
+        f"Invalid value: '{{role}}'. Supported values are: {listed(ROLES)}.",
+        code="invalid_value",
+        param="{path}",
     ),
     examples=[body({"role": "developer", "content": "Be brief."}, ASK)],
     counterexamples=[body({"role": "model", "content": "Hi"})],
@@ -183,7 +195,9 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=MEASURED,
-    refusal=refused("Invalid value for 'content': expected a string, got null.", param="messages.[{index}].content"),
+    refusal=refused(
+        "Invalid value for 'content': expected a string, got null.", param="messages.[{index}].content"
+    ),
     examples=[body(ASK, call("call_1"), result("call_1", "")), body({"role": "user", "content": ""})],
     counterexamples=[
         body({"role": "user"}),
@@ -235,7 +249,7 @@ def fields_have_their_types(request: Request) -> Iterator[Finding]:
             yield _mistyped(place, "one of a string or array of objects", content)
             continue
         yield met(place)
-        for i, part in enumerate(content if isinstance(content, list) else []):
+        for i, part in enumerate(items_of(content)):
             yield from _part(part, f"{place}/{i}")
 
 
@@ -245,7 +259,9 @@ def fields_have_their_types(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal of a part of type `pdf` (gpt-4o-mini)",
     refusal=refused(
-        f"Invalid value: '{{type}}'. Supported values are: {listed(PARTS)}.", code="invalid_value", param="{path}"
+        f"Invalid value: '{{type}}'. Supported values are: {listed(PARTS)}.",
+        code="invalid_value",
+        param="{path}",
     ),
     examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]})],
     counterexamples=[
@@ -285,10 +301,7 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
 
 def _parts(request: Json) -> Iterator[tuple[str, Json]]:
     for pointer, message in messages(request):
-        content = message.get("content")
-        for i, part in enumerate(content if isinstance(content, list) else []):
-            if isinstance(part, dict):
-                yield f"{pointer}/content/{i}", part
+        yield from parts(message, pointer)
 
 
 def _part(part: Any, pointer: str) -> Iterator[Finding]:
@@ -317,20 +330,16 @@ def _requirements(request: Json) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
     """Each object with a pointer and the keys it cannot do without."""
     for pointer, message in messages(request):
         yield pointer, message, ("role", "tool_call_id") if message.get("role") == "tool" else ("role",)
-        calls = message.get("tool_calls")
-        for i, made in enumerate(calls if isinstance(calls, list) else []):
-            if isinstance(made, dict):
-                yield from _tool(made, f"{pointer}/tool_calls/{i}", ("id", "type"), ("name", "arguments"))
+        for place, made in elements(message.get("tool_calls"), f"{pointer}/tool_calls"):
+            yield from _tool(made, place, ("id", "type"), ("name", "arguments"))
     for pointer, part in _parts(request):
         kind = part.get("type")
         yield pointer, part, ("type", *((_OF_PART[kind],) if kind in _OF_PART else ()))
         file = part.get("file")
         if kind == "file" and isinstance(file, dict) and file.get("file_data") is None:
             yield f"{pointer}/file", file, ("file_id",)
-    tools = request.get("tools")
-    for i, tool in enumerate(tools if isinstance(tools, list) else []):
-        if isinstance(tool, dict):
-            yield from _tool(tool, f"/tools/{i}", ("type",), ("name",))
+    for place, tool in tools(request):
+        yield from _tool(tool, place, ("type",), ("name",))
     yield from _format(request.get("response_format"))
 
 

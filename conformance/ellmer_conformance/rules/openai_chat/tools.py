@@ -7,7 +7,7 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ...wires.openai_chat import messages, text
+from ...wires.openai_chat import messages, text, tools
 from .._openai import MISNAMED, TOO_LONG, misnamed, path, refused, schema_problems, strict_problems, too_long
 from ._book import ASK, MUST, REJECT, TOOL, body, book
 
@@ -122,7 +122,10 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal (gpt-4o-mini)",
     refusal=refused("Invalid schema for response_format '{name}': {reason}", param="response_format"),
-    examples=[body(ASK, response_format=_format(CLOSED)), body(ASK, response_format=_format(OPEN, strict=False))],
+    examples=[
+        body(ASK, response_format=_format(CLOSED)),
+        body(ASK, response_format=_format(OPEN, strict=False)),
+    ],
     counterexamples=[body(ASK, response_format=_format(OPEN))],
 )
 def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
@@ -233,7 +236,6 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
 
 
 def _functions(request: Json) -> Iterator[tuple[str, Json]]:
-    tools = request.get("tools")
-    for i, tool in enumerate(tools if isinstance(tools, list) else []):
-        if isinstance(tool, dict) and isinstance(tool.get("function"), dict):
-            yield f"/tools/{i}/function", tool["function"]
+    for pointer, tool in tools(request):
+        if isinstance(tool.get("function"), dict):
+            yield f"{pointer}/function", tool["function"]

@@ -1,6 +1,35 @@
+"""Who else speaks Chat Completions, and what is known of it.
+
+Of a vendor, only what was seen to be refused there is a reject rule; the others of OpenAI's are previews. Losses
+are losses everywhere.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
 from ...rule import RuleBook
 from ._book import book
 
+__all__ = ["dialect"]
+
+# Azure runs OpenAI's own models and checks: the deployment in the URL names the model.
+AZURE = book.extend("azure", without=["REQ-001"], REQ_004={"preview": True}, REQ_024={"preview": True})
+
+_OWN = ("deepseek", "groq", "others")
+
 
 def dialect(vendor: str) -> RuleBook:
-    return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])
+    """The rules at a vendor."""
+    if vendor in {"", book.vendor}:
+        return book
+    if vendor == "azure":
+        return AZURE
+    for name in _OWN:
+        books: dict[str, RuleBook] = import_module(f".dialects.{name}", __package__).BOOKS
+        if vendor in books:
+            return books[vendor]
+    return book.extend(vendor, only=[], without=_SEEN_ELSEWHERE)
+
+
+_SEEN_ELSEWHERE = ["TRM-015"]  # images in tool messages are seen at several gateways and servers

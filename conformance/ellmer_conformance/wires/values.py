@@ -12,7 +12,18 @@ from urllib.parse import unquote_to_bytes
 
 from ..exchange import Json, Media
 
-__all__ = ["decoded", "elements", "inline", "kind_of", "linked", "object_of", "parsed", "text_of"]
+__all__ = [
+    "decoded",
+    "elements",
+    "inline",
+    "items_of",
+    "kind_of",
+    "linked",
+    "object_of",
+    "parsed",
+    "text_of",
+    "words",
+]
 
 _DATA_URL = re.compile(r"data:(?P<type>[^;,]*)(?P<more>[^,]*),(?P<data>.*)", re.DOTALL | re.IGNORECASE)
 _TO_STANDARD = str.maketrans("-_", "+/", " \t\r\n")
@@ -30,10 +41,19 @@ def text_of(value: Any) -> str:
 
 def elements(value: Any, pointer: str) -> Iterator[tuple[str, Json]]:
     """The objects of a list, each with its pointer; the elements that are none are left out."""
-    if isinstance(value, list):
-        for i, element in enumerate(value):
-            if isinstance(element, dict):
-                yield f"{pointer}/{i}", element
+    for i, element in enumerate(items_of(value)):
+        if isinstance(element, dict):
+            yield f"{pointer}/{i}", element
+
+
+def items_of(value: Any) -> list[Any]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def words(text: str) -> tuple[str, ...]:
+    """A long list of names, written as one text."""
+    return tuple(text.split())
 
 
 def parsed(arguments: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Vendors with refusals of their own, one module each; `BOOKS` maps vendor to book."""

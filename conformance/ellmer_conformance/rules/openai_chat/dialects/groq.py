@@ -1,0 +1,110 @@
+"""Groq: a schema with a voice of its own. Whether it pairs calls and results is not known.
+
+https://console.groq.com/docs/api-reference
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from ....exchange import Request
+from ....rule import Finding, Refusal, broken, met
+from ....wires.openai_chat import messages, parts, tools
+from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, book, call, result
+
+
+def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """OpenAI's form, without the fields that are null."""
+    error = {"message": refusal.message, "type": refusal.type, "param": refusal.param}
+    body = {"error": {key: value for key, value in error.items() if value is not None}}
+    return {"content-type": "application/json"}, json.dumps(body).encode() + b"\n"
+
+
+def refused(message: str, param: str | None = None) -> Refusal:
+    """A refusal of the type that all of Groq's request errors have."""
+    return Refusal(message, type="invalid_request_error", param=param)
+
+
+TEXT_ONLY = ["groq/compound*", "llama-3.1-8b*", "llama3*"]
+
+groq = book.extend("groq", envelope=wrap, only=[], without=["TRM-003", "TRM-015", "REQ-011", "STO-008"])
+
+
+@groq.rule(
+    "ORD-014",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused("'messages.{index}' : for 'role:tool' the following must be satisfied[({what})]"),
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[
+        body(ASK, call("a"), {"role": "tool", "content": "5"}),
+        body(ASK, call("a"), {"role": "tool", "tool_call_id": "a"}),
+    ],
+)
+def results_are_whole(request: Request) -> Iterator[Finding]:
+    """A tool message has a `tool_call_id` and content."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "tool":
+            for key in ("tool_call_id", "content"):
+                what = f"'messages.{index}.{key}' : property '{key}' is missing"
+                given = message.get(key) is not None
+                yield (
+                    met(pointer) if given else broken(pointer, f"`{key}` is missing", index=index, what=what)
+                )
+
+
+@groq.rule(
+    "IMG-013",
+    MUST,
+    REJECT,
+    source="recorded refusals (groq/compound, llama-3.1-8b-instant)",
+    refusal=refused("messages[{index}].content must be a string", "messages[{index}].content"),
+    models=TEXT_ONLY,
+    examples=[body(ASK, model="llama-3.1-8b-instant")],
+    counterexamples=[body({"role": "user", "content": [IMAGE]}, model="llama-3.1-8b-instant")],
+)
+def text_models_read_text(request: Request) -> Iterator[Finding]:
+    """A text model takes no images."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
+        place = f"{pointer}/content"
+        yield broken(place, "this model takes no images", index=index) if seen else met(place)
+
+
+@groq.rule(
+    "REQ-011",
+    MUST,
+    REJECT,
+    source="recorded refusals (llama-3.1-8b-instant, groq/compound)",
+    refusal=refused("tools[{index}].type must be one of [function, mcp]"),
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
+)
+def tools_are_functions(request: Request) -> Iterator[Finding]:
+    """A tool is a function or an MCP server, or one that its model has built in."""
+    for index, (pointer, tool) in enumerate(tools(request.body)):
+        kind, place = tool.get("type"), f"{pointer}/type"
+        wrong = kind in {"web_search", "web_fetch", "web_search_preview"}
+        yield broken(place, f"a tool of type {kind}", index=index) if wrong else met(place)
+
+
+@groq.rule(
+    "STO-008",
+    MUST,
+    REJECT,
+    source="recorded refusals (llama-3.1-8b-instant, groq/compound)",
+    refusal=refused("This model does not support response format `json_schema`"),
+    models=TEXT_ONLY,
+    examples=[body(ASK, model="llama-3.1-8b-instant")],
+    counterexamples=[body(ASK, model="llama-3.1-8b-instant", response_format={"type": "json_schema"})],
+)
+def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
+    """The smaller models have no `json_schema`."""
+    format = request.body.get("response_format")
+    asked = isinstance(format, dict) and format.get("type") == "json_schema"
+    yield broken("/response_format", "this model has no json_schema") if asked else met("/model")
+
+
+BOOKS = {"groq": groq}

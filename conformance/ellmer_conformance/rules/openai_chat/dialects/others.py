@@ -1,0 +1,175 @@
+"""Vendors of whom one refusal or two are known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from ....exchange import Request
+from ....rule import Finding, Refusal, RuleBook, broken, met
+from ....wires.openai_chat import messages
+from ..._openai import envelope, refused
+from .._book import ASK, MUST, REJECT, TOOL, body, book, call, result
+from .._pairing import calls_of
+
+_UNSEEN = ["TRM-003", "TRM-015"]  # images in tool messages are fine, or nothing is known
+
+perplexity = book.extend("perplexity", only=[], without=_UNSEEN, envelope=envelope(None))
+
+
+@perplexity.rule(
+    "ORD-009",
+    MUST,
+    REJECT,
+    source="recorded refusal (sonar)",
+    refusal=Refusal(
+        "After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).",
+        type="invalid_message",
+        code=400,
+    ),
+    examples=[
+        body({"role": "system", "content": "Be brief."}, ASK, {"role": "assistant", "content": "5"}, ASK)
+    ],
+    counterexamples=[body(ASK, ASK), body({"role": "assistant", "content": "5"}, ASK)],
+)
+def sides_alternate(request: Request) -> Iterator[Finding]:
+    """After the system messages, user and assistant alternate, the user first.
+
+    Fix: merge consecutive messages of the user.
+    """
+    found = [(pointer, message.get("role")) for pointer, message in messages(request.body)]
+    while found and found[0][1] == "system":
+        found.pop(0)
+    before = "assistant"
+    for pointer, role in found:
+        side = "assistant" if role == "assistant" else "user"
+        wrong = side == before and role != "tool"
+        yield broken(pointer, f"{role} after {before}") if wrong else met(pointer)
+        before = side
+
+
+ollama = book.extend(
+    "ollama", only=["REQ-007"], without=_UNSEEN, REQ_007={"refusal": refused("invalid message format")}
+)
+
+_OPEN: dict[str, object] = {
+    "refusal": refused(
+        "an assistant message with 'tool_calls' must be followed by tool messages responding to each "
+        "'tool_call_id'. The following tool_call_ids did not have response messages: {ids}"
+    ),
+    "source": ("https://github.com/MoonshotAI/kimi-cli/issues/2405",),
+}
+moonshot = book.extend(
+    "moonshot",
+    only=["PAIR-001", "ORD-002", "ORD-003"],
+    without=_UNSEEN,
+    PAIR_001=_OPEN,
+    ORD_002=_OPEN,
+    ORD_003=_OPEN,
+)
+
+
+@moonshot.rule(
+    "THK-005",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/mastra-ai/mastra/issues/12592",
+        "https://github.com/continuedev/continue/issues/11600",
+    ],
+    refusal=refused(
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index {index}"
+    ),
+    models=["kimi-k2-thinking*"],
+    examples=[body(ASK, call("a", reasoning_content="…"), result("a"), model="kimi-k2-thinking")],
+    counterexamples=[body(ASK, call("a"), result("a"), model="kimi-k2-thinking")],
+)
+def thoughts_come_back(request: Request) -> Iterator[Finding]:
+    """An assistant message of a thinking model that calls tools has its `reasoning_content`."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if calls_of(message):
+            there = "reasoning_content" in message
+            yield met(pointer) if there else broken(pointer, "`reasoning_content` is missing", index=index)
+
+
+def _dashscope(message: str) -> Refusal:
+    return refused(f"<400> InternalError.Algo.InvalidParameter: {message}", code="invalid_parameter_error")
+
+
+_ORPHAN = {
+    "refusal": _dashscope(
+        'messages with role "tool" must be a response to a preceeding message with "tool_calls".'
+    ),
+    "source": ("https://github.com/QwenLM/qwen-code/issues/2360",),
+}
+_DANGLING = {
+    "refusal": _dashscope(
+        'An assistant message with "tool_calls" must be followed by tool messages responding to each "tool_call_id". '
+        "The following tool_call_ids did not have response messages: {ids}"
+    ),
+    "source": ("https://github.com/QwenLM/qwen-code/issues/315",),
+}
+dashscope = book.extend(
+    "dashscope",
+    only=["PAIR-001", "PAIR-002", "ORD-002", "ORD-003"],
+    without=_UNSEEN,
+    PAIR_002=_ORPHAN,
+    PAIR_001=_DANGLING,
+    ORD_002=_DANGLING,
+    ORD_003=_DANGLING,
+)
+
+
+@dashscope.rule(
+    "THK-011",
+    MUST,
+    REJECT,
+    source="recorded refusals (qwen3.7-max, qwen3.8-max)",
+    refusal=_dashscope(
+        "The tool_choice parameter does not support being set to required or object in thinking mode"
+    ),
+    examples=[body(ASK, tools=[TOOL], enable_thinking=True, model="qwen3-max")],
+    counterexamples=[
+        body(ASK, tools=[TOOL], tool_choice="required", enable_thinking=True, model="qwen3-max")
+    ],
+)
+def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
+    """While thinking is on, no tool is forced."""
+    if request.body.get("enable_thinking") is True:
+        choice = request.body.get("tool_choice")
+        forced = choice == "required" or isinstance(choice, dict)
+        yield broken("/tool_choice", "a call is forced") if forced else met("/enable_thinking")
+
+
+def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    if refusal.status == 422:
+        return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode()
+    return envelope(None)(refusal)
+
+
+huggingface = book.extend("huggingface", only=[], without=[*_UNSEEN, "REQ-003"], envelope=_plain)
+
+
+@huggingface.rule(
+    "REQ-003",
+    MUST,
+    REJECT,
+    source="recorded refusal (Meta-Llama-3-70B-Instruct)",
+    refusal=Refusal(
+        "Failed to deserialize the JSON body into the target type: messages: invalid type: string {value}, expected a "
+        "sequence at line 1 column 91",
+        status=422,
+    ),
+    examples=[body(ASK)],
+    counterexamples=[{"model": "meta-llama/Meta-Llama-3-70B-Instruct", "messages": "Hi"}],
+)
+def messages_are_a_list(request: Request) -> Iterator[Finding]:
+    """`messages` is a list."""
+    value = request.body.get("messages")
+    text = isinstance(value, str)
+    yield broken("/messages", "it is a string", value=json.dumps(value)) if text else met("/messages")
+
+
+BOOKS: dict[str, RuleBook] = {
+    each.vendor: each for each in (perplexity, ollama, moonshot, dashscope, huggingface)
+}

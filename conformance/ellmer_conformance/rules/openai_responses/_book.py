@@ -1,0 +1,43 @@
+"""The book of OpenAI Responses, and the bodies that its examples are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...exchange import Json
+from ...rule import Kind, Level, RuleBook
+from .._openai import envelope
+
+MUST, SHOULD = Level.MUST, Level.SHOULD
+REJECT, LOSS = Kind.REJECT, Kind.LOSS
+
+book = RuleBook("openai-responses", "openai", envelope(2))
+
+ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
+TOOL: Json = {
+    "type": "function",
+    "name": "add",
+    "description": "Adds two numbers",
+    "parameters": {
+        "type": "object",
+        "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+        "required": ["x", "y"],
+    },
+}
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGE: Json = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
+
+
+def body(*items: Any, **more: Any) -> Json:
+    """A request with these input items."""
+    return {"model": "gpt-4.1-mini", "input": list(items), **more}
+
+
+def call(id: str, /, **more: Any) -> Json:
+    """A call of `add`."""
+    return {"type": "function_call", "call_id": id, "name": "add", "arguments": '{"x": 2, "y": 3}', **more}
+
+
+def output(id: str, value: Any = "5", /, **more: Any) -> Json:
+    """What the client answers to a call."""
+    return {"type": "function_call_output", "call_id": id, "output": value, **more}

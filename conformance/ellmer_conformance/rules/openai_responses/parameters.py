@@ -1,0 +1,161 @@
+"""Options: their ranges, those that exclude each other, and those that a model does not take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...rule import Finding, broken, met
+from .._openai import OUT_OF_RANGE, REASONING, listed, ranges, refused
+from ._book import ASK, MUST, REJECT, body, book
+
+# The efforts of each model, as its refusals list them. A model that is not here takes what it takes.
+EFFORTS = {
+    "gpt-5": "minimal low medium high",
+    "gpt-5-mini": "minimal low medium high",
+    "gpt-5-nano": "minimal low medium high",
+    "gpt-5-codex": "low medium high",
+    "gpt-5-pro": "high",
+    "gpt-5.1-codex": "low medium high",
+    "gpt-5.1-codex-max": "low medium high xhigh",
+    "gpt-5.2-chat-latest": "medium",
+    "gpt-5.2-pro": "medium high xhigh",
+    "o1": "low medium high",
+    "o1-pro": "low medium high",
+    "o3-mini": "low medium high",
+    "o4-mini": "low medium high",
+}
+_DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+
+
+@book.rule(
+    "REQ-013",
+    MUST,
+    REJECT,
+    source="recorded refusals (gpt-4o, o1-mini)",
+    refusal=OUT_OF_RANGE,
+    examples=[body(ASK, temperature=2, max_output_tokens=16)],
+    counterexamples=[body(ASK, temperature=-1), body(ASK, max_output_tokens=10)],
+)
+def numbers_are_in_range(request: Request) -> Iterator[Finding]:
+    """Temperature is 0 to 2, `top_p` 0 to 1, `top_logprobs` 0 to 20, `max_output_tokens` at least 16."""
+    bounds = {
+        "temperature": (0.0, 2.0),
+        "top_p": (0.0, 1.0),
+        "top_logprobs": (0, 20),
+        "max_output_tokens": (16, 2**31),
+    }
+    yield from ranges(request.body, bounds)
+
+
+@book.rule(
+    "REQ-014",
+    MUST,
+    REJECT,
+    source="measured on the live API",
+    refusal=refused(
+        "Mutually exclusive parameters. Ensure you are only providing one of: 'previous_response_id' or "
+        "'conversation'.",
+        code="mutually_exclusive_parameters",
+    ),
+    examples=[body(ASK, previous_response_id="resp_1")],
+    counterexamples=[body(ASK, previous_response_id="resp_1", conversation="conv_1")],
+)
+def one_thing_is_continued(request: Request) -> Iterator[Finding]:
+    """`previous_response_id` and `conversation` exclude each other."""
+    found = [key for key in ("previous_response_id", "conversation") if request.body.get(key)]
+    if found:
+        yield broken(f"/{found[-1]}", "two things to continue") if len(found) > 1 else met(f"/{found[0]}")
+
+
+@book.rule(
+    "REQ-017",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5-mini)",
+    refusal=refused(
+        "Unsupported parameter: 'temperature' is not supported with this model.", param="temperature"
+    ),
+    models=[*REASONING, "!*chat*"],
+    examples=[body(ASK, model="gpt-5-mini")],
+    counterexamples=[body(ASK, model="gpt-5-mini", temperature=0)],
+)
+def reasoning_models_have_no_temperature(request: Request) -> Iterator[Finding]:
+    """A model that always reasons takes no temperature."""
+    value = request.body.get("temperature")
+    set_to = value is not None and value != 1
+    yield broken("/temperature", "this model has no temperature") if set_to else met("/model")
+
+
+@book.rule(
+    "REQ-018",
+    MUST,
+    REJECT,
+    source="recorded refusals of twelve models",
+    refusal=refused(
+        "Unsupported value: '{effort}' is not supported with the '{model}' model. Supported values are: {known}.",
+        code="unsupported_value",
+        param="reasoning.effort",
+    ),
+    examples=[body(ASK, model="gpt-5", reasoning={"effort": "low"})],
+    counterexamples=[
+        body(ASK, model="gpt-5", reasoning={"effort": "none"}),
+        body(ASK, model="o4-mini", reasoning={"effort": "minimal"}),
+        body(ASK, model="gpt-5-pro", reasoning={"effort": "low"}),
+    ],
+)
+def the_effort_is_known(request: Request) -> Iterator[Finding]:
+    """An effort is one of those the model has."""
+    model, effort = _DATE.sub("", request.model), _effort(request)
+    if effort is not None and model in EFFORTS:
+        efforts = EFFORTS[model].split()
+        facts = {"effort": effort, "model": request.model, "known": listed(efforts)}
+        place = "/reasoning/effort"
+        yield met(place) if effort in efforts else broken(place, f"this model has no {effort!r}", **facts)
+
+
+@book.rule(
+    "REQ-015",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5-chat-latest)",
+    refusal=refused(
+        "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+        code="unsupported_parameter",
+        param="reasoning.effort",
+    ),
+    models=["gpt-3.5*", "gpt-4*", "gpt-5-chat*"],
+    examples=[body(ASK, model="gpt-4.1-mini")],
+    counterexamples=[body(ASK, model="gpt-5-chat-latest", reasoning={"effort": "low"})],
+)
+def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
+    """A model that does not reason takes no effort."""
+    asked = _effort(request) is not None
+    yield broken("/reasoning/effort", "this model does not reason") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-016",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5.6-sol)",
+    refusal=refused(
+        "logprobs are not supported with reasoning models.",
+        code="unsupported_parameter",
+        param="top_logprobs",
+    ),
+    models=[*REASONING, "gpt-5.6*", "!*chat*"],
+    examples=[body(ASK, model="gpt-5-mini")],
+    counterexamples=[body(ASK, model="gpt-5.6-sol", top_logprobs=2)],
+)
+def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
+    """A reasoning model gives no log probabilities."""
+    asked = bool(request.body.get("top_logprobs"))
+    yield broken("/top_logprobs", "this model gives none") if asked else met("/model")
+
+
+def _effort(request: Request) -> str | None:
+    reasoning = request.body.get("reasoning")
+    effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
+    return effort if isinstance(effort, str) else None
