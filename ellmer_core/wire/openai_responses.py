@@ -172,14 +172,14 @@ class OpenAIResponses(Wire):
         return item
 
     def model_message(self, content: ContentText, own: Json) -> Json:
-        """A message of the model with one part; the full form where it has its id, the short one otherwise."""
+        """A message of the model with one part: in full where it has its id, else in short, plain text as a string."""
         part = (self.issued(content.extra) or {}).get("part", {})
         if "refusal" in part:
             part = {"type": "refusal", "refusal": content.text}
-        else:
+        elif part:
             part = {"type": "output_text", "text": content.text, **part}
         head = {"type": "message", **own} if own else {}
-        return {**head, "role": "assistant", "content": [part]}
+        return {**head, "role": "assistant", "content": [part] if part else content.text}
 
     def call(self, request: ContentToolRequest, own: Json) -> Json:
         """A function_call item, its arguments exactly as the model wrote them."""
@@ -330,8 +330,9 @@ def _thought(item: Json) -> str:
 def _append(items: list[Json], item: Json) -> None:
     """Adds an item; a part of the message that is already there joins it."""
     last = items[-1] if items else {}
-    if item.get("role") == last.get("role") == "assistant" and item.get("id") == last.get("id"):
-        items[-1] = {**last, "content": [*last["content"], *item["content"]]}
+    same = item.get("role") == last.get("role") == "assistant" and item.get("id") == last.get("id")
+    if same and type(item["content"]) is type(last["content"]):
+        items[-1] = {**last, "content": last["content"] + item["content"]}
     else:
         items.append(item)
 
