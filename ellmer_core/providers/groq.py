@@ -1,0 +1,35 @@
+"""Groq, https://console.groq.com/docs/api-reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..content import Content
+from ..wire import Json, Supports
+from ._chat_completions import ChatCompletions
+
+__all__ = ["Groq", "chat_groq"]
+
+
+@dataclass(frozen=True)
+class Groq(ChatCompletions):
+    """Refuses fields it does not know: `property 'reasoning' is unsupported, did you mean 'role'?`
+    (karthink/gptel#774), so what a model thought does not go back. Results are text: `value must be a string`."""
+
+    vendor: ClassVar[str] = "Groq"
+    default_model: ClassVar[str] = "openai/gpt-oss-120b"
+    key_vars: ClassVar[tuple[str, ...]] = ("GROQ_API_KEY",)
+    supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
+
+    base_url: str = "https://api.groq.com/openai/v1"
+
+    def fields(self, content: Content) -> Json:  # noqa: ARG002 - whatever it is
+        return {}
+
+
+def chat_groq(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with a model on Groq. Options as in `Options`; key in `GROQ_API_KEY`."""
+    return construct(Groq, system_prompt, options)
