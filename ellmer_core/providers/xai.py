@@ -1,0 +1,28 @@
+"""xAI, https://docs.x.ai/docs/api-reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ._chat_completions import ChatCompletions
+
+__all__ = ["XAI", "chat_xai"]
+
+
+@dataclass(frozen=True)
+class XAI(ChatCompletions):
+    """Reports reasoning tokens beside the completion's, and a wrong key with status 400."""
+
+    vendor: ClassVar[str] = "xAI"
+    default_model: ClassVar[str] = "grok-4.3"
+    key_vars: ClassVar[tuple[str, ...]] = ("XAI_API_KEY",)
+
+    base_url: str = "https://api.x.ai/v1"
+
+
+def chat_xai(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with xAI's Grok. Options as in `Options`; key in `XAI_API_KEY`."""
+    return construct(XAI, system_prompt, options)
