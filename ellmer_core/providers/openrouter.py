@@ -1,0 +1,36 @@
+"""OpenRouter, https://openrouter.ai/docs/api/reference/overview: many models of many vendors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire import Supports
+from ._chat_completions import ChatCompletions
+
+__all__ = ["OpenRouter", "chat_openrouter"]
+
+
+@dataclass(frozen=True)
+class OpenRouter(ChatCompletions):
+    """Translates to each model's own API: PDFs, images in tool results (seen with Claude) and reasoning go through."""
+
+    vendor: ClassVar[str] = "OpenRouter"
+    default_model: ClassVar[str] = "openai/gpt-5.6-terra"
+    key_vars: ClassVar[tuple[str, ...]] = ("OPENROUTER_API_KEY",)
+    param_names: ClassVar[Mapping[str, str]] = {
+        **ChatCompletions.param_names,
+        "reasoning_effort": "reasoning.effort",
+        "reasoning_tokens": "reasoning.max_tokens",
+    }
+    supports: ClassVar[Supports] = Supports()
+
+    base_url: str = "https://openrouter.ai/api/v1"
+
+
+def chat_openrouter(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with a model on OpenRouter. Options as in `Options`; key in `OPENROUTER_API_KEY`."""
+    return construct(OpenRouter, system_prompt, options)
