@@ -1,0 +1,28 @@
+"""Hugging Face, https://huggingface.co/docs/inference-providers/tasks/chat-completion: open models at many hosts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ._chat_completions import ChatCompletions
+
+__all__ = ["HuggingFace", "chat_huggingface"]
+
+
+@dataclass(frozen=True)
+class HuggingFace(ChatCompletions):
+    """A router: errors and streams are those of the host behind it (`model:host` picks one)."""
+
+    vendor: ClassVar[str] = "Hugging Face"
+    default_model: ClassVar[str] = "openai/gpt-oss-120b"
+    key_vars: ClassVar[tuple[str, ...]] = ("HF_TOKEN", "HUGGINGFACE_API_KEY")
+
+    base_url: str = "https://router.huggingface.co/v1"
+
+
+def chat_huggingface(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with a model on Hugging Face. Options as in `Options`; key in `HF_TOKEN` or `HUGGINGFACE_API_KEY`."""
+    return construct(HuggingFace, system_prompt, options)
