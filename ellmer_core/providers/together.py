@@ -1,0 +1,28 @@
+"""Together AI, https://docs.together.ai/reference/chat-completions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ._chat_completions import ChatCompletions
+
+__all__ = ["Together", "chat_together"]
+
+
+@dataclass(frozen=True)
+class Together(ChatCompletions):
+    """Open models."""
+
+    vendor: ClassVar[str] = "Together AI"
+    default_model: ClassVar[str] = "openai/gpt-oss-120b"
+    key_vars: ClassVar[tuple[str, ...]] = ("TOGETHER_API_KEY",)
+
+    base_url: str = "https://api.together.xyz/v1"
+
+
+def chat_together(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with a model on Together AI. Options as in `Options`; key in `TOGETHER_API_KEY`."""
+    return construct(Together, system_prompt, options)
