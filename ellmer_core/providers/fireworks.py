@@ -1,0 +1,28 @@
+"""Fireworks AI, https://docs.fireworks.ai/api-reference/post-chatcompletions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ._chat_completions import ChatCompletions
+
+__all__ = ["Fireworks", "chat_fireworks"]
+
+
+@dataclass(frozen=True)
+class Fireworks(ChatCompletions):
+    """Open models, named by their path."""
+
+    vendor: ClassVar[str] = "Fireworks AI"
+    default_model: ClassVar[str] = "accounts/fireworks/models/gpt-oss-120b"
+    key_vars: ClassVar[tuple[str, ...]] = ("FIREWORKS_API_KEY",)
+
+    base_url: str = "https://api.fireworks.ai/inference/v1"
+
+
+def chat_fireworks(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with a model on Fireworks AI. Options as in `Options`; key in `FIREWORKS_API_KEY`."""
+    return construct(Fireworks, system_prompt, options)
