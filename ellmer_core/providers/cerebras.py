@@ -1,0 +1,30 @@
+"""Cerebras, https://inference-docs.cerebras.ai/api-reference/chat-completions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire import Supports
+from ._chat_completions import ChatCompletions
+
+__all__ = ["Cerebras", "chat_cerebras"]
+
+
+@dataclass(frozen=True)
+class Cerebras(ChatCompletions):
+    """Text only. Errors are flat: `{message, type, param, code}`."""
+
+    vendor: ClassVar[str] = "Cerebras"
+    default_model: ClassVar[str] = "gpt-oss-120b"
+    key_vars: ClassVar[tuple[str, ...]] = ("CEREBRAS_API_KEY",)
+    supports: ClassVar[Supports] = Supports(images=False, pdfs=False, native_tool_media=False)
+
+    base_url: str = "https://api.cerebras.ai/v1"
+
+
+def chat_cerebras(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with a model on Cerebras: text only. Options as in `Options`; key in `CEREBRAS_API_KEY`."""
+    return construct(Cerebras, system_prompt, options)
