@@ -1,0 +1,37 @@
+"""Moonshot AI, https://platform.moonshot.ai/docs/api/chat: Kimi."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..turns import AssistantTurn
+from ..wire import Json, Supports
+from ._chat_completions import JsonMode
+
+__all__ = ["Moonshot", "chat_moonshot"]
+
+
+@dataclass(frozen=True)
+class Moonshot(JsonMode):
+    """Reasoning of a tool call must go back: `thinking is enabled but reasoning_content is missing in assistant
+    tool call message` (mastra-ai/mastra#12592); where there was none, a dot is."""
+
+    vendor: ClassVar[str] = "Moonshot AI"
+    default_model: ClassVar[str] = "kimi-k2.5"
+    key_vars: ClassVar[tuple[str, ...]] = ("MOONSHOT_API_KEY",)
+    base_url_var: ClassVar[str] = "MOONSHOT_BASE_URL"
+    supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, structured=False)
+
+    base_url: str = "https://api.moonshot.ai/v1"
+
+    def assistant(self, turn: AssistantTurn) -> list[Json]:
+        messages = super().assistant(turn)
+        return [{"reasoning_content": ".", **m} if "tool_calls" in m else m for m in messages]
+
+
+def chat_moonshot(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with Moonshot's Kimi. Options as in `Options`; key in `MOONSHOT_API_KEY`."""
+    return construct(Moonshot, system_prompt, options)
