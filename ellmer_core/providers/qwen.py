@@ -1,0 +1,31 @@
+"""Qwen on Alibaba's Model Studio, https://www.alibabacloud.com/help/en/model-studio/qwen-api-reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire import Supports
+from ._chat_completions import JsonMode
+
+__all__ = ["Qwen", "chat_qwen"]
+
+
+@dataclass(frozen=True)
+class Qwen(JsonMode):
+    """The international endpoint; `DASHSCOPE_BASE_URL` names another region's. Holds answers to JSON, not to schemas."""
+
+    vendor: ClassVar[str] = "Alibaba/Qwen"
+    default_model: ClassVar[str] = "qwen3-max"
+    key_vars: ClassVar[tuple[str, ...]] = ("DASHSCOPE_API_KEY",)
+    base_url_var: ClassVar[str] = "DASHSCOPE_BASE_URL"
+    supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, structured=False)
+
+    base_url: str = "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"
+
+
+def chat_qwen(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with Alibaba's Qwen. Options as in `Options`; key in `DASHSCOPE_API_KEY`."""
+    return construct(Qwen, system_prompt, options)
