@@ -1,0 +1,31 @@
+"""Z.ai, https://docs.z.ai/api-reference/llm/chat-completion: GLM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire import Supports
+from ._chat_completions import JsonMode
+
+__all__ = ["ZAI", "chat_zai"]
+
+
+@dataclass(frozen=True)
+class ZAI(JsonMode):
+    """Holds answers to JSON, not to schemas. `ZAI_BASE_URL` names the endpoint of a coding plan."""
+
+    vendor: ClassVar[str] = "Z.ai"
+    default_model: ClassVar[str] = "glm-4.7"
+    key_vars: ClassVar[tuple[str, ...]] = ("ZAI_API_KEY",)
+    base_url_var: ClassVar[str] = "ZAI_BASE_URL"
+    supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, structured=False)
+
+    base_url: str = "https://api.z.ai/api/paas/v4"
+
+
+def chat_zai(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with Z.ai's GLM. Options as in `Options`; key in `ZAI_API_KEY`."""
+    return construct(ZAI, system_prompt, options)
