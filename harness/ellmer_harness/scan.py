@@ -27,22 +27,20 @@ _NAME = (
 _PATTERNS = {
     "an Anthropic key": r"sk-ant-[\w-]{16,}",
     "an API key (sk-…)": r"\bsk-(?!ant-)[\w-]{20,}",
-    "a Google API key": r"\bAIza[\w-]{30,}",
-    "a Google OAuth token": r"\bya29\.[\w-]{20,}",
-    "a Groq key": r"\bgsk_\w{20,}",
+    "a Google API key": r"AIza[\w-]{30,}",
+    "a Google OAuth token": r"ya29\.[\w-]{20,}",
+    "a Groq key": r"gsk_\w{20,}",
     "an xAI key": r"\bxai-\w{20,}",
     "a Hugging Face token": r"\bhf_[A-Za-z]{20,}\b",
-    "a GitHub token": r"\b(?:gh[pousr]_\w{30,}|github_pat_\w{30,})",
+    "a GitHub token": r"(?:gh[pousr]_\w{30,}|github_pat_\w{30,})",
     "an AWS access key id": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
-    "a Slack token": r"\bxox[abprs]-[\w-]{10,}",
-    "a JSON web token": r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",
+    "a Slack token": r"xox[abprs]-[\w-]{10,}",
+    "a JSON web token": r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",
     "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
     "a Cloudflare cookie": r"__cf_bm=[\w.-]{20,}",
-    "a bearer token": r"(?i)\bbearer\s+[\w.~+/-]{20,}",
+    "a bearer token": r"\b[Bb]earer\s+[\w.~+/-]{20,}",
 }
-_ANY = re.compile(
-    "|".join(f"(?P<p{i}>{pattern})" for i, pattern in enumerate(_PATTERNS.values())).replace("(?i)", "")
-)
+_ANY = re.compile("|".join(f"(?P<p{i}>{pattern})" for i, pattern in enumerate(_PATTERNS.values())), re.ASCII)
 _WHAT = list(_PATTERNS)
 _NAMED = re.compile(rf"(?i)\b{_NAME}[\"']?\s*[:=]\s*[\"']?([^\s\"'&,<>]{{16,}})")
 _SECRET_KEY = re.compile(rf"(?i)^(?:.*[-_.])?{_NAME}$")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
+import ssl
 import struct
 import threading
 from collections import deque
@@ -115,11 +117,18 @@ def record(server, tmp_path):
     return {"mode": "rewrite", "routes": server.routes, "recorded_from": "test-server"}
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_certificates():
+    """No test speaks TLS; reading the certificates is what takes longest when a client is made."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
+        patch.setattr(ssl.SSLContext, "load_default_certs", lambda *_, **__: None)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
     """The environment of whoever runs this has no say."""
-    import os
-
     for name in os.environ:
         if any(
             word in name.upper() for word in ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "CASSETTE")
