@@ -132,8 +132,6 @@ def _called(request: ContentToolRequest) -> Any:
     given = _arguments(tool, request)
     positional = [p for p in parameters(tool.function).values() if p.kind is Parameter.POSITIONAL_ONLY]
     args = [given.pop(p.name, p.default) for p in positional]
-    while args and args[-1] is Parameter.empty:
-        args.pop()
     return tool.function(*args, **given)
 
 

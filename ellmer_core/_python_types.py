@@ -135,24 +135,25 @@ def _inlined(schema: Any, defs: Mapping[str, Any], within: tuple[str, ...] = ())
         return schema
     if "$ref" in schema:
         name = str(schema["$ref"]).removeprefix("#/$defs/")
-        if name in within or name not in defs:
+        target = defs.get(name) if isinstance(defs, Mapping) else None
+        if name in within or not isinstance(target, dict):
             raise _Unresolved
         rest = {k: v for k, v in schema.items() if k != "$ref"}
-        return _inlined(defs[name] | rest, defs, (*within, name))
+        return _inlined(target | rest, defs, (*within, name))
     return {k: _inlined_keyword(k, v, defs, within) for k, v in schema.items() if k not in GENERATED}
 
 
 def _inlined_keyword(keyword: str, value: Any, defs: Mapping[str, Any], within: tuple[str, ...]) -> Any:
     if keyword in {"enum", "const", "examples"}:
         return value
-    if keyword in {"properties", "patternProperties"}:
+    if keyword in {"properties", "patternProperties"} and isinstance(value, dict):
         return {name: _inlined(inner, defs, within) for name, inner in value.items()}
     return _inlined(value, defs, within)
 
 
 def _parsed(schema: Any, closed: bool, required: bool = True) -> Type:  # noqa: PLR0911 - one return per kind
     if not isinstance(schema, dict):
-        return TypeJsonSchema(None, required, schema)
+        return TypeJsonSchema(None, required, {} if schema is True else {"not": {}})
     schema = schema if required else _without_null(schema)
     description = schema.get("description")
     match {k: v for k, v in schema.items() if k not in {"description", "examples"}}:
@@ -176,8 +177,8 @@ def _object(description: str | None, required: bool, schema: Mapping[str, Any], 
 
 
 def _plain_object(rest: Mapping[str, Any]) -> bool:
-    known = rest.keys() <= {"properties", "required", "additionalProperties"}
-    return known and isinstance(rest.get("additionalProperties", False), bool)
+    kinds = {"properties": dict, "required": list, "additionalProperties": bool}
+    return all(name in kinds and isinstance(value, kinds[name]) for name, value in rest.items())
 
 
 def _all_text(values: list[Any]) -> bool:

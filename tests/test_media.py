@@ -1,6 +1,7 @@
 """Images and PDFs: the bytes that are sent, the type they really are, and addresses that are not fetched."""
 
 import re
+import socket
 import sys
 from base64 import b64decode, b64encode
 from contextlib import contextmanager
@@ -295,6 +296,23 @@ def test_private_addresses_are_refused_however_they_are_written(host):
     for client in (None, web({})):
         with pytest.raises(UsageError, match="inside a private network"):
             content_pdf_url(f"http://{host}/x.pdf", client=client)
+
+
+def test_a_name_is_resolved_before_it_is_fetched(monkeypatch):
+    def resolve(host, port):
+        if host == "nowhere.example":
+            raise socket.gaierror(-2, "Name or service not known")
+        return [
+            (socket.AF_INET, None, None, "", ("93.184.216.34", 0)),
+            (None, None, None, "", ("10.0.0.7", 0)),
+        ]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+
+    with pytest.raises(UsageError, match="inside a private network"):
+        content_pdf_url("https://both.example/x.pdf")
+    with pytest.raises(ConnectError, match=r"nowhere\.example: Name or service not known"):
+        content_pdf_url("https://nowhere.example/x.pdf")
 
 
 @pytest.mark.parametrize("url", ["ftp://example.com/x.pdf", "file:///etc/passwd", "x.pdf", "https://"])

@@ -1,6 +1,7 @@
 """Conversations for people: text, Markdown, HTML, files, and content classes of one's own."""
 
 import re
+import sys
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
@@ -23,6 +24,7 @@ from ellmer_core.content import (
 )
 from ellmer_core.errors import UsageError
 from ellmer_core.render import contents_html, contents_markdown, contents_text, export
+from ellmer_core.render.html import _parser
 from ellmer_core.tools import tool, tool_annotations
 from ellmer_core.turns import AssistantTurn, SystemTurn, UserTurn
 
@@ -155,6 +157,15 @@ def test_a_content_class_of_ones_own():
     assert contents_text(ContentMap("Köln")) is None
     assert contents_html(UserTurn(Shown(1, html="<b>1</b>"))) == "<b>1</b>"
     assert contents_markdown(Shown(CAT)) == contents_markdown(CAT)
+
+
+def test_without_markdown_it_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    _parser.cache_clear()
+
+    with pytest.raises(UsageError, match=re.escape('pip install "ellmer-core[html]"')):
+        contents_html(ContentText("a"))
+    assert contents_markdown(ContentText("a")) == "a"
 
 
 # nothing runs -----------------------------------------------------------------------------------------------

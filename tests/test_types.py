@@ -310,6 +310,9 @@ def test_every_problem_is_named_with_its_path():
         ({"a": 1, "b": 2}, type_from_schema('{"type":"object","properties":{"a":{"type":"integer"}}}'),
          {"a": 1, "b": 2}),
         ("anything", type_from_schema('{"type":["string","null"]}'), "anything"),
+        ({"a": [1]}, type_from_schema('{"type":"object","properties":{"a":true,"b":false}}'), {"a": [1], "b": None}),
+        ({"a": 1}, type_from_schema('{"type":"object","properties":["a"]}'), {"a": 1}),
+        (3, Annotated[int, ["not", "hashable"]], 3),
         ("anything", type_from_schema('{"$ref":"#/definitions/x"}'), "anything"),
     ],
 )  # fmt: skip
@@ -401,3 +404,23 @@ def test_a_fitting_value_is_kept_and_its_schema_reads_back_as_the_type(pair):
 
     assert text(convert(value, type)) == text(value)
     assert text(convert(value, type_from_schema(json.dumps(to_json_schema(type))))) == text(value)
+
+
+words = st.sampled_from([
+    "type", "properties", "required", "items", "enum", "const", "anyOf", "$ref", "$defs", "additionalProperties",
+    "object", "array", "string", "a", "#/$defs/a",
+])  # fmt: skip
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(words, json_values), json_values)
+def test_whatever_is_written_as_a_schema_does_not_crash(schema, value):
+    try:
+        converted = convert(value, TypeJsonSchema(schema=schema))
+    except ConversionError:
+        return
+    assert json.dumps(converted)
