@@ -11,11 +11,12 @@ import builtins
 import inspect
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterator
+from asyncio.trsock import TransportSocket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import copy_context
-from socket import SHUT_RDWR
+from socket import SHUT_RDWR, socket
 from threading import Timer
 from typing import Any, TypeVar
 
@@ -23,8 +24,9 @@ from . import _loop
 from ._cancel import StreamController
 from ._clients import Connection, Timeouts, user_agent
 from ._decoders import decoder
+from ._watch import Watch
 from .content import Content
-from .errors import AsyncToolError, ConnectError, TimeoutError, UsageError
+from .errors import AsyncToolError
 from .tools import ainvoke, invoke
 from .turns import Turn
 
@@ -90,10 +92,10 @@ class _Either:
         self.connection = connection
         self.controller = controller
         self.response: Any = None
+        self.socket: socket | TransportSocket | None = None
         self.chunks: Any = None
         self.decoder: Any = None
-        self.where = ""
-        self.ends: float | None = None  # when the answer must be complete, by time.monotonic()
+        self.watch = Watch(controller)
 
     def built(self, client: Any, sent: _loop.Send) -> Any:
         """The client's own request object."""
@@ -102,27 +104,15 @@ class _Either:
         if sent.request.sign is not None:
             headers |= sent.request.sign(sent.body, time.time())
         limits = self.connection.timeouts
-        extensions: dict[str, Any] = {}
-        self.where, self.ends = sent.request.url, None
-        if limits is not None:
-            self.ends = time.monotonic() + limits.total if limits.total is not None else None
-            connect, idle = _least(limits.connect, limits.total), _least(limits.idle, limits.total)
-            times = {"connect": connect, "read": idle, "write": idle, "pool": None}
-            extensions["timeout"] = times
-        try:
-            return client.build_request(
-                sent.request.method,
-                sent.request.url,
-                headers=headers,
-                content=sent.body,
-                extensions=extensions,
-            )
-        except UnicodeEncodeError:  # its message would quote the header, which may be the key
-            raise UsageError("A header of the request is not ASCII. Is the API key right?") from None
+        self.watch.begin(sent.request.url, limits)
+        extensions = {"timeout": _httpx_timeouts(limits)} if limits else {}
+        return client.build_request(
+            sent.request.method, sent.request.url, headers=headers, content=sent.body, extensions=extensions
+        )
 
     def opened(self, response: Any, sent: _loop.Send) -> _loop.Answer:
         """The head of the answer; its body is open."""
-        self.response = response
+        self.response, self.socket = response, _socket(response)
         self.decoder = decoder(sent.request.framing)
         headers = {name.lower(): value for name, value in response.headers.items()}
         return _loop.Answer(response.status_code, headers, time.time())
@@ -131,40 +121,6 @@ class _Either:
         """The last events after the last chunk, then `None`."""
         last, self.decoder = self.decoder, None
         return last.flush() if last else None
-
-    def overdue(self) -> bool:
-        """Whether the answer took longer than it may."""
-        return self.ends is not None and time.monotonic() >= self.ends
-
-    @contextmanager
-    def translating(self) -> Iterator[None]:
-        """The client's errors as ours: told apart by name, since every client has its own classes."""
-        try:
-            yield
-        except Exception as error:
-            names = {kind.__name__ for kind in type(error).__mro__}
-            if names & {"UnsupportedProtocol", "InvalidURL"}:
-                raise UsageError(f"base_url is not one that can be called: {error}") from error
-            if "LocalProtocolError" in names:  # its message would quote the header, which may be the key
-                raise UsageError("A header of the request is not legal. Is the API key right?") from None
-            if not names & {"RequestError", "StreamError"}:
-                raise
-            self.controller.check()
-            raise self._error(error, names) from error
-
-    def _error(self, error: Exception | None = None, names: Collection[str] = ()) -> ConnectError:
-        """What went wrong with the connection, in our terms; without an error: the answer is overdue."""
-        limits = self.connection.timeouts or Timeouts(None, None, None)
-        if error is None or self.overdue():
-            text = f"The answer of {self.where} was not complete after {_seconds(limits.total)} (timeout: total)."
-            return TimeoutError(text, "total")
-        if {"ConnectTimeout", "PoolTimeout"} & set(names):
-            text = f"No connection to {self.where} after {_seconds(limits.connect)} (timeout: connect)."
-            return TimeoutError(text, "connect")
-        if "TimeoutException" in names:
-            text = f"{self.where} sent nothing for {_seconds(limits.idle)} (timeout: idle)."
-            return TimeoutError(text, "idle")
-        return ConnectError(f"{self.where}: {str(error) or type(error).__name__}")
 
 
 class Line(_Either):
@@ -197,31 +153,29 @@ class Line(_Either):
     def send(self, sent: _loop.Send) -> _loop.Answer:
         self.drop()
         client = self.connection.blocking()
-        with self.translating():
+        with self.watch:
             response = client.send(self.built(client, sent), stream=True)
             self.chunks = response.iter_bytes()
             answer = self.opened(response, sent)
-        if self.ends is not None:
-            self.watch(self.ends - time.monotonic())
+        if self.watch.left is not None:
+            self.set_alarm(self.watch.left)
         return answer
 
     def events(self) -> list[Any] | None:
-        with self.translating():
+        with self.watch:
             chunk = next(self.chunks, None)
-        if self.overdue():
-            raise self._error()
+        self.watch.check()
         return self.flushed() if chunk is None else self.decoder.feed(chunk)
 
     def body(self) -> bytes:
-        with self.translating():
+        with self.watch:
             body = b"".join(self.chunks)
-        if self.overdue():
-            raise self._error()
+        self.watch.check()
         return body
 
     def finish(self) -> None:
         if self.decoder is not None:  # the end of the stream was not read
-            self.watch(LINGER)
+            self.set_alarm(LINGER)
             with suppress(Exception):
                 for _ in self.chunks:
                     pass
@@ -251,27 +205,26 @@ class Line(_Either):
                     "are not: use chat_async() or stream_async()."
                 )
 
-    def watch(self, seconds: float) -> None:
+    def set_alarm(self, seconds: float) -> None:
         """Ends the open answer's connection after so long, unless it is dropped before."""
-        self.unwatch()
-        self.alarm = Timer(max(seconds, 0), _hang_up, [self.response])
+        self.stop_alarm()
+        self.alarm = Timer(seconds, _hang_up, [self.socket])
         self.alarm.daemon = True
         self.alarm.start()
 
-    def unwatch(self) -> None:
+    def stop_alarm(self) -> None:
         if self.alarm is not None:
             self.alarm.cancel()
         self.alarm = None
 
     def wake(self) -> None:
         """Interrupts a read from another thread."""
-        if self.response is not None:
-            _hang_up(self.response)
+        _hang_up(self.socket)
 
     def drop(self) -> None:
         """Lets go of the open answer, if there is one."""
-        self.unwatch()
-        response, self.response = self.response, None
+        self.stop_alarm()
+        response, self.response, self.socket = self.response, None, None
         if response is not None:
             response.close()
 
@@ -307,18 +260,21 @@ class AsyncLine(_Either):
     async def send(self, sent: _loop.Send) -> _loop.Answer:
         await self.drop()
         client = await self.connection.concurrent()
-        with self.translating():
+        with self.watch:
             response = await self.within(client.send(self.built(client, sent), stream=True))
             self.chunks = response.aiter_bytes()
             return self.opened(response, sent)
 
     async def events(self) -> list[Any] | None:
-        with self.translating():
-            chunk = await self.within(anext(self.chunks, None))
+        with self.watch:
+            if self.socket is None or self.watch.ends is not None:
+                chunk = await self.within(anext(self.chunks, None))
+            else:  # faster, and wake() ends it
+                chunk = await anext(self.chunks, None)
         return self.flushed() if chunk is None else self.decoder.feed(chunk)
 
     async def body(self) -> bytes:
-        with self.translating():
+        with self.watch:
             return await self.within(self._rest())
 
     async def finish(self) -> None:
@@ -349,20 +305,18 @@ class AsyncLine(_Either):
     async def within(self, awaitable: Awaitable[T]) -> T:
         """Awaits, until the whole answer takes too long or the controller is used."""
         try:
-            async with asyncio.timeout(
-                None if self.ends is None else self.ends - time.monotonic()
-            ) as self.scope:
+            async with asyncio.timeout(self.watch.left) as self.scope:
                 return await awaitable
         except builtins.TimeoutError:
             self.controller.check()
-            if not self.overdue():
-                raise
-            raise self._error() from None
+            self.watch.check()
+            raise
         finally:
             self.scope = None
 
     def wake(self) -> None:
         """Interrupts what is awaited, from this thread or another."""
+        _hang_up(self.socket)
         with suppress(RuntimeError):  # the loop has ended meanwhile
             if self.running is not None:
                 self.running.call_soon_threadsafe(self._expire)
@@ -377,18 +331,26 @@ class AsyncLine(_Either):
 
     async def drop(self) -> None:
         """Lets go of the open answer, if there is one."""
-        response, self.response = self.response, None
+        response, self.response, self.socket = self.response, None, None
         if response is not None:
             await response.aclose()
 
 
-def _hang_up(response: Any) -> None:
-    """Ends the connection under an answer from outside: whoever is reading it sees its end."""
+def _socket(response: Any) -> socket | TransportSocket | None:
+    """The socket under an answer, if it is one that can be shut down from outside."""
     stream = response.extensions.get("network_stream")
-    sock = stream.get_extra_info("socket") if stream is not None else None
-    if sock is not None:
-        with suppress(OSError):
-            sock.shutdown(SHUT_RDWR)
+    found = stream.get_extra_info("socket") if stream is not None else None
+    return found if isinstance(found, socket | TransportSocket) else None
+
+
+def _hang_up(connection: socket | TransportSocket | None) -> None:
+    """Ends a connection: whoever is reading from it, in whatever thread, sees its end."""
+    with suppress(OSError):
+        match connection:
+            case socket():  # not SSLSocket's own method: it would pull the TLS layer from under the reader
+                socket.shutdown(connection, SHUT_RDWR)
+            case TransportSocket():
+                connection.shutdown(SHUT_RDWR)
 
 
 def _within(wait: _loop.Wait) -> float:
@@ -396,9 +358,10 @@ def _within(wait: _loop.Wait) -> float:
     return random.uniform(wait.at_least, wait.at_most)  # noqa: S311 - no secret
 
 
+def _httpx_timeouts(limits: Timeouts) -> dict[str, float | None]:
+    connect, idle = _least(limits.connect, limits.total), _least(limits.idle, limits.total)
+    return {"connect": connect, "read": idle, "write": idle, "pool": None}
+
+
 def _least(*limits: float | None) -> float | None:
     return min((limit for limit in limits if limit is not None), default=None)
-
-
-def _seconds(limit: float | None) -> str:
-    return "the client's own limit" if limit is None else f"{limit:g} s"

@@ -258,9 +258,6 @@ def _whatever_body() -> Loop[bytes]:
     return body
 
 
-_NOTHING = (ContentText(""), ContentThinking(""))
-
-
 def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
     """Shows an answer while it comes. An end without the format's end mark is no end."""
     merger = plan.wire.merger()
@@ -278,7 +275,7 @@ def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
             break
         for event in events:
             for piece in merger.add(event):
-                if piece in _NOTHING:
+                if not _says_something(piece):
                     continue
                 history.receive(piece)
                 yield Emit(piece)
@@ -290,6 +287,13 @@ def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
             "The answer stopped before its end" + (f": {why}" if why else ": no end mark came.")
         ) from why
     return plan.wire.turn(merger.response())
+
+
+def _says_something(piece: Content) -> bool:
+    match piece:
+        case ContentText(text) | ContentThinking(text):
+            return bool(text)
+    return True
 
 
 def _completed(turn: AssistantTurn, plan: Plan, duration: float) -> AssistantTurn:
