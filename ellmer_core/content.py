@@ -34,7 +34,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Content:
-    """Base class of everything a turn can hold."""
+    """Base class of everything a turn can hold. `str()` is its printed form."""
+
+    def __str__(self) -> str:
+        from .transcript import format_content  # noqa: PLC0415 - it knows the contents
+
+        return format_content(self)
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class ContentImageInline(ContentImage):
     """
 
     type: str
-    data: str = ""
+    data: str = field(default="", repr=False)
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -79,7 +84,7 @@ class ContentPDF(Content):
     """A PDF sent along: `data` is its bytes in standard base64."""
 
     type: str
-    data: str
+    data: str = field(repr=False)
     filename: str = "document.pdf"
 
 

@@ -42,13 +42,18 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Turn:
-    """Base class: some contents, in order. A string stands for a `ContentText`."""
+    """Base class: some contents, in order. A string stands for a `ContentText`. `str()` is its printed form."""
 
     contents: tuple[Content, ...]
     role: ClassVar[str] = ""
 
     def __init__(self, contents: str | Content | Iterable[str | Content] = ()) -> None:
         object.__setattr__(self, "contents", as_contents(contents))
+
+    def __str__(self) -> str:
+        from .transcript import format_turn  # noqa: PLC0415 - it knows the turns
+
+        return format_turn(self)
 
     @property
     def text(self) -> str:

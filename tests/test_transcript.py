@@ -92,9 +92,9 @@ EXAMPLES = {
 @pytest.mark.parametrize(("section", "name", "form"), list(documented()))
 def test_every_documented_form(section, name, form):
     if section == "Contents":
-        assert format_content(EXAMPLES[name]) == form
+        assert format_content(EXAMPLES[name]) == str(EXAMPLES[name]) == form
     elif section == "Turns":
-        assert format_turn(EXAMPLES[name]) == form
+        assert format_turn(EXAMPLES[name]) == str(EXAMPLES[name]) == form
     else:
         chat = format_chat(
             "OpenAI", "gpt-5-nano", [*CHAT, EXAMPLES["partial"]] if name == "partial" else CHAT

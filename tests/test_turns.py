@@ -6,6 +6,7 @@ import pytest
 
 from ellmer_core.content import (
     ContentImageInline,
+    ContentPDF,
     ContentText,
     ContentToolRequest,
     ContentToolResult,
@@ -64,3 +65,10 @@ def test_replaced_keeps_any_subclass():
 
     assert type(replaced(shown, value=1)) is Shown
     assert (replaced(shown, value=1).value, shown.value) == (1, "<b>")
+
+
+def test_no_repr_holds_the_bytes():
+    image, pdf = ContentImageInline("image/png", "A" * 100), ContentPDF("application/pdf", "A" * 100)
+
+    assert "AAA" not in repr(UserTurn([image, pdf, ContentToolResult([image])]))
+    assert ContentImageInline("image/png", "A") != ContentImageInline("image/png", "B")
