@@ -22,7 +22,7 @@ from ._echo import EchoMode, default_echo
 from .errors import UsageError
 from .wire import Wire
 
-__all__ = ["Options", "chat", "construct"]
+__all__ = ["Options", "chat", "construct", "setting"]
 
 GROUP = "ellmer_core.providers"
 
@@ -34,7 +34,7 @@ class Options(TypedDict, total=False):
     - `params`: neutral parameters: `temperature`, `top_p`, `max_tokens`, `stop_sequences`, `seed`,
       `reasoning_effort`, …; those that the wire format does not have are left out with a warning.
     - `api_key`: the key. Default: the vendor's environment variable, read anew for each request.
-    - `credentials`: a function that gives the key, called for each request.
+    - `credentials`: a function that gives the key (or token), called for each request.
     - `api_args`: merged into the body of each request, last; `None` removes a field.
     - `api_headers`: added to the headers of each request, last.
     - `base_url`: where the API is. Default: the vendor's environment variable for it, else the vendor's own.
@@ -51,7 +51,7 @@ class Options(TypedDict, total=False):
     model: str | None
     params: Mapping[str, Any] | None
     api_key: str | None
-    credentials: Callable[[], str] | None
+    credentials: Callable[[], Any] | None
     api_args: Mapping[str, Any] | None
     api_headers: Mapping[str, str] | None
     base_url: str | None
@@ -126,7 +126,7 @@ def _model(wire: type[Wire], model: str | None) -> str:
 
 
 def _base_url(wire: type[Wire], base_url: str | None) -> str:
-    url = base_url or os.environ.get(wire.base_url_var or "-", "").strip() or wire.base_url
+    url = base_url or _variable(wire.base_url_var or "-") or wire.base_url
     if not url:
         raise UsageError(f"{wire.vendor} needs base_url=, the URL of the server.")
     return url
@@ -146,16 +146,27 @@ def _credentials(
         return credentials
     if api_key is not None:
         return partial(str, api_key.strip())
-    if not wire.key_vars:
+    if not wire.key_vars or (wire.key_optional and not any(map(_variable, wire.key_vars))):
         return None
     read = partial(_environment_key, wire.vendor, wire.key_vars)
     read()
     return read
 
 
+def setting(name: str, value: str | None, *variables: str) -> str:
+    """What the caller gave as `name`, or else the first of the environment variables that is set."""
+    if found := value or next(filter(None, map(_variable, variables)), ""):
+        return found
+    raise UsageError(f"Give {name}=, or set the environment variable {' or '.join(variables)}.")
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, "").strip()
+
+
 def _environment_key(vendor: str, variables: Sequence[str]) -> str:
     for name in variables:
-        if key := os.environ.get(name, "").strip():
+        if key := _variable(name):
             return key
     raise UsageError(
         f"No key for {vendor}: set the environment variable {' or '.join(variables)}, or give api_key=."

@@ -13,7 +13,7 @@ from ..wire import Json, Request, Supports
 from ..wire._shared import json_schema, json_text
 from ..wire.openai_chat import OpenAIChat
 
-__all__ = ["ChatCompletions", "JsonMode"]
+__all__ = ["Alternating", "ChatCompletions", "JsonMode"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,21 @@ class ChatCompletions(OpenAIChat):
         parameters = json_schema(tool.arguments)
         function = {"name": tool.name, "description": tool.description, "parameters": parameters}
         return {"type": "function", "function": function}
+
+
+@dataclass(frozen=True)
+class Alternating(ChatCompletions):
+    """User and model have to take turns (templates of open models raise for two of one): neighbours are joined."""
+
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        messages: list[Json] = []
+        for message in super().messages(turns):
+            last = messages[-1] if messages else None
+            if last and last["role"] == message["role"] == "user":
+                messages[-1] = {**last, "content": [*_parts(last), *_parts(message)]}
+            else:
+                messages.append(message)
+        return messages
 
 
 @dataclass(frozen=True)
@@ -55,3 +70,8 @@ class JsonMode(ChatCompletions):
 
     def schema(self, type: Type) -> Json:
         return json_schema(type)
+
+
+def _parts(message: Json) -> list[Json]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content

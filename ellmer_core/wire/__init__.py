@@ -103,6 +103,7 @@ class Wire(ABC):
     vendor: ClassVar[str]  # "OpenAI": as printed
     default_model: ClassVar[str]
     key_vars: ClassVar[tuple[str, ...]] = ()  # environment variables that may hold the key, first one wins
+    key_optional: ClassVar[bool] = False  # the server may do without one
     base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
     param_names: ClassVar[
         Mapping[str, str]
