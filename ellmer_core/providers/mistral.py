@@ -1,0 +1,28 @@
+"""Mistral, https://docs.mistral.ai/api/endpoint/chat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire.mistral import MistralChat
+
+__all__ = ["Mistral", "chat_mistral"]
+
+
+@dataclass(frozen=True)
+class Mistral(MistralChat):
+    """Mistral's own service."""
+
+    default_model: ClassVar[str] = "mistral-large-latest"
+    key_vars: ClassVar[tuple[str, ...]] = ("MISTRAL_API_KEY",)
+
+
+def chat_mistral(
+    system_prompt: str | None = None, *, strict_order: bool = False, **options: Unpack[Options]
+) -> Chat:
+    """A chat with Mistral. Options as in `Options`; key in `MISTRAL_API_KEY`. `strict_order` is for other hosts
+    of its models, which refuse a user message right after a tool's."""
+    return construct(Mistral, system_prompt, options, strict_order=strict_order)
