@@ -1,0 +1,25 @@
+"""Cohere, https://docs.cohere.com/v2/reference/chat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire.cohere import CohereChat
+
+__all__ = ["Cohere", "chat_cohere"]
+
+
+@dataclass(frozen=True)
+class Cohere(CohereChat):
+    """Version 2 of the API."""
+
+    default_model: ClassVar[str] = "command-a-03-2025"
+    key_vars: ClassVar[tuple[str, ...]] = ("CO_API_KEY", "COHERE_API_KEY")
+
+
+def chat_cohere(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with Cohere's Command. Options as in `Options`; key in `CO_API_KEY` or `COHERE_API_KEY`."""
+    return construct(Cohere, system_prompt, options)
