@@ -1,0 +1,29 @@
+"""vLLM, https://docs.vllm.ai/en/latest/serving/openai_compatible_server: open models on a server of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ._chat_completions import Alternating
+
+__all__ = ["VLLM", "chat_vllm"]
+
+
+@dataclass(frozen=True)
+class VLLM(Alternating):
+    """Most models' templates say: `Conversation roles must alternate user/assistant/user/assistant/...`."""
+
+    vendor: ClassVar[str] = "vLLM"
+    key_vars: ClassVar[tuple[str, ...]] = ("VLLM_API_KEY",)
+    key_optional: ClassVar[bool] = True
+    base_url_var: ClassVar[str] = "VLLM_BASE_URL"
+
+    base_url: str = "http://localhost:8000/v1"
+
+
+def chat_vllm(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with a model in vLLM; `model` is required. Options as in `Options`; key, if any, in `VLLM_API_KEY`."""
+    return construct(VLLM, system_prompt, options)
