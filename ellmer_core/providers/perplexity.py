@@ -1,0 +1,42 @@
+"""Perplexity, https://docs.perplexity.ai/api-reference/chat-completions-post: answers from the web, without tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..errors import UsageError
+from ..tools import ToolDef
+from ..turns import Turn
+from ..wire import Json, Supports
+from ._chat_completions import Alternating
+
+__all__ = ["Perplexity", "chat_perplexity"]
+
+
+@dataclass(frozen=True)
+class Perplexity(Alternating):
+    """`After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).`"""
+
+    vendor: ClassVar[str] = "Perplexity"
+    default_model: ClassVar[str] = "sonar"
+    key_vars: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY",)
+    supports: ClassVar[Supports] = Supports(tools=False, pdfs=False, native_tool_media=False)
+
+    base_url: str = "https://api.perplexity.ai"
+
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        said = super().messages(turns)
+        user = next((n for n, message in enumerate(said) if message["role"] == "user"), 0)
+        return [message for n, message in enumerate(said) if n >= user or message["role"] == "system"]
+
+    def tool(self, tool: ToolDef) -> Json:
+        raise UsageError(f"{self.vendor}'s models call no tools: do not register {tool.name!r} here.")
+
+
+def chat_perplexity(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with Perplexity. Options as in `Options`; key in `PERPLEXITY_API_KEY`."""
+    return construct(Perplexity, system_prompt, options)
