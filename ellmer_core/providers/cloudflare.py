@@ -1,0 +1,35 @@
+"""Cloudflare Workers AI, https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility/."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct, setting
+from ._chat_completions import ChatCompletions
+
+__all__ = ["Cloudflare", "chat_cloudflare"]
+
+_API = "https://api.cloudflare.com/client/v4/accounts"
+
+
+@dataclass(frozen=True)
+class Cloudflare(ChatCompletions):
+    """Open models. Structured output comes as an object where others send its text."""
+
+    vendor: ClassVar[str] = "Cloudflare"
+    default_model: ClassVar[str] = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
+    key_vars: ClassVar[tuple[str, ...]] = ("CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY")
+
+    base_url: str = ""
+
+
+def chat_cloudflare(
+    system_prompt: str | None = None, *, account: str | None = None, **options: Unpack[Options]
+) -> Chat:
+    """A chat with a model on Cloudflare. Options as in `Options`; key in `CLOUDFLARE_API_TOKEN`, account id in
+    `CLOUDFLARE_ACCOUNT_ID`."""
+    if not options.get("base_url"):
+        options["base_url"] = f"{_API}/{setting('account', account, 'CLOUDFLARE_ACCOUNT_ID')}/ai/v1"
+    return construct(Cloudflare, system_prompt, options)
