@@ -1,0 +1,30 @@
+"""Portkey, https://portkey.ai/docs/api-reference/inference-api/chat: a gateway to the models of many vendors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct
+from ..wire.openai_chat import OpenAIChat
+
+__all__ = ["Portkey", "chat_portkey"]
+
+
+@dataclass(frozen=True)
+class Portkey(OpenAIChat):
+    """Models are named `@provider/model`; what they take is up to the provider."""
+
+    vendor: ClassVar[str] = "Portkey"
+    key_vars: ClassVar[tuple[str, ...]] = ("PORTKEY_API_KEY",)
+
+    base_url: str = "https://api.portkey.ai/v1"
+
+    def headers(self) -> dict[str, str]:
+        return {"x-portkey-api-key": self.credentials()} if self.credentials else {}
+
+
+def chat_portkey(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat through Portkey; `model` is required. Options as in `Options`; key in `PORTKEY_API_KEY`."""
+    return construct(Portkey, system_prompt, options)
