@@ -1,0 +1,37 @@
+"""Snowflake Cortex, https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct, setting
+from ..wire.openai_chat import OpenAIChat
+from ._chat_completions import ChatCompletions
+
+__all__ = ["Snowflake", "chat_snowflake"]
+
+
+@dataclass(frozen=True)
+class Snowflake(ChatCompletions):
+    """Models of many makers inside a Snowflake account. The key is a programmatic access token."""
+
+    vendor: ClassVar[str] = "Snowflake"
+    default_model: ClassVar[str] = "claude-sonnet-4-5"
+    key_vars: ClassVar[tuple[str, ...]] = ("SNOWFLAKE_PAT", "SNOWFLAKE_TOKEN")
+    param_names: ClassVar[Mapping[str, str]] = OpenAIChat.param_names
+
+    base_url: str = ""
+
+
+def chat_snowflake(
+    system_prompt: str | None = None, *, account: str | None = None, **options: Unpack[Options]
+) -> Chat:
+    """A chat with a model on Snowflake. Options as in `Options`; token in `SNOWFLAKE_PAT`, the account's identifier
+    (`myorg-myaccount`) in `SNOWFLAKE_ACCOUNT`."""
+    if not options.get("base_url"):
+        host = setting("account", account, "SNOWFLAKE_ACCOUNT")
+        options["base_url"] = f"https://{host}.snowflakecomputing.com/api/v2/cortex/v1"
+    return construct(Snowflake, system_prompt, options)
