@@ -1,0 +1,51 @@
+"""OpenAI's models on Azure, https://learn.microsoft.com/azure/ai-foundry/openai/reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct, setting
+from ..wire import Json, Request, Supports
+from ..wire.openai_chat import OpenAIChat
+
+__all__ = ["AzureOpenAI", "chat_azure_openai"]
+
+
+@dataclass(frozen=True)
+class AzureOpenAI(OpenAIChat):
+    """Chat Completions of a resource; `model` is the name of a deployment. An `api_version` is for the older URLs,
+    `entra` says that the credentials are tokens of Microsoft Entra ID."""
+
+    vendor: ClassVar[str] = "Azure/OpenAI"
+    key_vars: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
+    supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, thinking=False)
+
+    base_url: str = ""
+    api_version: str = ""
+    entra: bool = False
+
+    def headers(self) -> dict[str, str]:
+        return super().headers() if self.entra or not self.credentials else {"api-key": self.credentials()}
+
+    def post(self, url: str, body: Json, *, stream: bool) -> Request:
+        version = f"?api-version={self.api_version}" if self.api_version else ""
+        return super().post(url + version, body, stream=stream)
+
+
+def chat_azure_openai(
+    system_prompt: str | None = None,
+    *,
+    endpoint: str | None = None,
+    api_version: str = "",
+    **options: Unpack[Options],
+) -> Chat:
+    """A chat with a deployment (`model`) on Azure. Options as in `Options`; the resource's URL in
+    `AZURE_OPENAI_ENDPOINT`, key in `AZURE_OPENAI_API_KEY`, or `credentials` that give an Entra ID token."""
+    if not options.get("base_url"):
+        resource = setting("endpoint", endpoint, "AZURE_OPENAI_ENDPOINT").rstrip("/")
+        path = f"deployments/{options.get('model')}" if api_version else "v1"
+        options["base_url"] = f"{resource}/openai/{path}"
+    entra = options.get("credentials") is not None
+    return construct(AzureOpenAI, system_prompt, options, api_version=api_version, entra=entra)
