@@ -1,0 +1,18 @@
+"""GitHub Models, which is no more: https://github.blog/changelog/ (retired on 30 July 2026)."""
+
+from __future__ import annotations
+
+from typing import NoReturn, Unpack
+
+from .._vendors import Options
+from ..errors import UsageError
+
+__all__ = ["chat_github"]
+
+
+def chat_github(system_prompt: str | None = None, **options: Unpack[Options]) -> NoReturn:  # noqa: ARG001 - as every vendor's
+    """Says that GitHub Models was retired."""
+    raise UsageError(
+        "GitHub Models was retired on 30 July 2026. Its models are at their makers' (chat_openai(), chat_mistral(), "
+        "…), on Azure (chat_azure_openai()) and behind chat_openrouter()."
+    )
