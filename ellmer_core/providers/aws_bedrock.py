@@ -1,0 +1,59 @@
+"""Amazon Bedrock, https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._sigv4 import AwsKeys, signed
+from .._vendors import Options, construct, setting
+from ..wire import Json, Request
+from ..wire.bedrock import Bedrock
+from ._cloud import aws_credentials
+
+__all__ = ["AWSBedrock", "chat_aws_bedrock"]
+
+
+@dataclass(frozen=True)
+class AWSBedrock(Bedrock):
+    """Converse in one region. Credentials are a Bedrock API key, or `AwsKeys`, with which each request is signed."""
+
+    default_model: ClassVar[str] = "us.anthropic.claude-sonnet-5"
+    key_vars: ClassVar[tuple[str, ...]] = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID")
+
+    region: str = "us-east-1"
+
+    def headers(self) -> dict[str, str]:
+        return {} if self.signs() else super().headers()
+
+    def post(self, url: str, body: Json, *, stream: bool) -> Request:
+        request = super().post(url, body, stream=stream)
+        return replace(request, sign=partial(self.signed, url)) if self.signs() else request
+
+    def signs(self) -> bool:
+        """Whether there are keys to sign with; an API key goes along as it is."""
+        return self.credentials is not None and isinstance(self.credentials(), AwsKeys)
+
+    def signed(self, url: str, body: bytes, at: float) -> Mapping[str, str]:
+        """The headers that sign a request."""
+        return signed(url, body, at, keys=self.credentials(), region=self.region, service="bedrock")
+
+
+def chat_aws_bedrock(
+    system_prompt: str | None = None,
+    *,
+    region: str | None = None,
+    profile: str | None = None,
+    **options: Unpack[Options],
+) -> Chat:
+    """A chat with a model on Bedrock. Options as in `Options`; region in `AWS_REGION`. The key is looked for in
+    `AWS_BEARER_TOKEN_BEDROCK`, then as AWS's own tools do it, for which `profile` is."""
+    if not options.get("base_url"):
+        region = setting("region", region, "AWS_REGION", "AWS_DEFAULT_REGION")
+        options["base_url"] = f"https://bedrock-runtime.{region}.amazonaws.com"
+    if options.get("api_key") is None and options.get("credentials") is None:
+        options["credentials"] = aws_credentials(profile)
+    return construct(AWSBedrock, system_prompt, options, region=region or "us-east-1")
