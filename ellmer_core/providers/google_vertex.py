@@ -1,0 +1,60 @@
+"""Gemini on Google Cloud's Vertex AI, https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from mimetypes import guess_type
+from typing import ClassVar, Unpack
+
+from .._chat import Chat
+from .._vendors import Options, construct, setting
+from ..content import Content, ContentToolRequest
+from ..wire import Json
+from ..wire.gemini import Gemini
+from ._cloud import google_credentials
+
+__all__ = ["GoogleVertex", "chat_google_vertex"]
+
+
+@dataclass(frozen=True)
+class GoogleVertex(Gemini):
+    """Fetches files from URLs and buckets; knows no ids of calls: `Unknown name "id" at
+    'contents[1].parts[0].function_call': Cannot find field.` (vercel/ai#15664)."""
+
+    vendor: ClassVar[str] = "Google/Vertex"
+    default_model: ClassVar[str] = "gemini-3.5-flash"
+
+    base_url: str = ""
+    bearer: bool = True
+
+    def headers(self) -> dict[str, str]:
+        token = self.credentials() if self.credentials else ""
+        return {"authorization": f"Bearer {token}"} if self.bearer else {"x-goog-api-key": token}
+
+    def server_id(self, request: ContentToolRequest) -> Json:  # noqa: ARG002 - see above
+        return {}
+
+    def remote(self, content: Content, url: str) -> Json:  # noqa: ARG002 - the URL is all there is
+        return {"fileData": {"mimeType": guess_type(url)[0] or "image/jpeg", "fileUri": url}}
+
+
+def chat_google_vertex(
+    system_prompt: str | None = None,
+    *,
+    project: str | None = None,
+    location: str | None = None,
+    **options: Unpack[Options],
+) -> Chat:
+    """A chat with Gemini on Vertex AI. Options as in `Options`; project and location in `GOOGLE_CLOUD_PROJECT` and
+    `GOOGLE_CLOUD_LOCATION` (default `global`). Without `api_key` or `credentials` (a function that gives an access token), the
+    application default credentials are used, by way of google-auth."""
+    if not options.get("base_url"):
+        place = location or os.environ.get("GOOGLE_CLOUD_LOCATION") or "global"
+        path = f"projects/{setting('project', project, 'GOOGLE_CLOUD_PROJECT')}/locations/{place}"
+        host = "" if place == "global" else f"{place}-"
+        options["base_url"] = f"https://{host}aiplatform.googleapis.com/v1beta1/{path}/publishers/google"
+    bearer = options.get("api_key") is None
+    if bearer and options.get("credentials") is None:
+        options["credentials"] = google_credentials()
+    return construct(GoogleVertex, system_prompt, options, bearer=bearer)
