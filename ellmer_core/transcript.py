@@ -44,7 +44,7 @@ def format_content(content: Content) -> str:
 
 def format_turn(turn: Turn) -> str:
     """A turn: who speaks, and what is said, one content after the other."""
-    return "\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *map(format_content, flatten(turn.contents))])
+    return "\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)])
 
 
 def format_chat(vendor: str, model: str, turns: Sequence[Turn]) -> str:
@@ -56,8 +56,17 @@ def format_chat(vendor: str, model: str, turns: Sequence[Turn]) -> str:
     """
     lines = [_header(vendor, model, turns)]
     for turn, label in zip(turns, _labels(turns), strict=True):
-        lines += [_rule(label), *map(format_content, flatten(turn.contents))]
+        lines += [_rule(label), *_lines(turn)]
     return _printable("\n".join(lines))
+
+
+def _lines(turn: Turn) -> list[str]:
+    """The contents as text; what has no words (a sealed thought, say) has no line."""
+    return [format_content(content) for content in flatten(turn.contents) if not _is_silent(content)]
+
+
+def _is_silent(content: Content) -> bool:
+    return getattr(content, "text", None) == "" or getattr(content, "thinking", None) == ""
 
 
 # contents ---------------------------------------------------------------------------------------------------

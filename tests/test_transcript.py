@@ -280,3 +280,10 @@ def test_printing_never_raises(value):
 def test_printing_never_raises_on_data(value):
     for printed in printed_everywhere(value):
         printed.encode()
+
+
+def test_what_has_no_words_has_no_line():
+    turn = AssistantTurn(
+        [ContentThinking("", extra={"gemini": {"sealed": True}}), ContentText("Yes."), ContentText("")]
+    )
+    assert format_turn(turn) == "<Turn: assistant>\nYes."

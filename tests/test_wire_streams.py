@@ -429,7 +429,8 @@ def test_gemini_joins_plain_text_and_keeps_signed_parts_apart():
         parts({"text": "", "thoughtSignature": "S=="}),
         parts({"text": ""}, finish="STOP", usageMetadata={"candidatesTokenCount": 3}),
     )
-    assert [getattr(c, "thinking", None) or c.text for c in turn.contents] == ["hm", "ab", ""]
+    assert [type(c) for c in turn.contents] == [ContentThinking, ContentText, ContentThinking]
+    assert (turn.contents[0].thinking, turn.text, turn.contents[2].thinking) == ("hm", "ab", "")
     assert (turn.tokens.input, turn.tokens.output, turn.tokens.reasoning) == (5, 5, 2)
     assert len(shown) == 4
     assert turn.json["modelVersion"] == "g-3"

@@ -244,7 +244,8 @@ class AnthropicMessages(Wire):
         reason = response.get("stop_reason")
         blocks = response.get("content") or []
         cut = FINISH.get(reason or "") in _shared.CUT
-        contents = [self.block(block, cut=cut and block is blocks[-1]) for block in blocks]
+        said = [block for block in blocks if block.get("type") != "text" or block.get("text")]
+        contents = [self.block(block, cut=cut and block is blocks[-1]) for block in said]
         return AssistantTurn(
             _shared.distinct(contents, response),
             tokens=self.tokens(response.get("usage") or {}),

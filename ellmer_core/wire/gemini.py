@@ -191,16 +191,23 @@ class Gemini(Wire):
         id = (self.issued(request.extra) or {}).get("id")
         return {"id": id} if id else {}
 
+    def sealed(self, thinking: ContentThinking) -> Json | None:
+        """A thought that carries a signature; others nobody needs. One without words came as empty text."""
+        signature = (self.issued(thinking.extra) or {}).get("fields")
+        if not signature:
+            return None
+        thought = {"thought": True} if thinking.thinking else {}
+        return {"text": thinking.thinking, **thought, **signature}
+
     def said(self, content: Content) -> Json | None:
-        """One part of what the model said; `None` for what only another provider understands, and for
-        thoughts that carry no signature: nothing needs them."""
+        """One part of what the model said; `None` for what only another provider understands."""
         part: Json | None = None
         signature = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
         match _shared.known(content, self.name):
-            case ContentText(text=text) if text or signature:
+            case ContentText(text=text) if text:
                 part = {"text": text, **signature}
-            case ContentThinking(thinking=text) if signature:
-                part = {"text": text, "thought": True, **signature}
+            case ContentThinking() as thinking:
+                part = self.sealed(thinking)
             case ContentToolRequest(name=name, arguments=arguments) as call:
                 part = {
                     "functionCall": {**self.server_id(call), "name": name, "args": dict(arguments)},
@@ -216,7 +223,7 @@ class Gemini(Wire):
                 part = {"text": _shared.placeholder(content)}
             case ContentToolResult():
                 raise _shared.refused(content, self.name, "only a user turn holds results")
-            case ContentText() | ContentThinking() | ContentUnknown():
+            case ContentText() | ContentUnknown():
                 pass
             case never:
                 assert_never(never)
@@ -288,8 +295,10 @@ class Gemini(Wire):
                 return self.tool_request(call, fields, cut=cut)
             case {"text": str(text), "thought": True}:
                 return ContentThinking(text, extra=extra)
+            case {"text": ""}:  # a signature of its own, at the end of a stream
+                return ContentThinking("", extra=extra) if fields else None
             case {"text": str(text)}:
-                return ContentText(text, extra=extra) if text or extra else None
+                return ContentText(text, extra=extra)
             case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith("image/"):
                 return ContentImageInline(type, data, extra=extra)
             case _:
