@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._chat import *
     from ._clients import *
     from ._prices import *
+    from ._sigv4 import *
     from ._vendors import *
     from .content import *
     from .errors import *
@@ -33,6 +34,7 @@ __all__ = [
     "AssistantTurn",
     "AsyncToolError",
     "AuthenticationError",
+    "AwsKeys",
     "BadRequestError",
     "Chat",
     "ConnectError",
@@ -117,6 +119,7 @@ _MODULES = (
     "media",
     "record",
     "render",
+    "_sigv4",
     "_cancel",
     "_clients",
     "_prices",

@@ -17,8 +17,8 @@ HEAVY = ("httpx", "pydantic", "rich", "PIL", "matplotlib", "markdown_it", "docst
 #: Public in their modules, for those who extend the library, but not offered to everybody.
 NOT_OFFERED = {
     "AsyncStream", "Cancelled", "Connection", "Options", "Structured", "ToolMode", "FinishReason",
-    "ainvoke", "construct", "convert", "cost", "described", "flatten", "invoke", "log_usage", "result_text", "split",
-    "to_json_schema", "type_of", "user_agent",
+    "ainvoke", "construct", "convert", "cost", "described", "flatten", "invoke", "log_usage", "result_text", "setting",
+    "signed", "split", "to_json_schema", "type_of", "user_agent",
 }  # fmt: skip
 
 
