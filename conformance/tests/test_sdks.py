@@ -148,7 +148,7 @@ class OpenAIResponses:
                 openai.OpenAI(**self.options, http_client=httpx2.Client(verify=False)) as client,
                 client.responses.stream(**self.body) as stream,
             ):
-                return stream.get_final_response()
+                return list(stream)[-1].response
         return run(self.ask_async(streamed=mode == "async-stream"))
 
     async def ask_async(self, *, streamed):
@@ -156,7 +156,7 @@ class OpenAIResponses:
             if not streamed:
                 return await client.responses.create(**self.body)
             async with client.responses.stream(**self.body) as stream:
-                return await stream.get_final_response()
+                return [event async for event in stream][-1].response
 
     def heard(self, reply):
         calls = [item for item in reply.output if item.type == "function_call"]

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from .. import wires
 from ..exchange import Exchange, Request
-from ..rule import Refusal, Verdict, Violation
+from ..rule import Refusal, Rule, Verdict, Violation, verdict
 from ..rules import book
 from ..script import Answer, Say, Script
 from . import home
@@ -33,6 +34,7 @@ Mode = Literal["reject", "observe"]
 ANY = Script((Answer((Say("Hello! Your request is legal, and this is the answer to it."),)),))
 
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
+_REMEMBERED = 65_536  # bytes of a body up to which its verdicts are
 
 
 @dataclass
@@ -72,20 +74,17 @@ class Engine:
     def _chat(self, http: HttpRequest, way: Route) -> Reply:
         headers = without_secrets(http.headers)
         request = Request(way.wire, way.vendor, {}, way.url, http.method, headers)
-        verdicts: Sequence[Verdict] = ()
+        verdicts: tuple[Verdict, ...] = ()
         refusal = self._turned_away(http, way, request)
         if refusal is None:
             try:
-                request = wires.request(http.method, way.url, headers, http.body, way.vendor)
+                judge = judged if len(http.body) < _REMEMBERED else judged.__wrapped__
+                request, verdicts = judge(way, http.method, tuple(headers.items()), http.body)
             except ValueError as error:
                 refusal = self._dialect(way, request).no_json(str(error))
         dialect = self._dialect(way, request)
-        if refusal:
-            reply = refuse(dialect, refusal)
-        else:
-            verdicts = book(way.wire, way.vendor).judge(request)
-            reply = self._judged(dialect, way, verdicts)
-        entry = Entry(way.case, way.nonce or "", Exchange(request, reply.response), tuple(verdicts))
+        reply = refuse(dialect, refusal) if refusal else self._judged(dialect, way, verdicts)
+        entry = Entry(way.case, way.nonce or "", Exchange(request, reply.response), verdicts)
         self.journal.add(entry, 2000 + len(http.body) + len(reply.body))
         if self.watch:
             self.watch(entry)
@@ -121,6 +120,21 @@ class Engine:
     def _dialect(self, way: Route, request: Request) -> Dialect:
         number = self._answered.get((way.case, way.nonce or ""), 0)
         return dialect_of(Ticket(request, way.case, number))
+
+
+@lru_cache(1024)
+def judged(
+    way: Route, method: str, headers: tuple[tuple[str, str], ...], body: bytes
+) -> tuple[Request, tuple[Verdict, ...]]:
+    """The request and what the rules say of it: the same each time, and clients repeat themselves."""
+    request = wires.request(method, way.url, dict(headers), body, way.vendor)
+    return request, tuple(verdict(rule, request) for rule in rules(way.wire, way.vendor, request.model))
+
+
+@lru_cache(256)
+def rules(wire: str, vendor: str, model: str) -> list[Rule]:
+    """The rules that are in force for a model today."""
+    return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
 
 
 def notes(violations: Sequence[Violation], forged: Refusal | None) -> str:

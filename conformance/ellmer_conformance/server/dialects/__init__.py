@@ -13,8 +13,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
-from hashlib import sha256
+from functools import cache, cached_property
+from hashlib import sha512
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ...exchange import Json, Request
@@ -41,6 +41,7 @@ __all__ = [
     "slices",
     "sse",
     "thought",
+    "utf8",
     "words",
 ]
 
@@ -78,7 +79,7 @@ class Ticket:
     @cached_property
     def created(self) -> int:
         """Unix time in seconds: three seconds from one answer to the next, on a day of the case's own."""
-        day = int.from_bytes(sha256(self.case.encode()).digest()[:2], "big") % 90
+        day = int.from_bytes(sha512(self.case.encode()).digest()[:2], "big") % 90
         return 1_767_225_600 + 86_400 * day + 3 * self.number
 
     def moment(self, form: str) -> str:
@@ -86,13 +87,15 @@ class Ticket:
         return datetime.fromtimestamp(self.created, UTC).strftime(form)
 
     def token(self, label: str, length: int, alphabet: str = ALNUM) -> str:
-        """`length` (at most 40) characters that look random."""
-        value = int.from_bytes(sha256(f"{self.seed}/{label}".encode()).digest(), "big")
-        letters = []
-        for _ in range(length):
-            value, index = divmod(value, len(alphabet))
-            letters.append(alphabet[index])
-        return "".join(letters)
+        """`length` (at most 64) characters that look random."""
+        digest = sha512(f"{self.seed}/{label}".encode()).digest()
+        return digest.translate(_table(alphabet))[:length].decode("ascii")
+
+
+@cache
+def _table(alphabet: str) -> bytes:
+    """A letter for each byte."""
+    return "".join(alphabet[byte % len(alphabet)] for byte in range(256)).encode("ascii")
 
 
 class Dialect(ABC):
@@ -229,11 +232,16 @@ def compact(value: Any) -> str:
     return _compact(value)
 
 
-def pretty(value: Any, indent: int = 2) -> bytes:
-    """JSON over many lines, with a line end."""
-    return f"{json.dumps(value, indent=indent, ensure_ascii=False)}\n".encode()
+def pretty(value: Any) -> bytes:
+    """JSON over many lines, indented by two, with a line end."""
+    return utf8(f"{json.dumps(value, indent=2, ensure_ascii=False)}\n")
 
 
 def sse(data: str, event: str = "") -> bytes:
     """A server-sent event."""
-    return f"event: {event}\ndata: {data}\n\n".encode() if event else f"data: {data}\n\n".encode()
+    return utf8(f"event: {event}\ndata: {data}\n\n" if event else f"data: {data}\n\n")
+
+
+def utf8(text: str) -> bytes:
+    """As UTF-8; half a surrogate pair, which an echo of a request may hold, becomes a question mark."""
+    return text.encode("utf-8", "replace")

@@ -27,6 +27,7 @@ from . import (
     reason,
     slices,
     sse,
+    utf8,
     words,
 )
 
@@ -80,7 +81,7 @@ class Anthropic(Dialect):
         message = self.message(answer.usage, output_usage(answer.usage))
         message["content"] = [whole for _, _, whole in self.blocks(answer)]
         message["stop_reason"] = self.stops[reason(answer)]
-        return compact(message).encode()
+        return utf8(compact(message))
 
     def message(self, usage: Usage, written: Json) -> Json:
         """The message before it says anything; `written` counts the output tokens so far."""

@@ -10,7 +10,7 @@ from ...exchange import Json
 from ...rule import Refusal
 from ...script import Answer, Call, Say, Think, Usage
 from ..reply import Headers
-from . import HEX, WRONG_KEY, FailureKind, Frame, calls, compact, reason, sse, thought, words
+from . import HEX, WRONG_KEY, FailureKind, Frame, calls, compact, reason, sse, thought, utf8, words
 from ._openai import fields
 from .openai_chat import OpenAIChat
 
@@ -35,7 +35,7 @@ class DeepSeek(OpenAIChat):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        return compact(without(self.completion(answer), "service_tier")).encode()
+        return utf8(compact(without(self.completion(answer), "service_tier")))
 
     def message(self, answer: Answer) -> Json:
         message = without(super().message(answer), "refusal", "annotations")

@@ -28,6 +28,7 @@ from . import (
     pretty,
     reason,
     thought,
+    utf8,
     words,
 )
 
@@ -170,7 +171,7 @@ class Gemini(Dialect):
     def chunk(self, response: Json, *, first: bool) -> bytes:
         """A chunk as an event, or as an element of an array where no events were asked for."""
         if self.sse:
-            return f"data: {_spaced(response)}\r\n\r\n".encode()
+            return utf8(f"data: {_spaced(response)}\r\n\r\n")
         return (b"[" if first else b",\r\n") + pretty(response).rstrip()
 
     @property

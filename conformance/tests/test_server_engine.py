@@ -1,0 +1,133 @@
+"""The engine takes anything: no body, target or header makes it fail."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ellmer_conformance.script import Answer, Call, Say, Script, Sees, Think
+from ellmer_conformance.server.engine import Engine
+from ellmer_conformance.server.http import HttpRequest
+from ellmer_conformance.server.journal import Journal
+
+ANSWER = Answer((Think("thought"), Say("text \ud83d"), Call("f", {"x": 1})))
+ENGINES = {mode: Engine({"s": Script((Sees((), ANSWER),))}, mode) for mode in ("reject", "observe")}
+PATHS = (
+    "/v1/chat/completions",
+    "/v1/responses",
+    "/v1/messages",
+    "/v1beta/models/gemini-3-flash:generateContent",
+    "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+    "/v1/projects/p/locations/l/publishers/google/models/gemini-3-flash:streamGenerateContent",
+)
+HEADERS = {
+    "host": "127.0.0.1",
+    "authorization": "Bearer k",
+    "x-api-key": "k",
+    "anthropic-version": "2023-06-01",
+}
+WORDS = st.sampled_from(
+    [
+        "model",
+        "messages",
+        "input",
+        "contents",
+        "role",
+        "content",
+        "parts",
+        "text",
+        "type",
+        "image_url",
+        "url",
+        "tools",
+        "function",
+        "name",
+        "parameters",
+        "user",
+        "assistant",
+        "tool",
+        "model",
+        "system",
+        "thinking",
+        "signature",
+        "thinking",
+        "thoughtSignature",
+        "functionCall",
+        "functionResponse",
+        "id",
+        "tool_calls",
+        "tool_use",
+        "tool_result",
+        "tool_call_id",
+        "call_id",
+        "reasoning",
+        "encrypted_content",
+        "include",
+        "stream",
+        "stream_options",
+        "instructions",
+        "generationConfig",
+        "thinkingConfig",
+        "function_call",
+        "function_call_output",
+        "output",
+        "arguments",
+        "gpt-5.6",
+        "claude-sonnet-5",
+        "data:image/png;base64,AA==",
+        "base64",
+        "source",
+        "media_type",
+        "data",
+        "inlineData",
+        "mimeType",
+        "file",
+    ]
+)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | WORDS | st.text(max_size=5)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(WORDS | st.text(max_size=3), inner, max_size=5)
+    ),
+    max_leaves=25,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    body=st.dictionaries(WORDS, VALUES, max_size=6),
+    path=st.sampled_from(PATHS),
+    mode=st.sampled_from(sorted(ENGINES)),
+)
+def test_any_json_gets_a_reply(body, path, mode):
+    for prefix in ("", "/c/s/1"):
+        request = HttpRequest("POST", prefix + path, HEADERS, json.dumps(body).encode())
+        reply = ENGINES[mode].answer(request)
+        assert reply.status in ({200} if mode == "observe" else {200, 400, 404})
+        assert reply.response.body
+        ENGINES[mode].journal.report("s", "1")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    target=st.text(st.characters(max_codepoint=255)),
+    method=st.sampled_from(["GET", "POST", "PUT", "OPTIONS"]),
+)
+def test_any_target_gets_a_reply(target, method):
+    reply = ENGINES["reject"].answer(HttpRequest(method, f"/{target}", {}))
+    assert reply.status in {200, 400, 401, 403, 404, 405}
+
+
+@pytest.mark.parametrize(
+    ("journal", "kept"), [(Journal(entries=3), 3), (Journal(size=50_000), 4), (Journal(size=10), 1)]
+)
+def test_the_journal_keeps_the_last(journal, kept):
+    engine = Engine({}, journal=journal)
+    body = json.dumps({"model": "gpt-4.1", "messages": [{"role": "user", "content": "x" * 8000}]}).encode()
+    for _ in range(9):
+        assert engine.answer(HttpRequest("POST", "/v1/chat/completions", HEADERS, body)).status == 200
+    entries = list(journal.of("any"))
+    assert len(entries) == kept
+    assert entries[-1].exchange.response.body != entries[0].exchange.response.body or kept == 1
