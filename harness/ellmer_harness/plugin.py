@@ -60,7 +60,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A marked test uses the fixture, named among its arguments or not."""
     for item in items:
         if isinstance(item, pytest.Function) and item.get_closest_marker("cassette"):
-            item.fixturenames[:] = ["cassette", *(name for name in item.fixturenames if name != "cassette")]
+            names = [name for name in item.fixturenames if name != "cassette"]
+            # Inside pytest-recording's fixture, which patches the same transports for every test.
+            names.insert(names.index("vcr") + 1 if "vcr" in names else 0, "cassette")
+            item.fixturenames[:] = names
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def _state(tape: Tape, unused: int) -> State:
         return "idle"
     if tape.records and not all(exchange.played for exchange in tape.exchanges):
         return "failed" if tape.failed else "recorded"
-    return "unused" if unused else "played"
+    return "unused" if unused and not tape.allow_unused else "played"
 
 
 def _stale(tape: Tape) -> Iterator[str]:
