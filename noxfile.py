@@ -36,7 +36,7 @@ def conformance(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests of the library, the harness and the suite."""
-    session.install("-e", ".[conformance,images]", *group("tests"))
+    session.install("-e", ".[conformance,html,images]", *group("tests"))
     session.run("pytest", *(session.posargs or ["-n", "2"]), env=OFFLINE)
 
 
@@ -58,7 +58,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check types, strictly."""
-    session.install("-e", ".[conformance,images]", *group("types"))
+    session.install("-e", ".[conformance,html,images]", *group("types"))
     session.run("mypy", *session.posargs)
 
 
