@@ -17,7 +17,7 @@ from .errors import ResponseError
 __all__ = ["Decoder", "JsonDecoder", "NdjsonDecoder", "SseDecoder", "decoder"]
 
 _DONE = b"[DONE]"
-_FIELDS = (b"event:", b"id:", b"retry:", b":")
+_FIELDS = (b"data:", b"id:", b"retry:", b":")
 _parse = json.JSONDecoder().decode
 _BOM = b"\xef\xbb\xbf"
 
@@ -78,7 +78,8 @@ class _Lines:
 
 
 class SseDecoder(Decoder):
-    """Server-sent events. Only `data` matters: every format says the event's name in the data, too.
+    """Server-sent events. Every format says an event's name in its data, too; only `event: error` counts here,
+    since some servers put a bare message under it.
 
     Lines that are no field of an event are kept: Gemini reports an error in the middle of a stream as bare,
     pretty-printed JSON (vercel/ai#5217), and without `alt=sse` its whole stream is a JSON array.
@@ -88,6 +89,7 @@ class SseDecoder(Decoder):
         self._lines = _Lines()
         self._data: list[bytes] = []
         self._stray: list[bytes] = []
+        self._failed = False
 
     def feed(self, chunk: bytes) -> list[Any]:
         events: list[Any] = []
@@ -97,22 +99,29 @@ class SseDecoder(Decoder):
             elif line:
                 self._other(line)
             elif self._data:
-                events += _events(self._take())
+                events += self._event()
         return events
 
     def flush(self) -> list[Any]:
-        self.feed(self._lines.rest() + b"\n")
-        last = _whole(self._take())
-        stray = _whole(b"\n".join(self._stray))
-        return [*last, *stray]
+        if rest := self._lines.rest():
+            self._data += [rest[5:]] if rest.startswith(b"data:") else []
+            self._other(rest)
+        return [*_whole(b"\n".join(self._data)), *_whole(b"\n".join(self._stray))]
 
-    def _take(self) -> bytes:
-        data, self._data = self._data, []
-        # The one space after the colon is optional, and around JSON it means nothing.
-        return data[0] if len(data) == 1 else b"\n".join(data)
+    def _event(self) -> list[Any]:
+        """The event that an empty line ends. The one space after `data:` means nothing around JSON."""
+        data, failed = b"\n".join(self._data), self._failed
+        self._data, self._failed = [], False
+        if not failed:
+            return _events(data)
+        event = (_whole(data) or [data.decode("utf-8", "replace").strip()])[0]
+        bare = not isinstance(event, dict) or not {"error", "type"} & event.keys()
+        return [{"error": event} if bare else event]
 
     def _other(self, line: bytes) -> None:
-        if not line.startswith(_FIELDS) and line not in {b"data", b"event", b"id", b"retry"}:
+        if line.startswith(b"event:"):
+            self._failed = line[6:].strip() == b"error"
+        elif not line.startswith(_FIELDS) and line not in {b"data", b"event", b"id", b"retry"}:
             self._stray.append(line)
 
 

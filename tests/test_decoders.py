@@ -53,10 +53,27 @@ def test_an_event_that_is_not_json_is_quoted():
 
 
 @pytest.mark.parametrize(
-    "rest", [b'data: {"b": 2', b'data: {"b":\ndata: 2', b"data: [DON", b"data: 12", b"dat", b'{"b"']
+    "rest",
+    [
+        b'data: {"b": 2',
+        b'data: {"b":\ndata: 2',
+        b'data: {"b": 2\n',
+        b"data: [DON",
+        b"data: 12",
+        b"dat",
+        b'{"b"',
+    ],
 )
 def test_half_an_event_is_no_event(rest):
     assert events(b'data: {"a": 1}\n\n' + rest) == [{"a": 1}]
+
+
+def test_an_error_by_name_is_an_error():
+    body = b'event: error\ndata: %b\n\nevent: done\ndata: {"a": 1}\n\n'
+    assert events(body % b'{"message": "m"}') == [{"error": {"message": "m"}}, {"a": 1}]
+    assert events(body % b"upstream died") == [{"error": "upstream died"}, {"a": 1}]
+    for whole in ({"error": {"message": "m"}}, {"type": "error", "error": {}}):
+        assert events(body % json.dumps(whole).encode()) == [whole, {"a": 1}]
 
 
 def test_the_last_event_may_lack_its_empty_line():

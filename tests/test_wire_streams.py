@@ -150,6 +150,9 @@ def test_usage_comes_late_or_often_or_beside():
         CHAT, delta("stop", content="a") | {"x_groq": {"usage": {"prompt_tokens": 3, "completion_tokens": 4}}}
     )
     assert (groq.tokens.input, groq.tokens.output) == (3, 4)
+    moonshot = delta("stop", content="a")
+    moonshot["choices"][0]["usage"] = {"prompt_tokens": 6, "completion_tokens": 7}
+    assert folded(CHAT, moonshot)[0].tokens.output == 7
 
 
 def test_reasoning_under_two_names_is_shown_once():
@@ -193,6 +196,15 @@ def test_content_in_chunks():
         {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
         {"type": "text", "text": "ab"},
     ]
+
+
+def test_a_call_that_is_no_list():
+    whole = call(0, "a", "f", {"x": 1})
+    for turn in (
+        folded(CHAT, delta("stop", tool_calls=whole))[0],
+        CHAT.turn({"choices": [{"message": {"tool_calls": whole}}]}),
+    ):
+        assert requests(turn) == [("a", "f", {"x": 1})]
 
 
 def test_a_function_call_of_2023():

@@ -20,6 +20,7 @@ from ..content import Content, ContentImage, ContentPDF
 from ..errors import UsageError
 from ..tool_results import described, flatten
 from . import _shared
+from ._errors import error_of
 
 if TYPE_CHECKING:
     from ..errors import ProviderError
@@ -105,6 +106,7 @@ class Wire(ABC):
     key_vars: ClassVar[tuple[str, ...]] = ()  # environment variables that may hold the key, first one wins
     key_optional: ClassVar[bool] = False  # the server may do without one
     base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
+    base_url_end: ClassVar[str] = ""  # what the vendor's own clients add to the URL of that variable: "/v1"
     param_names: ClassVar[
         Mapping[str, str]
     ] = {}  # neutral parameter: its place in the body, `a.b` for {"a": {"b"}}
@@ -217,6 +219,6 @@ class Wire(ABC):
     def merger(self) -> Merger:
         """A fresh fold for one streamed answer."""
 
-    @abstractmethod
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """The typed error for an answer with an error status; any body, HTML and empty ones included."""
+        return error_of(status, headers, body)

@@ -60,7 +60,8 @@ class AnthropicMerger(Merger):
         self._message["usage"] = {**(self._message.get("usage") or {}), **known}
 
     def response(self) -> Json:
-        content = [self._blocks[index].json() for index in sorted(self._blocks)]
+        blocks = [self._blocks[index].json() for index in sorted(self._blocks)]
+        content = [*(self._message.get("content") or ()), *blocks]
         return {"type": "message", "role": "assistant", **self._message, "content": content}
 
 

@@ -143,8 +143,8 @@ class _Choice:
     def _add_function_call(self, function: Json, shown: list[Content]) -> None:
         self._add_calls([{"index": "function_call", "function": function}], shown)  # tool_calls until 2023
 
-    def _add_calls(self, deltas: list[Json], _: list[Content]) -> None:
-        for delta in deltas:
+    def _add_calls(self, deltas: list[Json] | Json, _: list[Content]) -> None:
+        for delta in [deltas] if isinstance(deltas, dict) else deltas:  # TGI sends the call itself
             index = delta.get("index")
             call = self._open.get(index)
             if call is None or call.is_another(delta):

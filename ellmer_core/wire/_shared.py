@@ -56,6 +56,7 @@ __all__ = [
     "strict_schema",
     "tool_input",
     "unknown",
+    "without",
 ]
 
 Json = dict[str, Any]
@@ -279,6 +280,11 @@ def merged(body: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
         else:
             out[name] = value
     return out
+
+
+def without(body: Mapping[str, Any], *names: str) -> Json:
+    """A copy that lacks some keys."""
+    return {name: value for name, value in body.items() if name not in names}
 
 
 def nested(path: str, value: object) -> Json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, assert_never
+from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ..content import (
     Content,
@@ -27,10 +27,9 @@ from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
 from . import Json, Request, Wire, _shared
 from ._anthropic_stream import AnthropicMerger
-from ._errors import error_of, in_band_error
+from ._errors import in_band_error
 
 if TYPE_CHECKING:
-    from ..errors import ProviderError
     from ..tools import ToolDef
     from ..types import Type
 
@@ -257,12 +256,14 @@ class AnthropicMessages(Wire):
         """One block of the answer. An `input` that is text is what a cut stream left of it."""
         match block:
             case {"type": "text", "text": str(text)}:
-                citations = [_without(citation, "file_id") for citation in block.get("citations") or ()]
+                citations = [
+                    _shared.without(citation, "file_id") for citation in block.get("citations") or ()
+                ]
                 return ContentText(text, extra=self.own(fields={"citations": citations}) if citations else {})
             case {"type": "thinking"} | {"type": "redacted_thinking"}:
                 return ContentThinking(block.get("thinking") or "", extra=self.own(block=block))
             case {"type": "tool_use", "id": id, "name": name}:
-                rest = _without(block, "type", "id", "name", "input")
+                rest = _shared.without(block, "type", "id", "name", "input")
                 extra = self.own(fields=rest) if rest else {}
                 return _shared.call_of(id, name, block.get("input"), cut=cut, extra=extra)
             case {"input": str()}:
@@ -291,13 +292,6 @@ class AnthropicMessages(Wire):
 
     def merger(self) -> AnthropicMerger:
         return AnthropicMerger()
-
-    def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-        return error_of(status, headers, body)
-
-
-def _without(block: Mapping[str, Any], *names: str) -> Json:
-    return {name: value for name, value in block.items() if name not in names}
 
 
 def _without_trailing_space(messages: list[Json]) -> list[Json]:

@@ -28,11 +28,10 @@ from ..content import (
 from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
 from . import Json, Request, Wire, _shared
-from ._errors import error_of, in_band_error
+from ._errors import in_band_error
 from ._gemini_stream import GeminiMerger
 
 if TYPE_CHECKING:
-    from ..errors import ProviderError
     from ..tools import ToolDef
     from ..types import Type
 
@@ -335,9 +334,6 @@ class Gemini(Wire):
 
     def merger(self) -> GeminiMerger:
         return GeminiMerger()
-
-    def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-        return error_of(status, headers, body)
 
 
 def _in_call_order(turn: Turn, before: Turn) -> Turn:

@@ -27,11 +27,10 @@ from ..content import (
 from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
 from . import Json, Request, Wire, _shared
-from ._errors import error_of, in_band_error
+from ._errors import in_band_error
 from ._openai_chat_stream import ChatMerger
 
 if TYPE_CHECKING:
-    from ..errors import ProviderError
     from ..tools import ToolDef
     from ..types import Type
 
@@ -294,6 +293,7 @@ class OpenAIChat(Wire):
     def calls(self, message: Json, reason: str | None) -> Iterator[ContentToolRequest]:
         """The tool calls. The last one of an answer that was cut short may be cut short itself."""
         calls = message.get("tool_calls") or []
+        calls = [calls] if isinstance(calls, dict) else calls
         if message.get("function_call"):
             calls = [*calls, {"function": message["function_call"]}]
         cut = FINISH.get(reason or "") in _shared.CUT
@@ -304,7 +304,7 @@ class OpenAIChat(Wire):
         """One tool call; a custom tool's input is text, which no tool of ours takes."""
         kind = "custom" if call.get("custom") else "function"
         body = call.get(kind) or {}
-        rest = {name: value for name, value in call.items() if name not in {"id", "index", "type", kind}}
+        rest = _shared.without(call, "id", "index", "type", kind)
         own = ({"type": kind} if kind == "custom" else {}) | ({"fields": rest} if rest else {})
         return _shared.call_of(
             call.get("id") or "",
@@ -315,8 +315,10 @@ class OpenAIChat(Wire):
         )
 
     def tokens(self, response: Json) -> Tokens:
-        """Usage. Where the total counts reasoning on top of the completion (xAI), so do we."""
-        usage = response.get("usage") or (response.get("x_groq") or {}).get("usage") or {}
+        """Usage, also where Groq and Moonshot put it. Where the total counts reasoning on top of the completion
+        (xAI), so do we."""
+        beside = [response, response.get("x_groq") or {}, *(response.get("choices") or ())]
+        usage = next((place["usage"] for place in beside if place.get("usage")), {})
         prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
         ins, outs = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
         reasoning = outs.get("reasoning_tokens", usage.get("reasoning_tokens"))
@@ -345,9 +347,6 @@ class OpenAIChat(Wire):
 
     def merger(self) -> ChatMerger:
         return ChatMerger()
-
-    def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-        return error_of(status, headers, body)
 
 
 def _plain(parts: list[Json]) -> str | list[Json] | None:

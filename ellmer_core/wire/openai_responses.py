@@ -30,11 +30,10 @@ from ..content import (
 from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
 from . import Json, Request, Wire, _shared
-from ._errors import error_of, in_band_error
+from ._errors import in_band_error
 from ._openai_responses_stream import ResponsesMerger
 
 if TYPE_CHECKING:
-    from ..errors import ProviderError
     from ..tools import ToolDef
     from ..types import Type
 
@@ -260,21 +259,21 @@ class OpenAIResponses(Wire):
             case {"type": "reasoning"}:
                 yield ContentThinking(_thought(item), extra=self.own(item=item, before=after.get("id")))
             case {"type": "function_call", "call_id": id, "name": name}:
-                own = _without(item, "call_id", "name", "arguments")
+                own = _shared.without(item, "call_id", "name", "arguments")
                 yield _shared.call_of(id, name, item.get("arguments"), cut=cut, extra=self.own(item=own))
             case {"type": "image_generation_call", "result": str(data)} if data:
                 type = f"image/{item.get('output_format', 'png')}"
-                yield ContentImageInline(type, data, extra=self.own(item=_without(item, "result")))
+                yield ContentImageInline(type, data, extra=self.own(item=_shared.without(item, "result")))
             case _:
                 yield _shared.unknown(self.name, item)
 
     def parts(self, message: Json) -> Iterator[Content]:
         """The parts of a message, each with what it needs to become one again: the item's id, phase, status."""
-        own = _without(message, "content", "role", "type")
+        own = _shared.without(message, "content", "role", "type")
         for part in message.get("content") or ():
             match part:
                 case {"type": "output_text", "text": str(text)}:
-                    rest = _without(part, "text", "type", "logprobs")
+                    rest = _shared.without(part, "text", "type", "logprobs")
                     yield ContentText(text, extra=self.own(item=own, part=rest))
                 case {"type": "refusal", "refusal": str(text)}:
                     yield ContentText(text, extra=self.own(item=own, part={"refusal": text}))
@@ -317,9 +316,6 @@ class OpenAIResponses(Wire):
     def merger(self) -> ResponsesMerger:
         return ResponsesMerger()
 
-    def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-        return error_of(status, headers, body)
-
 
 def _thought(item: Json) -> str:
     """The summary's paragraphs; where there is none, the reasoning itself, as open models give it."""
@@ -335,7 +331,3 @@ def _append(items: list[Json], item: Json) -> None:
         items[-1] = {**last, "content": last["content"] + item["content"]}
     else:
         items.append(item)
-
-
-def _without(item: Mapping[str, Any], *names: str) -> Json:
-    return {name: value for name, value in item.items() if name not in names}
