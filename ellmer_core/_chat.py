@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import aclosing, closing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from contextlib import aclosing, closing
 from dataclasses import replace
-from threading import Lock
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, overload
+from typing import Any, Literal, Self, overload
 
 from . import _prices
 from ._cancel import StreamController
@@ -18,12 +17,13 @@ from ._echo import Echo, EchoMode, echo_mode
 from ._history import History
 from ._http import AsyncLine, Line, adrive, drive
 from ._loop import Loop, Plan, converse, cut_short
+from ._memory import Memory
 from ._stream import AsyncStream
 from ._structured import Structured
-from .content import Content, ContentText, ContentToolRequest, ContentToolResult
+from ._toolbox import Toolbox
+from .content import Content, ContentText
 from .errors import EllmerWarning, UsageError
-from .tools import ToolDef, tool
-from .turns import AssistantTurn, SystemTurn, Turn, UserTurn
+from .turns import AssistantTurn, Turn
 from .wire import Wire
 
 __all__ = ["Chat", "ToolMode"]
@@ -31,11 +31,9 @@ __all__ = ["Chat", "ToolMode"]
 Input = str | Content
 Shown = Content | Turn
 ToolMode = Literal["sequential", "concurrent"]
-T = TypeVar("T")
-Callback = Callable[[T], Awaitable[object] | object]
 
 
-class Chat:
+class Chat(Memory, Toolbox):
     """A conversation. `chat_openai()` and its like make one; `fork()` makes another from it.
 
     A chat holds one conversation at a time: entered again before it has answered, it refuses. What was
@@ -53,17 +51,13 @@ class Chat:
         max_tries: int = 3,
         max_tool_rounds: int = 100,
     ) -> None:
+        Memory.__init__(self)
+        Toolbox.__init__(self)
         self.wire = wire
         self.echo = echo_mode(echo)
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
         self._connection = Connection(client, timeouts)
-        self._history = History()
-        self._tools: dict[str, ToolDef] = {}
-        self._on_request: list[Callback[ContentToolRequest]] = []
-        self._on_result: list[Callback[ContentToolResult]] = []
-        self._lock = Lock()
-        self._talking: object = None
         self.set_system_prompt(system_prompt)
 
     # Talking ------------------------------------------------------------------------------------------------
@@ -184,46 +178,6 @@ class Chat:
         await self._aexhaust(inputs, echo_mode(echo), plan)
         return wanted.value(self._answer.text)
 
-    # Turns --------------------------------------------------------------------------------------------------
-
-    def get_turns(self, *, include_system_prompt: bool = False) -> list[Turn]:
-        """What was said, oldest first. An answer that broke off is an `AssistantPartialTurn`.
-
-        Where a request failed after tools had run, the last turn is the one that asked for them; their
-        results go out with the next request.
-        """
-        turns = self._history.view()
-        return turns if include_system_prompt else [t for t in turns if not isinstance(t, SystemTurn)]
-
-    def set_turns(self, turns: Iterable[Turn]) -> None:
-        """Replaces what was said. A `SystemTurn` at its beginning replaces the system prompt, which else stays."""
-        turns = [_checked_turn(turn) for turn in turns]
-        with self._idle("set_turns()"):
-            kept = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
-            self._history.replace([*(t for t in kept if isinstance(t, SystemTurn)), *turns])
-
-    def add_turn(self, *turns: Turn) -> None:
-        """Adds turns that were said elsewhere."""
-        self.set_turns([*self.get_turns(include_system_prompt=True), *turns])
-
-    def last_turn(self, role: Literal["user", "assistant", "system"] | None = None) -> Turn | None:
-        """The last turn, or the last one of a role; `None` where there is none."""
-        turns = reversed(self._history.view())
-        return next((turn for turn in turns if role in (None, turn.role)), None)
-
-    def get_system_prompt(self) -> str | None:
-        """The system prompt."""
-        first = self._history.turns[0] if self._history.turns else None
-        return first.text if isinstance(first, SystemTurn) else None
-
-    def set_system_prompt(self, value: str | None) -> None:
-        """Replaces the system prompt; `None` removes it."""
-        if value is not None and not isinstance(value, str):
-            raise UsageError(f"The system prompt is a string or None, not {type(value).__name__}.")
-        with self._idle("set_system_prompt()"):
-            rest = [turn for turn in self._history.turns if not isinstance(turn, SystemTurn)]
-            self._history.turns[:] = [*([SystemTurn(value)] if value is not None else []), *rest]
-
     def get_model(self) -> str:
         """The model's name."""
         return self.wire.model
@@ -231,24 +185,6 @@ class Chat:
     def set_model(self, model: str) -> None:
         """Goes on with another model of the vendor."""
         self.wire = replace(self.wire, model=model)
-
-    def get_tokens(self) -> list[dict[str, Any]]:
-        """One row per whole answer: `input`, `output`, `cached`, `cache_write`, `reasoning` (tokens, `None`
-        where the provider did not say), `cost` (US dollars, `None` where the price is not known) and the
-        beginning of what was asked as `preview`."""
-        rows, asked = [], ""
-        for turn in self._history.turns:
-            if isinstance(turn, UserTurn):
-                asked = turn.text
-            elif isinstance(turn, AssistantTurn) and type(turn) is AssistantTurn:
-                rows.append({**vars(turn.tokens), "cost": turn.cost, "preview": asked[:60]})
-        return rows
-
-    def get_cost(self, include: Literal["all", "last"] = "all") -> float | None:
-        """US dollars, of all answers or the last one; `None` where the price of one is not known."""
-        costs = [row["cost"] for row in self.get_tokens()]
-        costs = costs[-1:] if include == "last" else costs
-        return None if None in costs else float(sum(costs))
 
     def fork(self) -> Chat:
         """A chat of its own that has heard, and can do, the same up to now. The two share connections."""
@@ -280,46 +216,6 @@ class Chat:
             self._history.replace(history.turns, history.results)
         if vendor == self.wire.vendor:
             self.set_model(model)
-
-    # Tools --------------------------------------------------------------------------------------------------
-
-    def register_tool(self, tool_def: ToolDef | Callable[..., Any]) -> ToolDef:
-        """Lets the model ask for a tool, or for a function as `tool()` makes it one; returns the tool.
-
-        Replaces one of the same name. Also good as a decorator.
-        """
-        definition = tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
-        self._tools[definition.name] = definition
-        return definition
-
-    def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
-        """Registers several tools."""
-        for one in tools:
-            self.register_tool(one)
-
-    def set_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
-        """Replaces all tools."""
-        before, self._tools = self._tools, {}
-        try:
-            self.register_tools(tools)
-        except BaseException:
-            self._tools = before
-            raise
-
-    def get_tools(self) -> dict[str, ToolDef]:
-        """The tools by name."""
-        return dict(self._tools)
-
-    def on_tool_request(self, callback: Callback[ContentToolRequest]) -> Callable[[], None]:
-        """Has `callback(request)` called before each tool call; it may raise `ToolReject` (see `tool_reject()`).
-
-        Returns a function that removes it again. An async callback needs an async chat.
-        """
-        return _registered(self._on_request, callback)
-
-    def on_tool_result(self, callback: Callback[ContentToolResult]) -> Callable[[], None]:
-        """Has `callback(result)` called after each tool call, refused ones too. Returns a function that removes it."""
-        return _registered(self._on_result, callback)
 
     # Closing, printing --------------------------------------------------------------------------------------
 
@@ -430,37 +326,10 @@ class Chat:
             if cut := cut_short(shown):
                 warnings.warn(cut[0].upper() + cut[1:], EllmerWarning, stacklevel=_depth_of_caller())
 
-    @contextmanager
-    def _entered(self, loop: object) -> Iterator[None]:
-        """Holds the chat for one conversation."""
-        with self._lock:
-            if self._talking is not None:
-                raise UsageError(
-                    "This chat is in the middle of an answer. Let it finish (or close() the stream), or use a "
-                    "fork() to say two things at once."
-                )
-            self._talking = loop
-        try:
-            yield
-        finally:
-            self._left(loop)
-
-    def _left(self, loop: object) -> None:
-        with self._lock:
-            if self._talking is loop:
-                self._talking = None
-
     def _abandon(self, loop: Loop[Any]) -> None:
         """The stream of this conversation is gone: keeps what it received, and lets the next one in."""
         loop.close()
         self._left(loop)
-
-    @contextmanager
-    def _idle(self, what: str) -> Iterator[None]:
-        with self._lock:
-            if self._talking is not None:
-                raise UsageError(f"{what} has to wait until the chat has answered.")
-            yield
 
 
 def _picker(content: str) -> Callable[[Shown], Any]:
@@ -471,27 +340,6 @@ def _picker(content: str) -> Callable[[Shown], Any]:
         case "all":
             return lambda shown: shown if isinstance(shown, Content) else None
     raise UsageError(f'content is "text" or "all", not {content!r}.')
-
-
-def _registered(callbacks: list[Callback[T]], callback: Callback[T]) -> Callable[[], None]:
-    entry: Callback[T] = callback
-    if not callable(callback):
-        raise UsageError(f"A callback is a function of one argument, not {callback!r}.")
-    callbacks.append(entry)
-
-    def remove() -> None:
-        if entry in callbacks:
-            callbacks.remove(entry)
-
-    return remove
-
-
-def _checked_turn(turn: Turn) -> Turn:
-    if not isinstance(turn, Turn):
-        raise UsageError(
-            f"A turn is a UserTurn, an AssistantTurn or a SystemTurn, not {type(turn).__name__}."
-        )
-    return turn
 
 
 def _depth_of_caller() -> int:

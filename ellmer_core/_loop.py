@@ -238,7 +238,7 @@ def read(history: History, plan: Plan, request: Request, answer: Answer) -> Loop
     if not 200 <= answer.status < 300:
         body = yield from _whatever_body()
         raise plan.wire.error(answer.status, answer.headers, body)
-    if request.stream and answer.media_type not in {"application/json", "text/html"}:
+    if _is_stream(request, answer):
         return (yield from streamed(history, plan))
     try:
         body = yield ReadBody()
@@ -247,6 +247,14 @@ def read(history: History, plan: Plan, request: Request, answer: Answer) -> Loop
     except ConnectError as error:
         raise IncompleteResponseError(f"The answer broke off: {error}") from error
     return plan.wire.turn(_decoded(body, answer.media_type))
+
+
+def _is_stream(request: Request, answer: Answer) -> bool:
+    """Whether events follow. Some servers stream unasked, some answer whole when asked to stream."""
+    if answer.media_type == "text/event-stream":
+        return True
+    whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
+    return request.stream and answer.media_type not in whole
 
 
 def _whatever_body() -> Loop[bytes]:
@@ -388,7 +396,7 @@ def called(history: History, plan: Plan, requests: Sequence[ContentToolRequest])
         if ready:
             yield CallTools(ready, history.results.__setitem__)
         for place in batch:
-            yield Notify(plan.on_result, history.results[place])
+            yield Notify(tuple(plan.on_result), history.results[place])
             yield Emit(history.results[place])
 
 
@@ -397,7 +405,7 @@ def refused(plan: Plan, request: ContentToolRequest) -> Loop[ContentToolResult |
     if request.problem:
         return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
     try:
-        yield Notify(plan.on_request, request)
+        yield Notify(tuple(plan.on_request), request)
     except ToolReject as rejection:
         return ContentToolResult(error=f"Tool call rejected. {rejection}".strip(), request=request)
     return None

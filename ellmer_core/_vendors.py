@@ -126,7 +126,10 @@ def _model(wire: type[Wire], model: str | None) -> str:
 
 
 def _base_url(wire: type[Wire], base_url: str | None) -> str:
-    url = base_url or _variable(wire.base_url_var or "-") or wire.base_url
+    variable = _variable(wire.base_url_var or "-").rstrip("/")
+    if variable and not variable.endswith(wire.base_url_end):
+        variable += wire.base_url_end
+    url = base_url or variable or wire.base_url
     if not url:
         raise UsageError(f"{wire.vendor} needs base_url=, the URL of the server.")
     return url

@@ -299,7 +299,9 @@ def test_after_a_failed_follow_up_the_last_turn_is_the_request(server, reply, ma
     with pytest.raises(ServerError):
         chat.chat("Hi")
     assert chat.last_turn().tool_requests[0].id == "a"
-    fork = chat.fork()
+    fork, other = chat.fork(), chat.fork()
+    other.add_turn(AssistantTurn("It is done."))
+    assert other.get_turns()[2].tool_results[0].id == "a"
     assert fork.chat("And?") == "Hello."
     assert ran == [1]
     assert [m["role"] for m in server.asked[2].json["messages"]][-2:] == ["tool", "user"]
@@ -551,6 +553,9 @@ def test_the_base_url_may_come_from_the_environment(keys):
     keys.setenv("OPENAI_BASE_URL", "http://localhost:1")
     assert chat_by_name("openai/m").wire.base_url == "http://localhost:1"
     assert chat_by_name("openai/m", base_url="http://localhost:2").wire.base_url == "http://localhost:2"
+    for url in ("http://localhost:1", "http://localhost:1/v1/"):  # Anthropic's own clients add the version
+        keys.setenv("ANTHROPIC_BASE_URL", url)
+        assert chat_by_name("anthropic/m").wire.base_url == "http://localhost:1/v1"
 
 
 def test_wrong_constructor_options(keys):

@@ -236,6 +236,11 @@ def test_a_stream_may_be_answered_with_a_whole_body():
     assert history.turns[-1].text == "Hello."
 
 
+def test_a_stream_that_nobody_asked_for_is_read_as_one():
+    outside = Outside([[piece("Hel"), piece("lo.", "stop"), "[DONE]"]])
+    assert talk(History(), outside).text == "Hello."
+
+
 def test_an_empty_answer_is_an_answer():
     history = History()
     assert talk(history, Outside(whole(""))).contents == ()

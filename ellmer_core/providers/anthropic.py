@@ -19,6 +19,7 @@ class Anthropic(AnthropicMessages):
     default_model: ClassVar[str] = "claude-sonnet-5"
     key_vars: ClassVar[tuple[str, ...]] = ("ANTHROPIC_API_KEY",)
     base_url_var: ClassVar[str] = "ANTHROPIC_BASE_URL"
+    base_url_end: ClassVar[str] = "/v1"
 
 
 def chat_anthropic(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:

@@ -18,6 +18,8 @@ class GoogleGemini(Gemini):
 
     default_model: ClassVar[str] = "gemini-3.5-flash"
     key_vars: ClassVar[tuple[str, ...]] = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+    base_url_var: ClassVar[str] = "GOOGLE_GEMINI_BASE_URL"
+    base_url_end: ClassVar[str] = "/v1beta"
 
 
 def chat_google_gemini(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:

@@ -1,0 +1,73 @@
+"""What a chat can do: its tools, and the callbacks around their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeVar
+
+from .content import ContentToolRequest, ContentToolResult
+from .errors import UsageError
+from .tools import ToolDef, tool
+
+__all__ = ["Toolbox"]
+
+T = TypeVar("T")
+Callback = Callable[[T], Awaitable[object] | object]
+
+
+class Toolbox:
+    """The part of a `Chat` that has tools."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, ToolDef] = {}
+        self._on_request: list[Callback[ContentToolRequest]] = []
+        self._on_result: list[Callback[ContentToolResult]] = []
+
+    def register_tool(self, tool_def: ToolDef | Callable[..., Any]) -> ToolDef:
+        """Lets the model ask for a tool, or for a function as `tool()` makes it one; returns the tool.
+
+        Replaces one of the same name. Also good as a decorator.
+        """
+        definition = tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
+        self._tools[definition.name] = definition
+        return definition
+
+    def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
+        """Registers several tools."""
+        for one in tools:
+            self.register_tool(one)
+
+    def set_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
+        """Replaces all tools."""
+        new = Toolbox()
+        new.register_tools(tools)
+        self._tools.clear()
+        self._tools.update(new._tools)
+
+    def get_tools(self) -> dict[str, ToolDef]:
+        """The tools by name."""
+        return dict(self._tools)
+
+    def on_tool_request(self, callback: Callback[ContentToolRequest]) -> Callable[[], None]:
+        """Has `callback(request)` called before each tool call; it may raise `ToolReject` (see `tool_reject()`).
+
+        Returns a function that removes it again. An async callback needs an async chat.
+        """
+        return _registered(self._on_request, callback)
+
+    def on_tool_result(self, callback: Callback[ContentToolResult]) -> Callable[[], None]:
+        """Has `callback(result)` called after each tool call, refused ones too. Returns a function that removes it."""
+        return _registered(self._on_result, callback)
+
+
+def _registered(callbacks: list[Callback[T]], callback: Callback[T]) -> Callable[[], None]:
+    entry: Callback[T] = callback
+    if not callable(callback):
+        raise UsageError(f"A callback is a function of one argument, not {callback!r}.")
+    callbacks.append(entry)
+
+    def remove() -> None:
+        if entry in callbacks:
+            callbacks.remove(entry)
+
+    return remove
