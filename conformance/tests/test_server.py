@@ -142,8 +142,9 @@ def test_messages_without_a_version(server, client):
     assert reply.json()["type"] == "message"
 
 
-def test_the_vendor_is_the_one_of_the_host_header(post):
-    reply = post(CHAT, "two", chat(USER, model="deepseek-v4-flash"), host="api.deepseek.com")
+@pytest.mark.parametrize("header", ["host", "x-forwarded-host"])
+def test_the_vendor_is_the_one_that_the_client_meant(post, header):
+    reply = post(CHAT, "two", chat(USER, model="deepseek-v4-flash"), **{header: "api.deepseek.com"})
     assert reply.json()["model"] == "deepseek-v4-flash"
     assert "prompt_cache_hit_tokens" in reply.json()["usage"]
 
@@ -290,6 +291,19 @@ def test_observe_answers_and_notes_what_was_wrong(client):
         assert report["violations"] == len(first["violations"]) > 0
         assert (second["violations"], first["violations"][0]["rule"]) == ([], noted.split()[0])
         assert client.get(f"{server.origin}/c/two/report").json()["exchanges"] == report["exchanges"]
+
+
+def test_a_pointer_is_safe_in_a_header(client):
+    with StrictServer(SCRIPTS, mode="observe") as server:
+        odd = {"a\r\nx-evil: 1": {"type": "object"}}
+        tool = {
+            "type": "function",
+            "function": {**FUNCTION, "strict": True, "parameters": {"type": "object", "properties": odd}},
+        }
+        reply = client.post(server.url("two", "n") + CHAT.path, json=chat(USER, tools=[tool]), headers=OPENAI)
+        assert reply.status_code == 200
+        assert "%0D%0A" in reply.headers["x-conformance-violations"]
+        assert "x-evil" not in reply.headers
 
 
 def test_the_report_keeps_no_key(server, client, post):

@@ -15,6 +15,7 @@ def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: 
         return request
     headers = http.Headers(request.headers)
     if url != str(request.url):
+        headers["x-forwarded-host"] = request.url.netloc.decode()
         headers["host"] = http.URL(url).netloc.decode()
     if accept_encoding is not None:
         headers["accept-encoding"] = accept_encoding

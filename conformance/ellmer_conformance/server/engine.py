@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
+from urllib.parse import quote
 
 from .. import wires
 from ..exchange import Exchange, Request
@@ -34,6 +35,7 @@ Mode = Literal["reject", "observe"]
 ANY = Script((Answer((Say("Hello! Your request is legal, and this is the answer to it."),)),))
 
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
+_NOTED = 50  # violations that a header names; the report has all
 _REMEMBERED = 65_536  # bytes of a body up to which its verdicts are
 
 
@@ -52,7 +54,7 @@ class Engine:
 
     def answer(self, request: HttpRequest) -> Reply:
         """The reply to a request, whatever it is."""
-        way = route(request.target, request.headers.get("host", ""))
+        way = route(request.target, host_of(request))
         if way.page == "chat":
             return self._chat(request, way)
         if request.method not in {"GET", "HEAD"}:
@@ -65,7 +67,7 @@ class Engine:
 
     def too_large(self, request: HttpRequest) -> Reply:
         """The reply to a request whose body is not worth reading."""
-        way = route(request.target, request.headers.get("host", ""))
+        way = route(request.target, host_of(request))
         dialect = self._dialect(way, Request(way.wire, way.vendor, {}))
         return refuse(dialect, dialect.too_large())
 
@@ -122,6 +124,11 @@ class Engine:
         return dialect_of(Ticket(request, way.case, number))
 
 
+def host_of(request: HttpRequest) -> str:
+    """The host that the client meant: a proxy, or a recorder that reroutes it, says so."""
+    return request.headers.get("x-forwarded-host") or request.headers.get("host", "")
+
+
 @lru_cache(1024)
 def judged(
     way: Route, method: str, headers: tuple[tuple[str, str], ...], body: bytes
@@ -138,6 +145,6 @@ def rules(wire: str, vendor: str, model: str) -> list[Rule]:
 
 
 def notes(violations: Sequence[Violation], forged: Refusal | None) -> str:
-    """`ORD-002 /messages/3, THK-001`: what a header can say of the violations."""
-    noted = [f"{violation.rule.id} {violation.pointer}" for violation in violations]
+    """`ORD-002 /messages/3, signature`: what a header can say of the violations."""
+    noted = [f"{violation.rule.id} {quote(violation.pointer)}" for violation in violations[:_NOTED]]
     return ", ".join([*noted, *(["signature"] if forged else [])])
