@@ -318,7 +318,7 @@ class OpenAIChat(Wire):
         """Usage, also where Groq and Moonshot put it. Where the total counts reasoning on top of the completion
         (xAI), so do we."""
         beside = [response, response.get("x_groq") or {}, *(response.get("choices") or ())]
-        usage = next((place["usage"] for place in beside if place.get("usage")), {})
+        usage: Json = next((place["usage"] for place in beside if place.get("usage")), {})
         prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
         ins, outs = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
         reasoning = outs.get("reasoning_tokens", usage.get("reasoning_tokens"))
