@@ -60,7 +60,7 @@ class Server:
 
     @property
     def url(self):
-        return "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+        return f"http://127.0.0.1:{self.listener.getsockname()[1]}"
 
     @property
     def routes(self):

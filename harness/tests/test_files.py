@@ -52,7 +52,7 @@ def test_an_unknown_kind_of_body_is_explained(tmp_path):
     (tmp_path / "c.json").write_text(text)
     with (
         pytest.raises(
-            Miss, match="c.json: a body in the cassette cannot be read: .*'hologram' is no kind of body"
+            Miss, match=r"c\.json: a body in the cassette cannot be read: .*'hologram' is no kind of body"
         ),
         use_cassette(tmp_path / "c.json"),
     ):
@@ -78,5 +78,5 @@ def test_blobs_may_be_shared_and_are_found_again(server, record, tmp_path):
     with use_cassette(tmp_path / "moved/one.json"):
         assert httpx.get("https://api.example.com/i").content == image
     # This one says ../../blobs, and that is another folder now.
-    with pytest.raises(Miss, match="blob .* cannot be read"), use_cassette(tmp_path / "elsewhere/two.json"):
+    with pytest.raises(Miss, match=r"blob .* cannot be read"), use_cassette(tmp_path / "elsewhere/two.json"):
         httpx.get("https://api.example.com/i")

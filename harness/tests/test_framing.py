@@ -56,8 +56,7 @@ def test_a_cassette_plays_in_another_framing(http, server, record, tmp_path):
     url = "https://api.example.com"
     with use_cassette(tmp_path / "c.json", **record), http.Client() as client:
         body = client.get(url).content
-    with use_cassette(tmp_path / "c.json", framing="crlf every-byte"), http.Client() as client:
-        with client.stream("GET", url) as response:
-            chunks = list(response.iter_raw())
+    with use_cassette(tmp_path / "c.json", framing="crlf every-byte"), http.stream("GET", url) as response:
+        chunks = list(response.iter_raw())
     assert {len(chunk) for chunk in chunks} == {1}
     assert b"".join(chunks) == body.replace(b"\n", b"\r\n")

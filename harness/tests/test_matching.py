@@ -50,12 +50,9 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other", "options"), SAME)
 def test_the_same_request(recorded, one, other, options):
-    headers = {"content-type": "application/json"} | options.pop("headers", {})
-    path = recorded(one) if not isinstance(one, dict) else recorded(one)
-    if isinstance(one, str):
-        headers.pop("content-type")
-    with use_cassette(path):
-        send(other, headers=headers, **options)
+    headers = {"content-type": "application/json"} if isinstance(one, dict) else {}
+    with use_cassette(recorded(one)):
+        send(other, **options | {"headers": headers | options.get("headers", {})})
 
 
 @pytest.mark.parametrize(("one", "other", "options"), DIFFERENT)
@@ -122,10 +119,8 @@ class TestExplained:
         text = self.miss(path, {"messages": changed})
         assert "#10 of 20" in text
         line = int(text.partition("c.json:")[2].partition(")")[0])
+        assert path.read_text().splitlines()[: line - 1].count("    {") == 9
         assert path.read_text().splitlines()[line - 1] == "    {"
-        assert path.read_text().splitlines()[line - 1 :][6].count("question") or '"messages"' in "".join(
-            path.read_text().splitlines()[line : line + 9]
-        )
         assert "~ /messages/4/content: question [-4-]{+four+}" in text
 
     def test_a_message_put_in_front_is_one_difference(self, recorded):

@@ -79,16 +79,22 @@ def with_openai_async():
 
 
 def with_anthropic(**options):
-    with anthropic.Anthropic(api_key="not-a-key", **options) as client:
-        with client.messages.stream(model="m", max_tokens=9, messages=MESSAGES) as stream:
-            return list(stream.text_stream)
+    asked = {"model": "m", "max_tokens": 9, "messages": MESSAGES}
+    with (
+        anthropic.Anthropic(api_key="not-a-key", **options) as client,
+        client.messages.stream(**asked) as stream,
+    ):
+        return list(stream.text_stream)
 
 
 def with_anthropic_async():
     async def main():
-        async with anthropic.AsyncAnthropic(api_key="not-a-key") as client:
-            async with client.messages.stream(model="m", max_tokens=9, messages=MESSAGES) as stream:
-                return [text async for text in stream.text_stream]
+        asked = {"model": "m", "max_tokens": 9, "messages": MESSAGES}
+        async with (
+            anthropic.AsyncAnthropic(api_key="not-a-key") as client,
+            client.messages.stream(**asked) as stream,
+        ):
+            return [text async for text in stream.text_stream]
 
     return asyncio.run(main())
 
@@ -102,7 +108,7 @@ SDKS = [
 
 
 @pytest.fixture(params=SDKS, ids=lambda sdk: sdk[2].__name__)
-def sdk(request, server, record, tmp_path):
+def talk(request, server, record, tmp_path):
     """A call through an SDK that was recorded to `tmp_path / "c.json"`."""
     url, chunks, call = request.param
     server.chunked(list(chunks()), "text/event-stream")
@@ -113,19 +119,19 @@ def sdk(request, server, record, tmp_path):
 
 
 @pytest.mark.parametrize("framing", [None, "every-byte", "random:3", "crlf", "whole"])
-def test_what_was_recorded_is_replayed_in_any_framing(sdk, tmp_path, framing):
+def test_what_was_recorded_is_replayed_in_any_framing(talk, tmp_path, framing):
     with use_cassette(tmp_path / "c.json", framing=framing) as tape:
-        assert sdk() == ["Hel", "lo ☃"]
+        assert talk() == ["Hel", "lo ☃"]
     assert tape.sent[0].json["messages"] == MESSAGES
 
 
-def test_nothing_secret_is_in_the_file(sdk, tmp_path):
+def test_nothing_secret_is_in_the_file(talk, tmp_path):
     text = (tmp_path / "c.json").read_text()
     assert "not-a-key" not in text
     assert '"text": "lo ☃"' in text or '"content": "lo ☃"' in text
 
 
-def test_a_miss_surfaces_at_once(sdk, tmp_path):
+def test_a_miss_surfaces_at_once(talk, tmp_path):
     text = (tmp_path / "c.json").read_text().replace("Hi", "Hello")
     (tmp_path / "c.json").write_text(text)
     before = time.perf_counter()
@@ -133,17 +139,15 @@ def test_a_miss_surfaces_at_once(sdk, tmp_path):
         pytest.raises(Miss, match=r"/messages/0/content: \[-Hello-\]\{\+Hi\+\}"),
         use_cassette(tmp_path / "c.json") as tape,
     ):
-        sdk()
+        talk()
     assert len(tape.sent) == 1, "it was retried"
     assert time.perf_counter() - before < 5
 
 
-@pytest.mark.parametrize(
-    ("url", "chunks", "call", "module"),
-    [(*SDKS[0], "openai._base_client"), (*SDKS[2], "anthropic._base_client")],
-    ids=["openai", "anthropic"],
-)
-def test_retries_are_tested_without_waiting(server, record, tmp_path, url, chunks, call, module):
+@pytest.mark.parametrize("sdk", [SDKS[0], SDKS[2]], ids=["openai", "anthropic"])
+def test_retries_are_tested_without_waiting(server, record, tmp_path, sdk):
+    url, chunks, call = sdk
+    module = call.__name__.removeprefix("with_") + "._base_client"
     server.chunked(list(chunks()), "text/event-stream")
     with use_cassette(tmp_path / "c.json", **record | {"routes": {url: server.url}}):
         call()

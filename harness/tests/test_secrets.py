@@ -51,7 +51,7 @@ def test_another_key_or_none_replays_it(server, record, tmp_path):
     with use_cassette(tmp_path / "c.json", **record):
         httpx.get(f"{API}/x?key={quote(KEY)}&q=1", headers={"authorization": KEY})
     with use_cassette(tmp_path / "c.json"):
-        httpx.get(f"https://user:pass@api.example.com/x?q=1")
+        httpx.get("https://user:pass@api.example.com/x?q=1")
 
 
 def test_named_secrets_are_replaced_on_both_sides_and_match_again(server, record, tmp_path):
@@ -114,7 +114,7 @@ def test_a_secret_anywhere_is_refused_and_nothing_is_written(server, record, tmp
     server.whole({})
     (tmp_path / "c.json").write_text("the good one")
     with (
-        pytest.raises(SecretFound, match="fingerprint [0-9a-f]{8}") as refusal,
+        pytest.raises(SecretFound, match=r"fingerprint [0-9a-f]{8}") as refusal,
         use_cassette(tmp_path / "c.json", **record),
     ):
         httpx.request("POST", **{"url": API} | PLACES[place])
