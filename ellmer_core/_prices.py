@@ -100,7 +100,28 @@ def token_usage() -> list[dict[str, Any]]:
 
 # Writing the table ------------------------------------------------------------------------------------------
 
-VENDORS = {"OpenAI": "openai", "Anthropic": "anthropic", "Google/Gemini": "google", "DeepSeek": "deepseek"}
+#: Vendors as printed, and their names at genai-prices. (OpenRouter says itself what an answer costs; Perplexity
+#: charges for requests, not only for tokens.)
+VENDORS = {
+    "AWS/Bedrock": "aws",
+    "Anthropic": "anthropic",
+    "Azure/OpenAI": "azure",
+    "Cerebras": "cerebras",
+    "Cloudflare": "cloudflare",
+    "Cohere": "cohere",
+    "Databricks": "databricks",
+    "DeepSeek": "deepseek",
+    "Fireworks AI": "fireworks",
+    "Google/Gemini": "google",
+    "Google/Vertex": "google",
+    "Groq": "groq",
+    "Mistral": "mistral",
+    "Moonshot AI": "moonshotai",
+    "OpenAI": "openai",
+    "Together AI": "together",
+    "Z.ai": "zai",
+    "xAI": "x-ai",
+}
 OTHER_MEDIA = re.compile(
     r"image|audio|tts|live|realtime|embedding|transcribe|omni|robotics|vision|banana|gemma"
 )

@@ -28,7 +28,7 @@ from ellmer_core.providers.deepseek import chat_deepseek
 from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
 from ellmer_core.turns import AssistantTurn, SystemTurn, Tokens, UserTurn
-from ellmer_core.types import type_array, type_integer, type_object, type_string
+from ellmer_core.types import type_array, type_from_schema, type_integer, type_object, type_string
 
 SSE = {"content-type": "text/event-stream"}
 
@@ -220,6 +220,22 @@ def test_structured_data_that_is_no_object_travels_in_one(server, reply, make):
     assert chat.chat_structured("Which?", type=type_array(items=type_integer())) == [1, 2]
     assert chat.chat_structured("Which?", type=str) == "x"
     assert list(server.asked[0].json["response_format"]["json_schema"]["schema"]["properties"]) == ["wrapper"]
+
+
+def test_a_schema_of_the_callers_is_sent_as_it_is(server, reply, make):
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    server.answers(reply([answer('{"a": 1}')]), reply([answer("[1]")]))
+    assert make().chat_structured("Which?", type=type_from_schema(json.dumps(schema))) == {"a": 1}
+    assert (
+        server.asked[0].json["response_format"]["json_schema"]["schema"]["properties"] == schema["properties"]
+    )
+    with pytest.raises(ConversionError, match="wrapper"):
+        make().chat_structured("Which?", type=int)
 
 
 @pytest.mark.parametrize(

@@ -351,6 +351,14 @@ def test_a_cut_tool_call_is_neither_kept_nor_run():
     assert ran == []
 
 
+def test_kinds_of_content_are_kept_apart_in_a_partial_turn():
+    pieces = [piece("a"), piece(reasoning_content="b"), piece(reasoning_content="c"), piece("d"), piece("")]
+    history = History()
+    with pytest.raises(IncompleteResponseError):
+        talk(history, Outside([pieces]), plan=STREAM)
+    assert history.turns[-1].contents == (ContentText("a"), ContentThinking("bc"), ContentText("d"))
+
+
 def test_a_connection_that_breaks_after_the_end_mark_does_not_matter():
     history = History()
     talk(history, Outside([[piece("All of it.", "stop")], ConnectError("reset")]), plan=STREAM)
@@ -467,6 +475,13 @@ def test_it_comes_back_no_sooner_than_it_is_told(headers, error):
     [(least, most)] = outside.waits
     assert least == 7
     assert most > 7
+
+
+@pytest.mark.parametrize("date", ["soon", "Fri, 20 Nov 2020 12:00:00 GMT"], ids=["no date", "past"])
+def test_a_date_that_helps_nobody_is_no_wait(date):
+    headers = {"retry-after": date, "date": "Fri, 20 Nov 2026 12:00:00 GMT"}
+    talk(History(), outside := Outside(status(429, headers), whole("ok")))
+    assert outside.waits == [(0.5, 1.0)]
 
 
 def test_the_last_error_says_when_to_come_back():
@@ -793,6 +808,21 @@ def test_cancelling_ends_a_wait():
     outside.do = lambda effect, do=outside.do: controller.cancel() if isinstance(effect, Wait) else do(effect)
     assert talk(history, outside, plan=replace(PLAN, controller=controller)) is None
     assert outside.kinds().count("Send") == 1
+
+
+def test_a_controller_can_be_used_again():
+    controller = StreamController()
+    assert repr(controller) == "<StreamController active>"
+    controller.cancel("first")
+    controller.cancel("second")
+    assert (controller.reason, controller.cancelled) == ("first", True)
+    assert repr(controller) == "<StreamController cancelled='first'>"
+    woken = []
+    with controller.waking(lambda: woken.append(1)):
+        assert woken == [1]
+    controller.reset()
+    assert not controller.cancelled
+    assert talk(History(), Outside(whole("ok")), plan=replace(PLAN, controller=controller)).text == "ok"
 
 
 # Every yield ------------------------------------------------------------------------------------------------
