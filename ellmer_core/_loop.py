@@ -31,6 +31,7 @@ from ._history import History, sendable
 from .content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult, replaced
 from .errors import (
     ConnectError,
+    EllmerError,
     IncompleteResponseError,
     ProviderError,
     ResponseError,
@@ -225,9 +226,8 @@ def tried(history: History, plan: Plan, request: Request, body: bytes, user: Use
             wait = _retry.pause(tries, floor)
             if isinstance(error, ProviderError):
                 error.retry_after = floor
-            if tries >= plan.max_tries or history.delivered or wait is None:
-                raise
-            if not _retry.worth_retrying(error, answer.headers):
+            hopeless = history.delivered or not _retry.worth_retrying(error, answer.headers)
+            if hopeless or wait is None or tries >= plan.max_tries:
                 raise
         yield Wait(*wait)
     raise AssertionError("unreachable: the last try returns or raises")
@@ -246,7 +246,7 @@ def read(history: History, plan: Plan, request: Request, answer: Answer) -> Loop
         raise
     except ConnectError as error:
         raise IncompleteResponseError(f"The answer broke off: {error}") from error
-    return plan.wire.turn(_decoded(body, answer.media_type))
+    return _understood(plan.wire, plan.wire.turn, _decoded(body, answer.media_type))
 
 
 def _is_stream(request: Request, answer: Answer) -> bool:
@@ -282,9 +282,7 @@ def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
         if events is None:
             break
         for event in events:
-            for piece in merger.add(event):
-                if not _says_something(piece):
-                    continue
+            for piece in filter(_says_something, _understood(plan.wire, merger.add, event)):
                 history.receive(piece)
                 yield Emit(piece)
                 plan.controller.check()
@@ -294,7 +292,17 @@ def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
         raise IncompleteResponseError(
             "The answer stopped before its end" + (f": {why}" if why else ": no end mark came.")
         ) from why
-    return plan.wire.turn(merger.response())
+    return _understood(plan.wire, plan.wire.turn, merger.response())
+
+
+def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
+    """An answer of a shape that the wire format does not expect is the provider's error, not a crash."""
+    try:
+        return read(said)
+    except EllmerError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ResponseError(f"The answer makes no sense as {wire.name}: {error!r}") from error
 
 
 def _says_something(piece: Content) -> bool:
@@ -315,7 +323,7 @@ def _completed(turn: AssistantTurn, plan: Plan, duration: float) -> AssistantTur
         tokens=turn.tokens,
         finish_reason=turn.finish_reason,
         json=turn.json,
-        cost=plan.price(plan.wire, turn.tokens),
+        cost=plan.price(plan.wire, turn.tokens) if turn.cost is None else turn.cost,
         duration=duration,
     )
 
@@ -407,5 +415,5 @@ def refused(plan: Plan, request: ContentToolRequest) -> Loop[ContentToolResult |
     try:
         yield Notify(tuple(plan.on_request), request)
     except ToolReject as rejection:
-        return ContentToolResult(error=f"Tool call rejected. {rejection}".strip(), request=request)
+        return ContentToolResult(error=rejection, request=request)
     return None

@@ -267,6 +267,7 @@ NOT_ANSWERS = {
     "a body that breaks": ((200, {}, ConnectError("reset")), IncompleteResponseError),
     "a page": ((200, {"content-type": "text/html"}, b"<html>Sign in</html>"), ResponseError),
     "a list": (b"[1]", ResponseError),
+    "another format's answer": (b'{"choices": "none"}', ResponseError),
     "a stall": ((200, {}, TimeoutError("nothing came", "idle")), TimeoutError),
 }
 
