@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -129,10 +130,12 @@ class Report:
     def _matrix(self, adapter: str) -> Table:
         mine = [row for row in self.rows if row.adapter == adapter]
         places = list(dict.fromkeys((row.wire, row.vendor) for row in mine))
-        table = Table(title=f"{adapter}: {' · '.join(MODES)}", title_justify="left", pad_edge=False)
+        title = f"{adapter}: {' · '.join(MODES)}"
+        table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
         table.add_column("case", no_wrap=True)
         for wire, vendor in places:
-            table.add_column(f"{wire}\n{vendor}", justify="center")
+            words = [*wire.split("-"), vendor] if vendor not in wire else wire.split("-")
+            table.add_column("\n".join(words), justify="center", no_wrap=True)
         cells: dict[tuple[str, str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for row in mine:
             cells[row.case, row.wire, row.vendor][row.mode].append(row.verdict)

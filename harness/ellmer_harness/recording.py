@@ -76,9 +76,9 @@ def save(tape: Tape, error: BaseException | None) -> None:
     deck = tape.deck
     assert deck is not None, "only a tape with a deck records"
     places = _places(tape, deck)
-    if not any(place >= deck.loaded for place in places) or (
-        error is not None and tape.recorded_from != "live"
-    ):
+    nothing = not any(place >= deck.loaded for place in places)
+    asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
+    if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
         return
     _judged(tape)
     text = _text(tape, deck, places)

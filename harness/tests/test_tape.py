@@ -371,3 +371,15 @@ def test_a_thread_without_context_among_several_tapes_is_told(http, server, reco
     told = r"thread or task that knows no cassette.*a\.json.*b\.json"
     with pytest.raises(Miss, match=told), use_cassette(tmp_path / "a.json", **record):
         run()
+
+
+def test_a_recording_that_may_ask_for_nothing_leaves_an_empty_cassette(tmp_path):
+    path = tmp_path / "idle.json"
+    with use_cassette(path, mode="rewrite", recorded_from="local", allow_idle=True):
+        pass
+
+    with use_cassette(path, allow_idle=True) as tape:
+        pass
+
+    assert tape.recorded_from == "local"
+    assert tape.unused() == []
