@@ -1,0 +1,74 @@
+"""`conformance serve` as a person starts it: a process of its own."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from itertools import takewhile
+
+import httpx
+import pytest
+
+SERVE = [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", "serve"]
+
+
+@pytest.fixture
+def served():
+    """A started server: the process and its URL."""
+    process = subprocess.Popen(
+        [*SERVE, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        url = re.search(r"on (http://127\.0\.0\.1:\d+)", process.stdout.readline())[1]
+        yield process, url
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def curl(line):
+    """The URL, the headers and the body of a printed curl line."""
+    url, data = re.search(r"curl (\S+) .* -d '(.*)'", line).groups()
+    return url, dict(header.split(": ") for header in re.findall(r"-H '([^']*)'", line)), json.loads(data)
+
+
+def test_what_it_prints_works_and_ctrl_c_ends_it(served):
+    process, url = served
+    lines = list(takewhile(lambda line: not line.startswith("  any,"), process.stdout))
+    tried = [curl(line) for line in lines if "curl " in line]
+    assert len(tried) == 3
+    for target, headers, body in tried:
+        assert target.startswith(url)
+        reply = httpx.post(target, headers=headers, json=body)
+        assert (reply.status_code, "Your request is legal" in reply.text) == (200, True)
+    _, headers, body = tried[0]
+    orphan = {"role": "tool", "tool_call_id": "call_1", "content": "5"}
+    refused = httpx.post(f"{url}/v1/chat/completions", headers=headers, json=body | {"messages": [orphan]})
+    assert refused.status_code == 400
+    process.send_signal(signal.SIGINT)
+    printed, errors = process.communicate(timeout=10)
+    assert (process.returncode, errors) == (0, "")
+    logged = [line for line in printed.splitlines() if re.match(r"\d{3}  any", line)]
+    assert logged[:3] == [
+        "200  any  openai-chat  gpt-4.1",
+        "200  any  anthropic  claude-sonnet-5",
+        "200  any  gemini  gemini-3.5-flash",
+    ]
+    assert re.fullmatch(r"400  any  openai-chat  gpt-4\.1  [A-Z]+-\d{3} /messages.*", logged[3])
+
+
+def test_a_port_in_use_exits_2_and_says_what_to_do():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = subprocess.run([*SERVE, "--port", str(port)], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert f"port {port} on 127.0.0.1 is in use" in ended.stderr
+    assert "--port" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_an_unknown_mode_exits_2():
+    ended = subprocess.run([*SERVE, "--mode", "lenient"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, "'lenient' is not one of" in ended.stderr) == (2, True)
