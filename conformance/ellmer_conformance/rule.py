@@ -102,6 +102,7 @@ class Rule:
     check: Check = field(repr=False)
     source: tuple[str, ...]
     refusal: Refusal | None = None
+    formerly: tuple[Refusal, ...] = ()  # how the provider put it in older recordings
     explain: str = ""
     models: tuple[str, ...] = ()  # glob patterns of model names it holds for; "!pattern": not for those
     since: date | None = None
@@ -197,6 +198,7 @@ class RuleBook:
         *,
         source: str | Sequence[str],
         refusal: Refusal | None = None,
+        formerly: Iterable[Refusal] = (),
         models: Iterable[str] = (),
         since: date | None = None,
         until: date | None = None,
@@ -221,6 +223,7 @@ class RuleBook:
                 check=check,
                 source=(source,) if isinstance(source, str) else tuple(source),
                 refusal=refusal,
+                formerly=tuple(formerly),
                 explain=explain,
                 models=tuple(models),
                 since=since,
@@ -258,6 +261,12 @@ class RuleBook:
             rules |= {id: replace(rules[id], preview=True) for id in doubted}
         return RuleBook(wire, vendor, envelope or self.envelope, rules)
 
+    def request(self, body: Json) -> Request:
+        """A request with a body as the examples are: the model is the one it names, whatever the format."""
+        return Request(
+            self.wire, self.vendor, body, model=str(body.get("model") or "").removeprefix("models/")
+        )
+
     def judge(self, request: Request) -> list[Verdict]:
         """Every rule's verdict on one request, in the order of the book."""
         return [verdict(rule, request) for rule in self.in_force(request)]
@@ -274,12 +283,14 @@ class RuleBook:
         """The rules that hold for the request's model on its day."""
         return [rule for rule in self.rules.values() if rule.holds_for(request.model, request.when)]
 
-    def refuse(self, violation: Violation) -> tuple[int, Mapping[str, str], bytes]:
-        """The provider's answer to a violation: status, headers, body.
+    def refuse(
+        self, violation: Violation, refusal: Refusal | None = None
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """The provider's answer to a violation: status, headers, body. `refusal` is another wording of it.
 
         Raises ValueError where the rule has no refusal: the provider would not have noticed.
         """
-        refusal = violation.refusal
+        refusal = refusal.filled(violation.facts) if refusal else violation.refusal
         if refusal is None:
             raise ValueError(
                 f"{violation.rule.id} is not refused by the API: it answers 200 and something is lost"

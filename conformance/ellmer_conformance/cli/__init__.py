@@ -15,7 +15,7 @@ class _Commands(click.Group):
     """Finds commands by file name and imports only what is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return [module.name for module in pkgutil.iter_modules(__path__)]
+        return [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):

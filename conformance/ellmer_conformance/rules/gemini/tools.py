@@ -183,3 +183,50 @@ def old_models_take_no_media_in_responses(request: Request) -> Iterator[Finding]
             if isinstance(response := get(part, "functionResponse"), dict):
                 nested = bool(response.get("parts"))
                 yield broken(place, "media in a response") if nested else met(place)
+
+
+@book.rule(
+    "REQ-021",
+    MUST,
+    REJECT,
+    source="recorded refusals (gemini-2.0-flash-preview-image-generation, gemini-2.5-flash-image)",
+    refusal=refused("{what} is not enabled for models/{model}"),
+    models=["gemini-2.0-flash-preview-image-generation", "gemini-2.5-flash-image*"],
+    examples=[body(ASK, named="gemini-2.5-flash-image")],
+    counterexamples=[
+        body(ASK, named="gemini-2.5-flash-image", tools=TOOLS),
+        body(ASK, named="gemini-2.5-flash-image", generationConfig={"responseMimeType": "application/json"}),
+    ],
+)
+def painters_do_not_call(request: Request) -> Iterator[Finding]:
+    """An image model has neither functions nor a JSON answer."""
+    type = get(get(request.body, "generationConfig"), "responseMimeType")
+    if any(True for _ in declarations(request.body)):
+        yield broken("/tools", "an image model calls nothing", what="Function calling", model=request.model)
+    elif type == "application/json":
+        place = f"/{key_of(request.body, 'generationConfig')}"
+        yield broken(place, "an image model has no JSON", what="JSON mode", model=request.model)
+    else:
+        yield met("/model")
+
+
+@book.rule(
+    "REQ-022",
+    MUST,
+    REJECT,
+    source="recorded refusals (gemini-2.5-flash-preview-tts, gemini-2.5-pro-preview-tts)",
+    refusal=refused(
+        "The requested combination of response modalities (TEXT) is not supported by the model. models/{model} "
+        "accepts the following combination of response modalities:\n* AUDIO\n"
+    ),
+    models=["gemini-2.5-*-tts"],
+    examples=[
+        body(ASK, named="gemini-2.5-flash-preview-tts", generationConfig={"responseModalities": ["AUDIO"]})
+    ],
+    counterexamples=[body(ASK, named="gemini-2.5-flash-preview-tts")],
+)
+def speakers_speak(request: Request) -> Iterator[Finding]:
+    """A speech model is asked for sound."""
+    asked = get(get(request.body, "generationConfig"), "responseModalities")
+    mute = not asked or "TEXT" in asked
+    yield broken("/generationConfig", "it is asked for text", model=request.model) if mute else met("/model")

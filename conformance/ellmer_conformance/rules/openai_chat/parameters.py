@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...wires.openai_chat import messages, parts
+from ...wires.values import object_of
 from .._openai import OUT_OF_RANGE, REASONING, path, ranges, refused
 from ._book import ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
@@ -249,3 +250,84 @@ def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
         place = f"{pointer}/content"
         seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
         yield broken(place, "this model takes no images", path=path(place)) if seen else met(place)
+
+
+@book.rule(
+    "REQ-027",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5.6-sol)",
+    refusal=refused(
+        "Unsupported parameter: 'logprobs' is not supported with this model.",
+        code="unsupported_parameter",
+        param="logprobs",
+    ),
+    models=[*REASONING, "gpt-5.6*", *NO_CHAT],
+    examples=[body(ASK, model="gpt-5-mini")],
+    counterexamples=[body(ASK, model="gpt-5.6-sol", logprobs=True)],
+)
+def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
+    """A reasoning model gives no log probabilities."""
+    asked = request.body.get("logprobs") is True
+    yield broken("/logprobs", "this model gives none") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-028",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-audio)",
+    refusal=refused("This model does not support the 'logprobs' parameter.", param="logprobs"),
+    models=["gpt-audio*"],
+    examples=[body(ASK, model="gpt-audio", modalities=["text", "audio"])],
+    counterexamples=[body(ASK, model="gpt-audio", modalities=["text", "audio"], logprobs=True)],
+)
+def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
+    """An audio model gives no log probabilities."""
+    asked = request.body.get("logprobs") is True
+    yield broken("/logprobs", "this model gives none") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-029",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o-mini-search-preview)",
+    refusal=refused(
+        "Response format 'json_object' is not supported with web_search.", param="response_format"
+    ),
+    models=["*-search-preview*"],
+    examples=[body(ASK, model="gpt-4o-mini-search-preview")],
+    counterexamples=[body(ASK, model="gpt-4o-mini-search-preview", response_format={"type": "json_object"})],
+)
+def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
+    """A search model has no `json_object`."""
+    asked = object_of(request.body.get("response_format")).get("type") == "json_object"
+    yield broken("/response_format", "a search model has no json_object") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-030",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o-mini-search-preview)",
+    refusal=refused(
+        "Invalid Value: 'file'. This model does not support file content types.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    models=["*-search-preview*"],
+    examples=[body(ASK, model="gpt-4o-mini-search-preview")],
+    counterexamples=[
+        body(
+            {"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}]},
+            model="gpt-4o-mini-search-preview",
+        )
+    ],
+)
+def search_models_read_no_files(request: Request) -> Iterator[Finding]:
+    """A search model takes no files."""
+    for pointer, message in messages(request.body):
+        for place, part in parts(message, pointer):
+            file, where = part.get("type") == "file", f"{place}/type"
+            yield broken(where, "this model takes no files", path=path(where)) if file else met(where)

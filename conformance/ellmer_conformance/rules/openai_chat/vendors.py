@@ -10,6 +10,7 @@ from importlib import import_module
 
 from ...rule import RuleBook
 from ._book import book
+from .dialects import elsewhere
 
 __all__ = ["dialect"]
 
@@ -29,7 +30,4 @@ def dialect(vendor: str) -> RuleBook:
         books: dict[str, RuleBook] = import_module(f".dialects.{name}", __package__).BOOKS
         if vendor in books:
             return books[vendor]
-    return book.extend(vendor, only=[], without=_SEEN_ELSEWHERE)
-
-
-_SEEN_ELSEWHERE = ["TRM-015"]  # images in tool messages are seen at several gateways and servers
+    return elsewhere(vendor)

@@ -13,7 +13,9 @@ UNSEEN = Refusal(
     "No tool output found for tool call {id}.", type="invalid_request_error", code="invalid_request_error"
 )
 
-DEEPSEEK = book.extend("deepseek", only=["PAIR-001"], PAIR_001={"refusal": UNSEEN})
+# What only OpenAI says of its own parameters, ids and models: at another vendor it means nothing.
+OWN = ("REQ-004", "REQ-018", "SCH-003", "STO-008", "PAIR-006")
+DEEPSEEK = book.extend("deepseek", only=["PAIR-001"], without=OWN, PAIR_001={"refusal": UNSEEN})
 
 
 @DEEPSEEK.rule(
@@ -59,4 +61,4 @@ def dialect(vendor: str) -> RuleBook:
     if vendor in {"", book.vendor}:
         return book
     known = {"azure": AZURE, "deepseek": DEEPSEEK}
-    return known.get(vendor) or book.extend(vendor, only=[])
+    return known.get(vendor) or book.extend(vendor, only=[], without=OWN)

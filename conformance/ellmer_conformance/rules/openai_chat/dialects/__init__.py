@@ -1,1 +1,26 @@
 """Vendors with refusals of their own, one module each; `BOOKS` maps vendor to book."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....rule import Envelope, RuleBook
+from .._book import book
+
+__all__ = ["elsewhere"]
+
+# What only OpenAI says of its own parameters and models: at another vendor it means nothing.
+_OWN = ("REQ-001", "REQ-004", "REQ-012", "REQ-024", "SCH-003", "STO-008", "IMG-008", "TRM-003", "TRM-015")
+
+
+def elsewhere(
+    vendor: str,
+    *,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    envelope: Envelope | None = None,
+    **changed: Any,
+) -> RuleBook:
+    """OpenAI's rules at another vendor: previews, but for those known to hold there (`only`)."""
+    return book.extend(vendor, only=only, without=[*_OWN, *without], envelope=envelope, **changed)

@@ -11,8 +11,9 @@ from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ....wires.openai_chat import messages, parts
 from ..._openai import envelope
-from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, book, call, result
+from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from .._pairing import calls_of
+from . import elsewhere
 
 
 def refused(message: str, status: int = 400) -> Refusal:
@@ -34,11 +35,11 @@ UNANSWERED = refused(
 )
 NEEDED = {"refusal": UNANSWERED, "source": ("https://github.com/agno-agi/agno/issues/3105",)}
 
-deepseek = book.extend(
+deepseek = elsewhere(
     "deepseek",
     envelope=wrap,
     only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003"],
-    without=["TRM-003", "TRM-015", "REQ-007", "IMG-008"],
+    without=["REQ-007"],
     PAIR_001=NEEDED,
     ORD_002=NEEDED,
     ORD_003=NEEDED,

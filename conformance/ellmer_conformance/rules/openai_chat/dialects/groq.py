@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ....wires.openai_chat import messages, parts, tools
-from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, book, call, result
+from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
+from . import elsewhere
 
 
 def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
@@ -28,7 +29,7 @@ def refused(message: str, param: str | None = None) -> Refusal:
 
 TEXT_ONLY = ["groq/compound*", "llama-3.1-8b*", "llama3*"]
 
-groq = book.extend("groq", envelope=wrap, only=[], without=["TRM-003", "TRM-015", "REQ-011", "STO-008"])
+groq = elsewhere("groq", envelope=wrap, without=["REQ-007", "REQ-011"])
 
 
 @groq.rule(
@@ -79,6 +80,11 @@ def text_models_read_text(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusals (llama-3.1-8b-instant, groq/compound)",
     refusal=refused("tools[{index}].type must be one of [function, mcp]"),
+    formerly=[
+        refused(
+            "code=400, message=tools[{index}].type must be one of [function, mcp], type=invalid_request_error"
+        )
+    ],
     examples=[body(ASK, tools=[TOOL])],
     counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
 )
@@ -105,6 +111,31 @@ def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
     format = request.body.get("response_format")
     asked = isinstance(format, dict) and format.get("type") == "json_schema"
     yield broken("/response_format", "this model has no json_schema") if asked else met("/model")
+
+
+@groq.rule(
+    "REQ-007",
+    MUST,
+    REJECT,
+    source="recorded refusal (qwen-qwq-32b); other models take a list",
+    refusal=refused(
+        "'messages.{index}' : for 'role:assistant' the following must be "
+        "satisfied[('messages.{index}.content' : value must be a string)]"
+    ),
+    models=["qwen-qwq*"],
+    examples=[body(ASK, {"role": "assistant", "content": "5"}, ASK, model="qwen-qwq-32b")],
+    counterexamples=[
+        body(
+            ASK, {"role": "assistant", "content": [{"type": "text", "text": "5"}]}, ASK, model="qwen-qwq-32b"
+        )
+    ],
+)
+def the_assistant_speaks_plainly(request: Request) -> Iterator[Finding]:
+    """An assistant message of this model is a string."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "assistant":
+            listed = isinstance(message.get("content"), list)
+            yield broken(f"{pointer}/content", "it is a list", index=index) if listed else met(pointer)
 
 
 BOOKS = {"groq": groq}

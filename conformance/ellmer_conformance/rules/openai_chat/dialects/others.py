@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....rule import Finding, Refusal, RuleBook, broken, met
 from ....wires.openai_chat import messages
+from ....wires.values import object_of
 from ..._openai import envelope, refused
-from .._book import ASK, MUST, REJECT, TOOL, body, book, call, result
+from .._book import ASK, MUST, REJECT, TOOL, body, call, result
 from .._pairing import calls_of
+from . import elsewhere
 
-_UNSEEN = ["TRM-003", "TRM-015"]  # images in tool messages are fine, or nothing is known
-
-perplexity = book.extend("perplexity", only=[], without=_UNSEEN, envelope=envelope(None))
+perplexity = elsewhere("perplexity", envelope=envelope(None))
 
 
 @perplexity.rule(
@@ -48,9 +48,7 @@ def sides_alternate(request: Request) -> Iterator[Finding]:
         before = side
 
 
-ollama = book.extend(
-    "ollama", only=["REQ-007"], without=_UNSEEN, REQ_007={"refusal": refused("invalid message format")}
-)
+ollama = elsewhere("ollama", only=["REQ-007"], REQ_007={"refusal": refused("invalid message format")})
 
 _OPEN: dict[str, object] = {
     "refusal": refused(
@@ -59,10 +57,9 @@ _OPEN: dict[str, object] = {
     ),
     "source": ("https://github.com/MoonshotAI/kimi-cli/issues/2405",),
 }
-moonshot = book.extend(
+moonshot = elsewhere(
     "moonshot",
     only=["PAIR-001", "ORD-002", "ORD-003"],
-    without=_UNSEEN,
     PAIR_001=_OPEN,
     ORD_002=_OPEN,
     ORD_003=_OPEN,
@@ -109,10 +106,9 @@ _DANGLING = {
     ),
     "source": ("https://github.com/QwenLM/qwen-code/issues/315",),
 }
-dashscope = book.extend(
+dashscope = elsewhere(
     "dashscope",
     only=["PAIR-001", "PAIR-002", "ORD-002", "ORD-003"],
-    without=_UNSEEN,
     PAIR_002=_ORPHAN,
     PAIR_001=_DANGLING,
     ORD_002=_DANGLING,
@@ -147,7 +143,7 @@ def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return envelope(None)(refusal)
 
 
-huggingface = book.extend("huggingface", only=[], without=[*_UNSEEN, "REQ-003"], envelope=_plain)
+huggingface = elsewhere("huggingface", without=["REQ-003"], envelope=_plain)
 
 
 @huggingface.rule(
@@ -170,6 +166,51 @@ def messages_are_a_list(request: Request) -> Iterator[Finding]:
     yield broken("/messages", "it is a string", value=json.dumps(value)) if text else met("/messages")
 
 
+together = elsewhere("together")
+
+
+@together.rule(
+    "EMP-001",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-oss-120b)",
+    refusal=refused("Prompt cannot be empty"),
+    examples=[body(ASK)],
+    counterexamples=[body({"role": "user", "content": ""})],
+)
+def somebody_says_something(request: Request) -> Iterator[Finding]:
+    """Not all messages are empty."""
+    said = any(message.get("content") != "" for _, message in messages(request.body))
+    yield met("/messages") if said else broken("/messages", "all messages are empty")
+
+
+github = elsewhere("github")
+
+
+@github.rule(
+    "STO-011",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4.1-mini)",
+    refusal=refused(
+        "Missing required parameter: 'response_format.json_schema.schema'. "
+        "You provided '$schema', did you mean to provide 'schema'?",
+        code="missing_required_parameter",
+        param="response_format.json_schema.schema",
+    ),
+    examples=[body(ASK)],
+    counterexamples=[
+        body(ASK, response_format={"type": "json_schema", "json_schema": {"name": "sum", "$schema": "…"}})
+    ],
+)
+def the_schema_is_inside(request: Request) -> Iterator[Finding]:
+    """The schema of an answer stands under `json_schema.schema`, not in its place."""
+    schema = object_of(object_of(request.body.get("response_format")).get("json_schema"))
+    if schema:
+        wrong = "$schema" in schema and "schema" not in schema
+        yield broken("/response_format/json_schema", "a bare schema") if wrong else met("/response_format")
+
+
 BOOKS: dict[str, RuleBook] = {
-    each.vendor: each for each in (perplexity, ollama, moonshot, dashscope, huggingface)
+    each.vendor: each for each in (perplexity, ollama, moonshot, dashscope, huggingface, together, github)
 }

@@ -1,0 +1,46 @@
+"""What the commands that read recordings share: their paths, and a bar while they read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from ..recordings import Unreadable, find
+
+__all__ = ["files_argument", "progress", "traffic"]
+
+files_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+_FEW = 50  # files: below, a bar would only flicker
+
+
+def traffic(paths: Iterable[Path]) -> list[Path]:
+    """The paths that were given, else the folder in `CONFORMANCE_TRAFFIC`; all must exist."""
+    given = list(paths) or [Path(folder) for folder in [os.environ.get("CONFORMANCE_TRAFFIC")] if folder]
+    if not given:
+        raise click.UsageError(
+            "There is nothing to read: name files or folders of recordings, or a folder in CONFORMANCE_TRAFFIC."
+        )
+    try:
+        return list(find(given))
+    except Unreadable as error:
+        raise click.UsageError(f"{error.path} cannot be read: {error.problem}.") from error
+
+
+@contextmanager
+def progress(files: list[Path]) -> Iterator[Callable[[object], None]]:
+    """A bar on standard error, for a person, when there is much to read. Call it once a file."""
+    if len(files) < _FEW or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - a large import, needed rarely
+    from rich.progress import MofNCompleteColumn, Progress  # noqa: PLC0415
+
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Judging", total=len(files))
+        yield lambda _: bar.advance(task)

@@ -1,0 +1,76 @@
+"""`conformance calibrate`: the rules against what the real APIs said."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from ..calibrate import Calibration, Case, Tally, as_json, calibrate
+from ._paths import files_argument, progress, traffic
+
+__all__ = ["command"]
+
+_COLUMNS = {
+    "accepted": "accepted",
+    "accepted_flagged": "flagged",
+    "rejected": "rejected",
+    "rejected_modelled": "by shape",
+    "caught": "caught",
+    "missed": "missed",
+    "text_equal": "same text",
+}
+
+
+@click.command("calibrate")
+@files_argument
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(paths: tuple[Path, ...], *, form: str) -> None:
+    """Compare each rule's verdict with the one a real API gave.
+
+    PATHS hold recordings with answers, as `conformance lint` reads them. Of requests that were accepted, none may be
+    refused by a rule; of those refused for their shape, each should be caught, with the same status and type of
+    error. Causes come from a table over the error texts, which does not know the rules.
+
+    Exit code 0: no accepted request is flagged and none is missed; 1: some are; 2: a file could not be read.
+    """
+    files = traffic(paths)
+    with progress(files) as advance:
+        found = calibrate(files, on_file=advance)
+    click.echo(json.dumps(as_json(found), indent=1, ensure_ascii=False) if form == "json" else _text(found))
+    wrong = found.of("flagged") or found.of("missed")
+    sys.exit(2 if found.unreadable else int(bool(wrong)))
+
+
+def _text(found: Calibration) -> str:
+    lines = [*_table("wire", found.wires), "", *_table("rule", found.rules)]
+    for kind, title in (
+        ("flagged", "Accepted by the API, refused by a rule"),
+        ("missed", "Refused by the API for the shape of the request, by no rule"),
+        ("unknown", "Refused for a cause that the table does not know"),
+    ):
+        if cases := found.of(kind):
+            lines += ["", f"{title}:", *map(_case, cases)]
+    if found.causes:
+        lines += ["", "Causes of refusals: " + ", ".join(f"{c} {n}" for c, n in found.causes.most_common())]
+    lines += [f"Not judged: {count:5}  {reason}" for reason, count in found.skipped.most_common()]
+    return "\n".join(lines + [f"unreadable: {problem}" for problem in found.unreadable])
+
+
+def _table(title: str, rows: dict[str, Tally]) -> list[str]:
+    width = max([len(title), *map(len, rows)])
+    head = f"{title:{width}}" + "".join(f"{name:>11}" for name in _COLUMNS.values())
+    return [
+        head,
+        *(
+            f"{name:{width}}" + "".join(f"{getattr(tally, column):11}" for column in _COLUMNS)
+            for name, tally in sorted(rows.items())
+        ),
+    ]
+
+
+def _case(case: Case) -> str:
+    rule = f" {case.rule} at {case.pointer}:" if case.rule else ""
+    return f"  {case.file} {case.place} [{case.wire}, {case.vendor}]{rule} {case.said[:200]}"

@@ -1,0 +1,46 @@
+"""`conformance lint`: judges recordings that people have."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from .. import lint_report
+from ..lint import lint
+from ._paths import files_argument, progress, traffic
+
+__all__ = ["command"]
+
+_FORMATS = {
+    "text": lint_report.as_text,
+    "json": lint_report.as_json,
+    "github": lint_report.as_github,
+    "sarif": lint_report.as_sarif,
+}
+
+
+@click.command("lint")
+@files_argument
+@click.option("--format", "form", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
+@click.option("-v", "--verbose", is_flag=True, help="Text: every file, also those without a complaint.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, help="Processes [1].")
+@click.option("--warnings/--no-warnings", default=True, help="Tell what SHOULD be otherwise, too.")
+def command(paths: tuple[Path, ...], *, form: str, verbose: bool, jobs: int, warnings: bool) -> None:
+    """Judge recorded requests by the rules of the API they went to.
+
+    PATHS are files or folders: cassettes of vcrpy (YAML, JSON, gzipped, with pydantic-ai's parsed bodies) and of VCR
+    for Ruby, R and Go, HAR files, records of one exchange, and JSON Lines. Without any, the folder in
+    CONFORMANCE_TRAFFIC.
+
+    Exit code 0: nothing is wrong, or the API refused the same; 1: a rule is broken; 2: a file could not be read.
+    """
+    files = traffic(paths)
+    with progress(files) as advance:
+        result = lint(files, jobs=jobs, on_file=advance)
+    if not warnings:
+        for file in result.files:
+            file.complaints = [each for each in file.complaints if each.outcome != "warning"]
+    click.echo(_FORMATS[form](result, verbose=verbose))
+    sys.exit(result.exit_code)

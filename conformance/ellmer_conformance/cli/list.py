@@ -1,0 +1,60 @@
+"""`conformance list`: all rules."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from .. import rules
+from ..rule import Rule
+from ..rules import behaviour
+
+__all__ = ["command"]
+
+
+@click.command("list")
+@click.option("--wire", help="Only this wire format.")
+@click.option("--vendor", default="", help="As this vendor applies them; needs --wire.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(wire: str | None, vendor: str, form: str) -> None:
+    """List every rule: id, level, kind, where it holds, the sentence, and the source.
+
+    The wire format `*` stands for rules about a whole conversation, which hold for any.
+    """
+    found = list(all_rules(wire, vendor))
+    if form == "json":
+        click.echo(json.dumps([_row(rule, wires) for rule, wires in found], indent=1, ensure_ascii=False))
+        return
+    for rule, wires in found:
+        kind = "preview" if rule.preview else str(rule.kind)
+        click.echo(f"{rule.id:9} {rule.level:6} {kind:7} {', '.join(wires)}")
+        click.echo(f"          {rule.sentence}")
+
+
+def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, list[str]]]:
+    """Each rule with the wire formats that have it in the same words, by id."""
+    try:
+        books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
+    except LookupError as error:
+        raise click.UsageError(str(error).capitalize() + ".") from error
+    found: dict[tuple[str, str], tuple[Rule, list[str]]] = {}
+    for book in [*books, *([] if wire else [behaviour.book])]:
+        for rule in book.rules.values():
+            found.setdefault((rule.id, rule.sentence), (rule, []))[1].append(book.wire)
+    return [found[key] for key in sorted(found)]
+
+
+def _row(rule: Rule, wires: list[str]) -> dict[str, object]:
+    return {
+        "id": rule.id,
+        "group": rule.group,
+        "level": rule.level,
+        "kind": rule.kind,
+        "preview": rule.preview,
+        "wires": wires,
+        "models": rule.models,
+        "sentence": rule.sentence,
+        "source": rule.source,
+        "refusal": rule.refusal.message if rule.refusal else None,
+    }

@@ -1,0 +1,196 @@
+"""The rules over recordings that people have: what each file holds, what was judged, and what is wrong with it.
+
+A violation in a request that the API itself refused is told, but agrees with the API: it fails nobody.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from . import rules
+from .recordings import Recording, Unreadable, find, read
+from .requests import Skip, request_of
+from .rule import Violation
+
+__all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]
+
+Outcome = Literal["violation", "warning", "agreed"]
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """A broken rule in a recorded request. `answered` is the recorded status, `says` the provider's text for it."""
+
+    outcome: Outcome
+    rule: str
+    level: str
+    kind: str
+    wire: str
+    vendor: str
+    model: str
+    place: str
+    pointer: str
+    message: str
+    sentence: str
+    says: str = ""
+    answered: int | None = None
+
+
+@dataclass
+class WireTally:
+    """What was found of one wire format. `agreed`: violations of requests that the API refused, too."""
+
+    judged: int = 0
+    accepted: int = 0
+    refused: int = 0
+    violations: int = 0
+    warnings: int = 0
+    agreed: int = 0
+
+    def add(self, other: WireTally) -> None:
+        """Adds the counts of another file."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+@dataclass
+class FileReport:
+    """One file: what was judged in it, what was skipped and why, or `problem`, why it could not be read."""
+
+    path: str
+    wires: dict[str, WireTally] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    complaints: list[Complaint] = field(default_factory=list)
+    problem: str | None = None
+
+    @property
+    def judged(self) -> int:
+        """How many requests."""
+        return sum(tally.judged for tally in self.wires.values())
+
+
+@dataclass
+class LintResult:
+    """All files. `complaints` pairs each with its file; `exit_code` is the command line's."""
+
+    files: list[FileReport] = field(default_factory=list)
+
+    @property
+    def complaints(self) -> Iterator[tuple[FileReport, Complaint]]:
+        """Every complaint with its file."""
+        return ((file, complaint) for file in self.files for complaint in file.complaints)
+
+    @property
+    def wires(self) -> dict[str, WireTally]:
+        """The counts of all files by wire format."""
+        found: dict[str, WireTally] = {}
+        for file in self.files:
+            for wire, tally in file.wires.items():
+                found.setdefault(wire, WireTally()).add(tally)
+        return dict(sorted(found.items()))
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """How much was not judged, by reason."""
+        return sum((file.skipped for file in self.files), Counter())
+
+    @property
+    def unreadable(self) -> list[FileReport]:
+        """The files that could not be read."""
+        return [file for file in self.files if file.problem]
+
+    @property
+    def exit_code(self) -> int:
+        """2 where a file could not be read, else 1 where a rule is broken, else 0."""
+        if self.unreadable:
+            return 2
+        return int(any(tally.violations for tally in self.wires.values()))
+
+
+def lint(
+    paths: Iterable[Path], *, jobs: int = 1, on_file: Callable[[FileReport], None] = lambda _: None
+) -> LintResult:
+    """Judges every file under the paths, on `jobs` processes. Raises `Unreadable` for a path that is not there."""
+    result = LintResult()
+    for report in _reports(list(find(paths)), jobs):
+        on_file(report)
+        result.files.append(report)
+    return result
+
+
+def _reports(paths: list[Path], jobs: int) -> Iterator[FileReport]:
+    if jobs < 2 or len(paths) < 2:
+        yield from map(lint_file, paths)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(lint_file, paths, chunksize=max(1, min(32, len(paths) // jobs)))
+
+
+def lint_file(path: Path) -> FileReport:
+    """Judges one file."""
+    report = FileReport(str(path))
+    try:
+        recordings = read(path)
+    except Unreadable as error:
+        report.problem = error.problem
+        return report
+    if recordings is None:
+        report.skipped["no recording of HTTP"] += 1
+    elif not recordings:
+        report.skipped["an empty recording"] += 1
+    for recording in recordings or ():
+        _judge(report, recording)
+    return report
+
+
+def _judge(report: FileReport, recording: Recording) -> None:
+    request = request_of(recording)
+    if isinstance(request, Skip):
+        report.skipped[request.reason] += 1
+        return
+    tally = report.wires.setdefault(request.wire, WireTally())
+    tally.judged += 1
+    status = recording.status
+    tally.accepted += status is not None and 200 <= status < 300
+    tally.refused += status is not None and 400 <= status < 500
+    for verdict in rules.book(request.wire, request.vendor).judge(request):
+        for violation in verdict.violations:
+            outcome = _outcome(violation, verdict.outcome, status)
+            tally.violations += outcome == "violation"
+            tally.warnings += outcome == "warning"
+            tally.agreed += outcome == "agreed"
+            where = (request.wire, request.vendor, request.model, recording.place)
+            report.complaints.append(_complaint(outcome, violation, where, status))
+
+
+def _outcome(violation: Violation, outcome: str, status: int | None) -> Outcome:
+    told = violation.rule.refusal.status if violation.rule.refusal else None
+    if violation.rule.refuses and status is not None and (400 <= status < 500 or status == told):
+        return "agreed"
+    return "violation" if outcome == "fail" else "warning"
+
+
+def _complaint(
+    outcome: Outcome, violation: Violation, where: tuple[str, str, str, str], status: int | None
+) -> Complaint:
+    rule, (wire, vendor, model, place) = violation.rule, where
+    return Complaint(
+        outcome=outcome,
+        rule=rule.id,
+        level=str(rule.level),
+        kind="preview" if rule.preview else str(rule.kind),
+        wire=wire,
+        vendor=vendor,
+        model=model,
+        place=place,
+        pointer=violation.pointer,
+        message=violation.message,
+        sentence=rule.sentence,
+        says=violation.refusal.message if violation.refusal else "",
+        answered=status,
+    )

@@ -1,0 +1,148 @@
+"""What `lint` found, for a person, a program, GitHub's annotations, and SARIF."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict
+from typing import Any
+
+from .lint import Complaint, FileReport, LintResult
+
+__all__ = ["as_github", "as_json", "as_sarif", "as_text"]
+
+_LABELS = {"violation": "violation", "warning": "warning", "agreed": "refused by the API, too"}
+_SHOWN = 12  # reasons for skipping, listed one by one
+
+
+def as_text(result: LintResult, *, verbose: bool = False) -> str:
+    """Complaints by file, then a table by wire format, then what was not judged, and why."""
+    blocks = [
+        _file(file, verbose=verbose) for file in result.files if verbose or file.complaints or file.problem
+    ]
+    return "\n".join(
+        [*blocks, *([""] if blocks else []), _table(result), *_skipped(result), _last_line(result)]
+    )
+
+
+def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - JSON tells all
+    """Everything, by file."""
+    files = [
+        {
+            "path": file.path,
+            "problem": file.problem,
+            "wires": {wire: asdict(tally) for wire, tally in file.wires.items()},
+            "skipped": dict(file.skipped),
+            "complaints": [asdict(complaint) for complaint in file.complaints],
+        }
+        for file in result.files
+    ]
+    value = {
+        "version": 1,
+        "exit_code": result.exit_code,
+        "wires": {wire: asdict(tally) for wire, tally in result.wires.items()},
+        "skipped": dict(result.skipped),
+        "files": files,
+    }
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def as_github(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - one line each
+    """Annotations of a pull request: errors, warnings, and notices where the API said the same."""
+    levels = {"violation": "error", "warning": "warning", "agreed": "notice"}
+    lines = [
+        f"::{levels[c.outcome]} file={file.path},title={c.rule}::{_escaped(f'{c.place}{c.pointer}: {c.message}')}"
+        for file, c in result.complaints
+    ]
+    lines += [
+        f"::error file={file.path},title=unreadable::{_escaped(str(file.problem))}"
+        for file in result.unreadable
+    ]
+    return "\n".join(lines)
+
+
+def as_sarif(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - SARIF tells all
+    """SARIF 2.1.0, for code scanning. Agreed complaints are left out, being no mistakes."""
+    levels = {"violation": "error", "warning": "warning"}
+    told = [(file, c) for file, c in result.complaints if c.outcome in levels]
+    driver = {
+        "name": "conformance",
+        "rules": [
+            {"id": rule, "shortDescription": {"text": sentence}}
+            for rule, sentence in sorted({c.rule: c.sentence for _, c in told}.items())
+        ],
+    }
+    results = [
+        {
+            "ruleId": c.rule,
+            "level": levels[c.outcome],
+            "message": {"text": f"{c.place}{c.pointer}: {c.message}"},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": file.path}}}],
+        }
+        for file, c in told
+    ]
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    runs: list[dict[str, Any]] = [{"tool": {"driver": driver}, "results": results}]
+    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": runs}, indent=1, ensure_ascii=False)
+
+
+def _file(file: FileReport, *, verbose: bool) -> str:
+    if file.problem:
+        return f"{file.path}\n  unreadable: {file.problem}"
+    lines = [file.path]
+    if verbose:
+        judged = ", ".join(f"{tally.judged} {wire}" for wire, tally in file.wires.items()) or "nothing"
+        skipped = "".join(f"; skipped {count}: {reason}" for reason, count in file.skipped.items())
+        lines.append(f"  judged {judged}{skipped}")
+    return "\n".join(lines + [_complaint(complaint) for complaint in file.complaints])
+
+
+def _complaint(c: Complaint) -> str:
+    answered = f", answered {c.answered}" if c.answered else ""
+    lines = [
+        f"  {c.rule} {c.level} {c.kind} ({_LABELS[c.outcome]})",
+        f"    at   {c.place}/request{c.pointer}  [{c.wire}, {c.vendor}, {c.model or 'no model'}{answered}]",
+        f"    is   {c.message}",
+        f"    rule {c.sentence}",
+    ]
+    return "\n".join(lines + ([f"    API  {_short(c.says)}"] if c.says else []))
+
+
+def _table(result: LintResult) -> str:
+    from rich.console import Console  # noqa: PLC0415 - a large import, for this form only
+    from rich.table import Table  # noqa: PLC0415
+
+    columns = ("judged", "accepted", "refused", "violations", "warnings", "agreed")
+    table = Table("wire", *columns, box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for wire, tally in result.wires.items():
+        table.add_row(wire, *(str(getattr(tally, name)) for name in columns))
+    out = io.StringIO()
+    Console(file=out, width=100, color_system=None).print(table)
+    return out.getvalue().rstrip()
+
+
+def _skipped(result: LintResult) -> list[str]:
+    if not result.skipped:
+        return []
+    common = result.skipped.most_common(_SHOWN)
+    rest = len(result.skipped) - len(common)
+    more = [f"  … and {rest} other reasons (--format json has all)"] if rest else []
+    return ["", "Not judged:", *(f"  {count:5}  {reason}" for reason, count in common), *more]
+
+
+def _last_line(result: LintResult) -> str:
+    violations = sum(tally.violations for tally in result.wires.values())
+    judged = sum(tally.judged for tally in result.wires.values())
+    unreadable = f", {len(result.unreadable)} unreadable" if result.unreadable else ""
+    return f"\n{len(result.files)} files{unreadable}, {judged} requests judged, {violations} violations."
+
+
+def _short(text: str, limit: int = 300) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else f"{flat[:limit]}…"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
