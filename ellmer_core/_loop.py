@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
@@ -43,7 +44,7 @@ from .errors import (
 from .tools import ToolDef
 from .turns import AssistantTurn, Tokens, Turn, UserTurn
 from .types import Type
-from .wire import Request, Wire
+from .wire import Merger, Request, Wire
 
 __all__ = [
     "Answer",
@@ -246,7 +247,28 @@ def read(history: History, plan: Plan, request: Request, answer: Answer) -> Loop
         raise
     except ConnectError as error:
         raise IncompleteResponseError(f"The answer broke off: {error}") from error
-    return _understood(plan.wire, plan.wire.turn, _decoded(body, answer.media_type))
+    return _understood(plan.wire, partial(_whole, plan.wire), _decoded(body, answer.media_type))
+
+
+def _whole(wire: Wire, response: Any) -> AssistantTurn:
+    """The turn of a body that came at once; a list is the events of a stream (Gemini without `alt=sse`)."""
+    match response:
+        case dict():
+            return wire.turn(response)
+        case list():
+            merger = wire.merger()
+            for event in response:
+                merger.add(event)
+            return wire.turn(_finished(merger))
+    raise ResponseError(f"The answer is neither a JSON object nor a list: {str(response)[:200]!r}")
+
+
+def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
+    """The answer that a stream adds up to; an error, if it has no end."""
+    if merger.complete:
+        return merger.response()
+    how = f": {why}" if why else ": no end mark came."
+    raise IncompleteResponseError(f"The answer stopped before its end{how}") from why
 
 
 def _is_stream(request: Request, answer: Answer) -> bool:
@@ -288,11 +310,7 @@ def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
                 plan.controller.check()
             done = done or event == "[DONE]" or merger.done
     yield Finish()
-    if not merger.complete:
-        raise IncompleteResponseError(
-            "The answer stopped before its end" + (f": {why}" if why else ": no end mark came.")
-        ) from why
-    return _understood(plan.wire, plan.wire.turn, merger.response())
+    return _understood(plan.wire, plan.wire.turn, _finished(merger, why))
 
 
 def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
@@ -358,17 +376,14 @@ def encoded(body: Mapping[str, Any]) -> bytes:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
-def _decoded(body: bytes, media_type: str) -> dict[str, Any]:
+def _decoded(body: bytes, media_type: str) -> Any:
     try:
-        value = json.loads(body)
+        return json.loads(body)
     except (ValueError, RecursionError) as error:
         start = body[:200].decode("utf-8", "replace").strip()
         if media_type == "text/html" or start[:1] not in {"", "{", "["}:
             raise ResponseError(f"The answer is not JSON ({media_type or 'no type'}): {start!r}") from error
         raise IncompleteResponseError(f"The answer stopped before its end: {error}") from error
-    if not isinstance(value, dict):
-        raise ResponseError(f"The answer is not a JSON object: {str(value)[:200]!r}")
-    return value
 
 
 def _reason(error: BaseException) -> str:

@@ -236,6 +236,14 @@ def test_a_stream_may_be_answered_with_a_whole_body():
     assert history.turns[-1].text == "Hello."
 
 
+def test_a_list_is_the_events_of_a_stream():
+    events = [piece("Hel"), piece("lo.", "stop")]
+    outside = Outside(json.dumps(events).encode(), json.dumps(events[:1]).encode())
+    assert talk(History(), outside).text == "Hello."
+    with pytest.raises(IncompleteResponseError):
+        talk(History(), outside)
+
+
 def test_a_stream_that_nobody_asked_for_is_read_as_one():
     outside = Outside([[piece("Hel"), piece("lo.", "stop"), "[DONE]"]])
     assert talk(History(), outside).text == "Hello."
@@ -267,6 +275,7 @@ NOT_ANSWERS = {
     "a body that breaks": ((200, {}, ConnectError("reset")), IncompleteResponseError),
     "a page": ((200, {"content-type": "text/html"}, b"<html>Sign in</html>"), ResponseError),
     "a list": (b"[1]", ResponseError),
+    "a number": (b"1", ResponseError),
     "another format's answer": (b'{"choices": "none"}', ResponseError),
     "a stall": ((200, {}, TimeoutError("nothing came", "idle")), TimeoutError),
 }
