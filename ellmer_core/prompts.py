@@ -82,3 +82,7 @@ def _texts(sequences: Sequence[str] | None) -> list[str] | None:
     if sequences is None:
         return None
     return [sequences] if isinstance(sequences, str) else list(sequences)
+
+
+#: The names that every provider shares.
+NEUTRAL = frozenset(params.__kwdefaults__ or ())

@@ -33,9 +33,10 @@ OURS: dict[str, type[Any]] = {
 
 
 def contents_record(value: Any) -> Any:
-    """A content or a turn as a record, a list of them (or a chat's turns) as a list of records: plain JSON."""
+    """A content or a turn as a record, a list of them as a list of records, a chat as `Chat.record()` has it:
+    plain JSON."""
     if hasattr(value, "get_turns"):
-        value = value.get_turns(include_system_prompt=True)
+        return value.record()
     if isinstance(value, (list, tuple)):
         return [contents_record(item) for item in value]
     if not isinstance(value, (Content, Turn)):
@@ -43,12 +44,21 @@ def contents_record(value: Any) -> Any:
     return {"version": VERSION, **_record(value, type(value).__name__)}
 
 
-def contents_replay(recorded: Any, *, tools: Iterable[ToolDef] = (), classes: Iterable[type] = ()) -> Any:
+def contents_replay(
+    recorded: Any, *, tools: Iterable[ToolDef] = (), classes: Iterable[type] = (), chat: Any = None
+) -> Any:
     """What `contents_record()` recorded. Requests are matched to `tools` by name.
 
-    `classes` are the content classes of other packages that may occur; one that is not among them is refused
+    A whole chat needs a `chat` to go on in, since no key is recorded: it gets the tools and what was said, as
+    by `Chat.restore()`, and is returned. `classes` are the content classes of other packages that may occur; one that is not among them is refused
     by its name, so that a record cannot name code to run.
     """
+    if isinstance(recorded, dict) and recorded.get("class") == "Chat":
+        if chat is None:
+            raise UsageError("This is the record of a whole chat: give chat=, one of the same vendor.")
+        chat.register_tools(tools)
+        chat.restore(recorded, classes=classes)
+        return chat
     replay = _Replay({tool.name: tool for tool in tools}, OURS | {_path(cls): cls for cls in classes})
     if isinstance(recorded, list):
         return [replay.top(item, f"[{i}]") for i, item in enumerate(recorded)]

@@ -15,7 +15,17 @@ from html import escape
 from typing import Any
 
 from ._checked import check_tool_result
-from .content import Content, ContentImage, ContentJson, ContentText, ContentToolResult, is_media, replaced
+from .content import (
+    Content,
+    ContentImage,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentToolResult,
+    ContentUploaded,
+    is_media,
+    replaced,
+)
 from .errors import error_message
 
 __all__ = ["check_tool_result", "described", "flatten", "result_text", "split"]
@@ -85,7 +95,8 @@ def _described(result: ContentToolResult, which: Callable[[object], bool]) -> Co
 
 
 def _missing(media: Content) -> str:
-    kind = "an image" if isinstance(media, ContentImage) else "a PDF document"
+    kinds = {ContentImage: "an image", ContentPDF: "a PDF document", ContentUploaded: "an uploaded file"}
+    kind = next(kind for cls, kind in kinds.items() if isinstance(media, cls))
     return f"[The tool returned {kind} here, which this model cannot be shown.]"
 
 

@@ -24,6 +24,7 @@ from ellmer_core.content import (
     ContentUploaded,
 )
 from ellmer_core.errors import UsageError
+from ellmer_core.providers.openai_compatible import chat_openai_compatible
 from ellmer_core.record import contents_record, contents_replay
 from ellmer_core.tools import tool
 from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
@@ -91,15 +92,24 @@ def test_every_class_of_content_is_tried():
     assert {type(value).__name__ for value in EVERY} == concrete
 
 
-def test_lists_and_chats():
-    class Chat:
-        def get_turns(self, *, include_system_prompt):
-            assert include_system_prompt
-            return TURNS
-
+def test_lists():
     assert contents_replay(through_json(contents_record(TURNS))) == TURNS
-    assert contents_record(Chat()) == contents_record(TURNS)
     assert contents_replay(contents_record([])) == []
+
+
+def test_a_chat_with_results_that_were_not_sent_goes_on_in_another():
+    request = ContentToolRequest("c1", "f")
+    chat, other = (chat_openai_compatible("s", model="m", base_url="http://x") for _ in "ab")
+    chat.add_turn(UserTurn("Hi"), AssistantTurn([request]))
+    chat._history.results[0] = ContentToolResult(5, request=request)
+    saved = through_json(contents_record(chat))
+
+    assert contents_replay(saved, tools=[tool(len, name="f", arguments={"obj": str})], chat=other) is other
+    assert other.get_turns() == chat.get_turns()
+    assert other._history.results == chat._history.results
+    assert other.get_turns()[-1].tool_requests[0].tool is other.get_tools()["f"]
+    with pytest.raises(UsageError, match="give chat="):
+        contents_replay(saved)
 
 
 def test_the_format_is_this():

@@ -28,7 +28,7 @@ from ellmer_core.content import (
     ContentUploaded,
 )
 from ellmer_core.errors import ToolResultError
-from ellmer_core.tool_results import check_tool_result, flatten, result_text, split
+from ellmer_core.tool_results import check_tool_result, described, flatten, result_text, split
 
 CAT = ContentImageInline("image/png", "abc")
 DOG = ContentImageRemote("https://example.com/dog.png")
@@ -406,3 +406,16 @@ def test_plain_json_passes_unchanged(value):
 
     assert repr(checked) == repr(value)
     assert check_tool_result("f", checked) == checked
+
+
+@pytest.mark.parametrize(
+    ("media", "kind"),
+    [
+        (ContentImageRemote("https://x/a.png"), "an image"),
+        (ContentPDF("application/pdf", "YWJj"), "a PDF document"),
+        (ContentUploaded("files/1", "video/mp4", "gemini"), "an uploaded file"),
+    ],
+)
+def test_media_that_cannot_be_shown_is_named_for_what_it_is(media, kind):
+    [result] = described([ContentToolResult(media)])
+    assert result.value == f"[The tool returned {kind} here, which this model cannot be shown.]"

@@ -1,6 +1,7 @@
 """What the four wire formats send: orders, results, ids, media, thinking, tools, parameters."""
 
 import json
+import warnings
 from dataclasses import dataclass
 
 import pytest
@@ -19,6 +20,7 @@ from ellmer_core.content import (
     ContentUploaded,
 )
 from ellmer_core.errors import ContentError
+from ellmer_core.prompts import NEUTRAL, params
 from ellmer_core.tools import ToolDef
 from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.types import TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
@@ -608,12 +610,29 @@ def test_structured_output_is_asked_for_by_schema(wire):
     [
         TypeObject(additional_properties=True),
         TypeObject(properties={"a": TypeJsonSchema(schema={"type": "object"})}),
+        *(
+            TypeObject(properties={"a": TypeJsonSchema(schema=schema)})
+            for schema in (
+                {},
+                {"description": "Anything."},
+                {"type": "array"},
+                {"type": "array", "items": {}},
+                {"type": "array", "items": {"type": "array", "prefixItems": [{"type": "string"}]}},
+                {"anyOf": [{"type": "string"}, {}]},
+                {"$ref": "#/$defs/A", "$defs": {"A": {}}},
+            )
+        ),
     ],
 )
 def test_what_strict_schemas_cannot_say_is_not_strict(type):
     assert CHAT.tool(ToolDef(print, "t", "", type))["function"]["strict"] is False
     assert RESPONSES.tool(ToolDef(print, "t", "", type))["strict"] is False
     assert CHAT.schema(type)["required"] == list(type.properties)
+
+
+def test_a_property_may_bear_the_name_of_a_keyword():
+    type = TypeObject(properties={"not": TypeBasic(), "items": TypeObject(), "enum": TypeEnum(values=("a",))})
+    assert RESPONSES.tool(ToolDef(print, "t", "", type))["strict"] is True
 
 
 def test_an_optional_json_schema_may_be_null():
@@ -640,10 +659,21 @@ def test_what_the_caller_adds_wins(wire):
 
 
 @every_wire
-def test_a_parameter_it_does_not_have_is_named(wire):
-    with pytest.warns(UserWarning, match=f"{wire.name} has no parameter 'speed': ignored"):
-        body = type(wire)(model="m", params={"speed": 1}).request([UserTurn("hi")]).json
-    assert "speed" not in body
+def test_a_neutral_parameter_it_does_not_have_is_named(wire):
+    missing = sorted(NEUTRAL - wire.param_names.keys())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        body = type(wire)(model="m", params=dict.fromkeys(missing, 1)).request([UserTurn("hi")]).json
+    named = f"{wire.name} has no parameter {', '.join(map(repr, missing))}: ignored"
+    assert [str(warning.message) for warning in caught] == ([named] if missing else [])
+    assert not set(missing) & set(body)
+
+
+@every_wire
+def test_a_parameter_of_the_provider_s_own_goes_in_as_it_is(wire):
+    own = {"service_tier": "flex", "deep": {"a": [1]}}
+    body = type(wire)(model="m", params=params(temperature=0.5, **own)).request([UserTurn("hi")]).json
+    assert {name: body[name] for name in own} == own
 
 
 @every_wire

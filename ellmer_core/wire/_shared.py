@@ -27,6 +27,7 @@ from ..content import (
     replaced,
 )
 from ..errors import ContentError, ResponseError
+from ..prompts import NEUTRAL
 from ..tool_results import result_text
 from ..types import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 
@@ -296,14 +297,15 @@ def nested(path: str, value: object) -> Json:
 
 
 def parameters(params: Mapping[str, Any], names: Mapping[str, str], wire: str) -> Json:
-    """Neutral parameters at their places in the body; warns of those that the format does not have."""
-    unknown = [name for name in params if name not in names]
-    if unknown:
-        warnings.warn(f"{wire} has no parameter {', '.join(map(repr, unknown))}: ignored", stacklevel=4)
+    """Parameters at their places in the body. A neutral one that the format does not have is left out with a
+    warning; one that is not neutral is the provider's own, and goes in as it is."""
+    unsupported = [name for name in params if name in NEUTRAL and name not in names]
+    if unsupported:
+        warnings.warn(f"{wire} has no parameter {', '.join(map(repr, unsupported))}: ignored", stacklevel=4)
     body: Json = {}
     for name, value in params.items():
-        if name in names and value is not None:
-            body = merged(body, nested(names[name], value))
+        if name not in unsupported and value is not None:
+            body = merged(body, nested(names[name], value) if name in names else {name: value})
     return body
 
 
@@ -359,14 +361,27 @@ def strict_schema(type: Type) -> tuple[Json, bool]:
     return (schema, True) if closed(schema) else (json_schema(type), False)
 
 
+#: What a schema in OpenAI's strict dialect must say one of, and what it must not say.
+_SAYS = frozenset({"type", "$ref", "anyOf", "enum", "const"})
+_UNSTRICT = frozenset(
+    {"allOf", "oneOf", "not", "if", "then", "else", "contains", "uniqueItems", "prefixItems", "propertyNames"}
+    | {"patternProperties", "unevaluatedProperties", "unevaluatedItems", "minProperties", "maxProperties"}
+    | {"dependentSchemas", "dependentRequired"}
+)
+
+
 def closed(schema: object) -> bool:
-    """Whether OpenAI takes the schema as strict: every object in it is closed and requires all it names."""
-    if isinstance(schema, list):
-        return all(map(closed, schema))
-    if not isinstance(schema, Mapping):
-        return True
-    if schema.get("type") == "object" or "properties" in schema:
-        names = set(schema.get("properties", {}))
-        if schema.get("additionalProperties") is not False or names != set(schema.get("required", ())):
-            return False
-    return all(closed(value) for key, value in schema.items() if key not in {"enum", "const", "default"})
+    """Whether OpenAI takes the schema as strict: each schema in it has a type, in words that the dialect knows,
+    and every object is closed and requires all it names."""
+    if not isinstance(schema, Mapping) or not schema.keys() & _SAYS or schema.keys() & _UNSTRICT:
+        return False
+    said = schema.get("type")
+    types: list[Any] = said if isinstance(said, list) else [said]
+    named: Mapping[str, Any] = schema.get("properties", {})
+    whole = schema.get("additionalProperties") is False and set(named) == set(schema.get("required", ()))
+    if not whole and ("object" in types or "properties" in schema):
+        return False
+    items = [schema.get("items")] if "array" in types else []
+    return all(
+        map(closed, [*named.values(), *schema.get("$defs", {}).values(), *schema.get("anyOf", ()), *items])
+    )
