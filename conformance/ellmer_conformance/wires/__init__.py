@@ -17,23 +17,26 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ..exchange import Item, Json, Request
-from . import anthropic, gemini, openai_chat, openai_responses
+from . import anthropic, bedrock, cohere, gemini, mistral, ollama, openai_chat, openai_responses
 from .vendors import vendor_of
 
 __all__ = ["MODULES", "detect", "read", "request", "vendor_of"]
 
 MODULES: Mapping[str, ModuleType] = {
-    module.WIRE: module for module in (openai_chat, openai_responses, anthropic, gemini)
+    module.WIRE: module
+    for module in (openai_chat, openai_responses, anthropic, gemini, bedrock, ollama, mistral, cohere)
 }
 
 # Formats that are recognised, so that a report can name what it did not judge.
 _UNREAD = {
-    "bedrock": r"/model/[^/]+/(converse|converse-stream|invoke|invoke-with-response-stream)$",
-    "ollama": r"/api/(chat|generate)$",
-    "cohere": r"/v[12]/chat/?$",
+    "bedrock-invoke": r"/model/[^/]+/(invoke|invoke-with-response-stream)$",
+    "ollama-generate": r"/api/generate/?$",
+    "cohere-v1": r"/v1/chat/?$",
 }
 _CASE = re.compile(r"^/c/[^/]+/[^/]+(?=/)")  # the strict server's base URL of a case
-_MODEL = re.compile(r"/(?:models|tunedModels|model|deployments)/(?P<model>[^/:]+)")
+_MODEL = re.compile(r"/(?:models|tunedModels|deployments)/(?P<model>[^/:]+)")
+_BEDROCK_MODEL = re.compile(r"/model/(?P<model>[^/]+)/")  # with its version behind a colon
+_STREAMS = re.compile(r":stream|-stream$")
 _LOCAL = {"localhost", "127.0.0.1", "::1", "testserver", ""}
 
 
@@ -54,7 +57,9 @@ def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None)
         vendor = own if named in _LOCAL else vendor_of(named)
     if wire == "gemini" and "/publishers/google/" in parts.path:
         vendor = "vertex"
-    return wire, vendor
+    if wire == "ollama":
+        vendor = wire  # whose machine it runs on is no one's business
+    return (vendor if (wire, vendor) == ("openai-chat", "mistral") else wire), vendor
 
 
 def request(
@@ -85,7 +90,7 @@ def request(
         method=method,
         headers=headers,
         model=_model(url, value),
-        stream=value.get("stream") is True or bool(re.search(r":stream|-stream$", urlsplit(url).path)),
+        stream=value.get("stream", found[0] == "ollama") is True or bool(_STREAMS.search(urlsplit(url).path)),
         when=when,
     )
 
@@ -104,12 +109,13 @@ def _wire_of(path: str) -> str | None:
 
 
 def _model(url: str, body: Json) -> str:
-    """The model the body names, else the one the URL does (Gemini's, an Azure deployment)."""
+    """The model the body names, else the one the URL does (Gemini's, Bedrock's, an Azure deployment)."""
     model = body.get("model")
     if isinstance(model, str) and model:
         return model.removeprefix("models/")
-    match = _MODEL.search(unquote(urlsplit(url).path))
-    return match["model"] if match else ""
+    path = urlsplit(url).path
+    match = _BEDROCK_MODEL.search(path) or _MODEL.search(unquote(path))
+    return unquote(match["model"]) if match else ""
 
 
 def _header(headers: Mapping[str, str], name: str) -> str | None:

@@ -17,7 +17,7 @@ _HOSTS = {
     "api.deepseek.com": "deepseek",
     "openrouter.ai": "openrouter",
     "api.x.ai": "xai",
-    "api.mistral.ai": "mistral",
+    "mistral.ai": "mistral",
     "ollama.com": "ollama",
     "api.together.xyz": "together",
     "api.together.ai": "together",

@@ -1,13 +1,14 @@
-"""The contract of Mistral's chat completions: OpenAI's format, with an order and an envelope of its own."""
+"""The contract of Mistral, in the provider's order of checks, and its vendors' dialects."""
 
-from __future__ import annotations
+from importlib import import_module
 
-from ...rule import RuleBook
-from ._rules import book
+from .. import common
+from ._book import book
+
+for _part in ("shape", "models", "order"):
+    import_module(f".{_part}", __name__)
+common.enter(book)
+
+from .vendors import dialect  # noqa: E402  # dialects are made of the whole book
 
 __all__ = ["book", "dialect"]
-
-
-def dialect(vendor: str) -> RuleBook:
-    """The rules at a vendor; of others that host these models nothing is known to be refused."""
-    return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])

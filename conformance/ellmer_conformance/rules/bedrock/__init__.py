@@ -1,0 +1,14 @@
+"""The contract of Bedrock Converse, in the provider's order of checks, and its vendors' dialects."""
+
+from importlib import import_module
+
+from .. import common
+from ._book import book
+
+for _part in ("constraints", "shape", "order", "media", "claude"):
+    import_module(f".{_part}", __name__)
+common.enter(book)
+
+from .vendors import dialect  # noqa: E402  # dialects are made of the whole book
+
+__all__ = ["book", "dialect"]

@@ -1,0 +1,129 @@
+"""The book of Bedrock Converse, the families of its models, and the bodies that its examples are made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ...exchange import Json
+from ...rule import Finding, Kind, Level, Refusal, RuleBook, broken
+
+MUST, SHOULD = Level.MUST, Level.SHOULD
+REJECT, LOSS = Kind.REJECT, Kind.LOSS
+
+# Models are named `us.anthropic.claude-…-v1:0`; an application inference profile hides which one it is.
+CLAUDE = ("*anthropic.claude*",)
+NOVA = ("*amazon.nova*",)
+TITAN = ("*amazon.titan*",)
+LLAMA = ("*meta.llama*",)
+MISTRAL = ("*mistral.*",)
+
+SPEC = "botocore, service model of bedrock-runtime (2023-09-30)"
+#: What Bedrock puts before a sentence of the model's own provider.
+PASSED_ON = "The model returned the following errors: "
+
+#: Refused before the request reaches the service.
+_GATE = {
+    "AccessDeniedException",
+    "ExpiredTokenException",
+    "InvalidSignatureException",
+    "MissingAuthenticationTokenException",
+    "UnknownOperationException",
+    "UnrecognizedClientException",
+}
+
+
+def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """A bare message; the type is in a header, with the name of the service that refused."""
+    type = refusal.type or "ValidationException"
+    service = "com.amazon.coral.service" if type in _GATE else "com.amazon.bedrock"
+    headers = {
+        "content-type": "application/json",
+        "x-amzn-errortype": f"{type}:http://internal.amazon.com/coral/{service}/",
+    }
+    return headers, json.dumps(
+        {"message": refusal.message}, separators=(",", ":"), ensure_ascii=False
+    ).encode()
+
+
+def refused(message: str) -> Refusal:
+    """A refusal of the type that all of Bedrock's request errors have."""
+    return Refusal(message, type="ValidationException")
+
+
+#: Refused before any model is asked: a value breaks a constraint of the service model.
+CONSTRAINT = refused(
+    "1 validation error detected: Value{shown} at '{place}' failed to satisfy constraint: Member must {must}"
+)
+
+
+def unfit(pointer: str, problem: str, must: str, value: Any = None) -> Finding:
+    """A finding for `CONSTRAINT`. What a message holds is not repeated, what else the request holds is."""
+    place = re.sub(r"/(\d+)", lambda match: f".{int(match[1]) + 1}.member", pointer)
+    shown = "" if pointer.startswith("/messages") else f" '{value}'"
+    return broken(pointer, problem, shown=shown, place=place.strip("/").replace("/", "."), must=must)
+
+
+def dotted(pointer: str) -> str:
+    """`messages.1.content.0` of `/messages/1/content/0`."""
+    return pointer.strip("/").replace("/", ".")
+
+
+book = RuleBook("bedrock", "bedrock", envelope)
+
+SCHEMA: Json = {
+    "type": "object",
+    "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+    "required": ["x", "y"],
+}
+TOOL: Json = {"toolSpec": {"name": "add", "description": "Adds two numbers", "inputSchema": {"json": SCHEMA}}}
+TOOLS: Json = {"tools": [TOOL]}
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGE: Json = {"image": {"format": "png", "source": {"bytes": PNG}}}
+PDF: Json = {"document": {"format": "pdf", "name": "report", "source": {"bytes": "JVBERi0xLjQ="}}}
+VIDEO: Json = {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://bucket/a.mp4"}}}}
+THOUGHT: Json = {"reasoningContent": {"reasoningText": {"text": "2 + 3 …", "signature": "EqQBCkYIBBgC"}}}
+
+SONNET = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+NOVA_LITE = "us.amazon.nova-2-lite-v1:0"
+MAVERICK = "us.meta.llama4-maverick-17b-instruct-v1:0"
+
+
+def user(*blocks: Json | str) -> Json:
+    """A user message of these blocks (strings are text)."""
+    return {"role": "user", "content": [{"text": b} if isinstance(b, str) else b for b in blocks]}
+
+
+def assistant(*blocks: Json | str) -> Json:
+    """An assistant message of these blocks (strings are text)."""
+    return {**user(*blocks), "role": "assistant"}
+
+
+def use(id: str, **more: Any) -> Json:
+    """A call of `add`."""
+    return {"toolUse": {"toolUseId": id, "name": "add", "input": {"x": 2, "y": 3}, **more}}
+
+
+def result(id: str, *content: Json, **more: Any) -> Json:
+    """A tool result."""
+    return {"toolResult": {"toolUseId": id, "content": list(content) or [{"text": "5"}], **more}}
+
+
+ASK = user("What is 2 + 3?")
+
+
+def body(*messages: Any, model: str = SONNET, **more: Any) -> Json:
+    """A request with these messages. (On the wire the model is in the URL.)"""
+    return {"model": model, "messages": list(messages), **more}
+
+
+def loop(*answer: Json | str, calls: tuple[str, ...] = ("a",), **more: Any) -> Json:
+    """A request in which these blocks answer calls of `add`."""
+    return body(ASK, assistant(*map(use, calls)), user(*answer), **{"toolConfig": TOOLS, **more})
+
+
+def spec(**more: Any) -> Json:
+    """A `toolConfig` with one tool, changed."""
+    return {"tools": [{"toolSpec": {**TOOL["toolSpec"], **more}}]}

@@ -1,0 +1,235 @@
+"""What Anthropic refuses when Bedrock hands the request over: the same rules, on the request as Claude gets it.
+
+Bedrock passes the sentence on behind one of its own. Only rules are here whose refusal was seen to come through,
+or that Anthropic applies whatever the way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ...exchange import Json, Request
+from ...rule import Check, Finding, broken, met
+from ...wires.bedrock import messages
+from ...wires.values import object_of
+from ..anthropic import book as anthropic
+from ..anthropic._schemas import strict_problem, subschemas
+from ._blocks import specs
+from ._book import (
+    ASK,
+    CLAUDE,
+    MUST,
+    PASSED_ON,
+    REJECT,
+    SCHEMA,
+    THOUGHT,
+    TOOLS,
+    assistant,
+    body,
+    book,
+    loop,
+    refused,
+    result,
+    spec,
+    use,
+    user,
+)
+from ._handover import led_back, translation
+
+CLOSED: Json = {**SCHEMA, "additionalProperties": False}
+TINY: Json = {**CLOSED, "properties": {"x": {"type": "integer", "multipleOf": 5}}, "required": ["x"]}
+LIST: Json = {**CLOSED, "properties": {"x": {"type": "array", "maxItems": 5}}, "required": ["x"]}
+THINKING: Json = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
+SONNET_5 = "us.anthropic.claude-sonnet-5"
+HAIKU_3 = "anthropic.claude-3-haiku-20240307-v1:0"
+
+
+def _format(schema: Json) -> Json:
+    definition = {"name": "sum", "schema": json.dumps(schema)}
+    return {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": definition}}}
+
+
+def _strict(schema: Json) -> Json:
+    return spec(strict=True, inputSchema={"json": schema})
+
+
+#: Rules of Anthropic's book, each with bodies that conform and bodies that do not.
+_SAME: dict[str, tuple[list[Json], list[Json]]] = {
+    "EMP-008": ([body(ASK)], [body(user(" \n"))]),
+    "EMP-007": (
+        [loop(result("a", {"text": "It failed."}, status="error"))],
+        [loop({"toolResult": {"toolUseId": "a", "content": [], "status": "error"}})],
+    ),
+    "IMG-010": (
+        [body(user({"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}}, "What is this?"))],
+        [body(user({"image": {"format": "png", "source": {"bytes": "bm90IGFuIGltYWdl"}}}, "What is this?"))],
+    ),
+    "ORD-001": (
+        [loop(result("a"), "And 3 + 4?")],
+        [loop("Here you are:", result("a")), loop(result("a"), "and", result("b"), calls=("a", "b"))],
+    ),
+    "ORD-007": (
+        [body(ASK, assistant(THOUGHT, "I add.", use("a")), user(result("a")), toolConfig=TOOLS)],
+        [body(ASK, assistant(THOUGHT, use("a"), "I add."), user(result("a")), toolConfig=TOOLS)],
+    ),
+    "ORD-013": ([body(ASK, model=SONNET_5)], [body(ASK, assistant("{"), model=SONNET_5)]),
+    "ORD-011": ([body(ASK, assistant("The sum is"))], [body(ASK, assistant("The sum is "))]),
+    "THK-001": (
+        [body(ASK, assistant(THOUGHT, "5"), ASK)],
+        [body(ASK, assistant({"reasoningContent": {"reasoningText": {"text": "2 + 3 …"}}}, "5"), ASK)],
+    ),
+    "THK-009": (
+        [body(ASK, assistant(THOUGHT, use("a")), user(result("a")), toolConfig=TOOLS, **THINKING)],
+        [loop(result("a"), **THINKING)],
+    ),
+    "THK-011": (
+        [body(ASK, toolConfig=TOOLS, **THINKING)],
+        [body(ASK, toolConfig={**TOOLS, "toolChoice": {"any": {}}}, **THINKING)],
+    ),
+    "THK-012": (
+        [body(ASK, inferenceConfig={"temperature": 1}, **THINKING)],
+        [body(ASK, inferenceConfig={"temperature": 0}, **THINKING)],
+    ),
+}
+
+
+def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
+    theirs = anthropic.rules[id]
+    assert theirs.refusal is not None
+    book.rule(
+        id,
+        theirs.level,
+        theirs.kind,
+        source=[*theirs.source, f"Bedrock passes it on (Anthropic's {id})"],
+        refusal=refused(PASSED_ON + theirs.refusal.message),
+        models=[re.sub(r"^(!?)claude", r"\1*anthropic.claude", name) for name in theirs.models] or CLAUDE,
+        preview=theirs.preview,
+        examples=examples,
+        counterexamples=counterexamples,
+    )(_handed_over(theirs.check))
+
+
+def _handed_over(check: Check) -> Check:
+    """The check on the request as Claude gets it, with its pointers led back."""
+
+    def handed_over(request: Request) -> Iterator[Finding]:
+        translated, places = translation(request)
+        for finding in check(translated):
+            yield replace(finding, pointer=led_back(finding.pointer, places))
+
+    handed_over.__doc__ = check.__doc__
+    return handed_over
+
+
+for _id, _bodies in _SAME.items():
+    _enter(_id, *_bodies)
+
+
+@book.rule(
+    "ORD-015",
+    MUST,
+    REJECT,
+    source="recorded refusal (claude-3-haiku)",
+    refusal=refused(
+        f"{PASSED_ON}Your API request included an `assistant` message in the final position, which would pre-fill the "
+        "`assistant` response. When using tools, pre-filling the `assistant` response is not supported."
+    ),
+    models=["*anthropic.claude-3-haiku*", "*anthropic.claude-3-sonnet*", "*anthropic.claude-3-opus*"],
+    examples=[loop(result("a"), model=HAIKU_3), body(ASK, assistant("{"), model=HAIKU_3)],
+    counterexamples=[body(ASK, assistant("{"), toolConfig=TOOLS, model=HAIKU_3)],
+)
+def prefill_and_tools_exclude_each_other(request: Request) -> Iterator[Finding]:
+    """For Claude 3, where tools are declared, the assistant has not the last word."""
+    found = list(messages(request.body))
+    if found and request.body.get("toolConfig"):
+        pointer, message = found[-1]
+        last = message.get("role") == "assistant"
+        yield broken(pointer, "the assistant has the last word") if last else met(pointer)
+
+
+@book.rule(
+    "REQ-015",
+    MUST,
+    REJECT,
+    source="recorded refusal of the same body without Converse (claude-haiku-4-5)",
+    refusal=refused(
+        f"{PASSED_ON}`temperature` and `top_p` cannot both be specified for this model. Please use only one."
+    ),
+    models=["*anthropic.claude-haiku-4-5*", "*anthropic.claude-sonnet-4-5*"],
+    examples=[body(ASK, inferenceConfig={"temperature": 0.5})],
+    counterexamples=[body(ASK, inferenceConfig={"temperature": 0.5, "topP": 0.9})],
+)
+def one_way_of_sampling(request: Request) -> Iterator[Finding]:
+    """For the 4.5 models, temperature and `topP` exclude each other."""
+    config = object_of(request.body.get("inferenceConfig"))
+    if config.keys() & {"temperature", "topP"}:
+        both = config.get("temperature") is not None and config.get("topP") is not None
+        yield broken("/inferenceConfig/topP", "beside a temperature") if both else met("/inferenceConfig")
+
+
+@book.rule(
+    "SCH-003",
+    MUST,
+    REJECT,
+    source="recorded refusals (claude-sonnet-4-5)",
+    refusal=refused(f"{PASSED_ON}tools.{{index}}.custom: {{reason}}"),
+    models=CLAUDE,
+    examples=[body(ASK, toolConfig=_strict(CLOSED)), body(ASK, toolConfig=TOOLS)],
+    counterexamples=[body(ASK, toolConfig=_strict(each)) for each in (SCHEMA, TINY, LIST)],
+)
+def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
+    """In a strict tool every object sets `additionalProperties: false`; neither numbers nor lists are bounded."""
+    for index, (pointer, tool) in enumerate(specs(request.body)):
+        if tool.get("strict") is True:
+            reason = _unsupported(object_of(tool.get("inputSchema")).get("json"))
+            place = f"{pointer}/inputSchema/json"
+            yield broken(place, reason, index=index, reason=reason) if reason else met(place)
+
+
+@book.rule(
+    "STO-009",
+    MUST,
+    REJECT,
+    source="recorded refusals (claude-sonnet-4-5)",
+    refusal=refused(f"{PASSED_ON}output_config.format.schema: {{reason}}"),
+    models=CLAUDE,
+    examples=[body(ASK, outputConfig=_format(CLOSED))],
+    counterexamples=[body(ASK, outputConfig=_format(each)) for each in (SCHEMA, TINY, LIST)],
+)
+def answers_are_closed(request: Request) -> Iterator[Finding]:
+    """In the schema of an answer every object sets `additionalProperties: false`; numbers and lists are not bounded.
+
+    Fix: close the objects; say the bounds in the description.
+    """
+    path = ("outputConfig", "textFormat", "structure", "jsonSchema")
+    definition: Any = request.body
+    for key in path:
+        definition = object_of(definition).get(key)
+    if isinstance(definition, dict) and isinstance(definition.get("schema"), str):
+        place, reason = f"/{'/'.join(path)}/schema", _unsupported(_loaded(definition["schema"]))
+        yield broken(place, reason, reason=reason) if reason else met(place)
+
+
+def _unsupported(schema: Any) -> str | None:
+    """Why the grammar compiler refuses a schema, in its words."""
+    for each in subschemas(schema):
+        if each.get("type") == "array" and "maxItems" in each:
+            return "For 'array' type, property 'maxItems' is not supported"
+    fewest = [
+        each["minItems"] for each in subschemas(schema) if each.get("type") == "array" and "minItems" in each
+    ]
+    many = [count for count in fewest if count not in (0, 1)]
+    if many:
+        return f"For 'array' type, 'minItems' values other than 0 or 1 are not supported (got: {many})"
+    return strict_problem(schema, numbers=True)
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,64 @@
+"""The book of Cohere v2, and the bodies that its examples are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...exchange import Json
+from ...rule import Kind, Level, Refusal, RuleBook
+
+MUST, SHOULD = Level.MUST, Level.SHOULD
+REJECT, LOSS = Kind.REJECT, Kind.LOSS
+
+
+def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """An id and a sentence; the type, where there is one, before them."""
+    error = {"error_type": refusal.type} if refusal.type else {}
+    error |= {"id": "2da0d1db-941a-4db3-ba16-436533566b78", "message": refusal.message}
+    body = json.dumps(error, separators=(",", ":"), ensure_ascii=False)
+    return {"content-type": "application/json"}, body.encode()
+
+
+def refused(message: str) -> Refusal:
+    """A refusal as Cohere words them."""
+    return Refusal(f"invalid request: {message}")
+
+
+book = RuleBook("cohere", "cohere", envelope)
+
+ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
+SCHEMA: Json = {
+    "type": "object",
+    "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+    "required": ["x", "y"],
+}
+TOOL: Json = {
+    "type": "function",
+    "function": {"name": "add", "description": "Adds two numbers", "parameters": SCHEMA},
+}
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+
+
+def body(*messages: Any, model: str = "command-a-03-2025", **more: Any) -> Json:
+    """A request with these messages."""
+    return {"model": model, "messages": list(messages), **more}
+
+
+def user(*parts: Json) -> Json:
+    """A user message of these parts."""
+    return {"role": "user", "content": list(parts)}
+
+
+def call(*ids: str, arguments: Any = '{"x": 2, "y": 3}') -> Json:
+    """An assistant message that calls `add` once for each id."""
+    function = {"name": "add", "arguments": arguments}
+    calls = [{"id": id, "type": "function", "function": function} for id in ids]
+    return {"role": "assistant", "tool_plan": "I will add them.", "tool_calls": calls}
+
+
+def result(id: str, content: Any = "5") -> Json:
+    """A tool message."""
+    return {"role": "tool", "tool_call_id": id, "content": content}

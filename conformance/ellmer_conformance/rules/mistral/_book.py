@@ -1,0 +1,99 @@
+"""The book of Mistral, its error bodies, and the bodies that its examples are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...exchange import Json
+from ...rule import Finding, Kind, Level, Refusal, RuleBook, broken
+
+MUST, SHOULD = Level.MUST, Level.SHOULD
+REJECT, LOSS = Kind.REJECT, Kind.LOSS
+
+VALIDATOR = "https://github.com/mistralai/mistral-common (protocol/instruct/validator.py)"
+MINISTRAL = ("ministral*",)
+
+
+def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Mistral's error body; what its gate refuses has only a `detail`, or only a `message`."""
+    match refusal.status:
+        case 401:
+            error: Json = {"detail": refusal.message}
+        case 422:
+            error = {"detail": json.loads(refusal.message)}
+        case 404 | 429:
+            error = {"message": refusal.message}
+        case _:
+            error = {"object": "error", "message": refusal.message, "type": refusal.type}
+            error |= {"param": refusal.param, "code": refusal.code}
+    body = json.dumps(error, separators=(",", ":"), ensure_ascii=False)
+    return {"content-type": "application/json"}, body.encode()
+
+
+def misplaced(message: str) -> Refusal:
+    """A refusal of the order of messages."""
+    return Refusal(message, type="invalid_request_message_order", code="3230")
+
+
+def incapable(message: str) -> Refusal:
+    """A refusal of what the model cannot do."""
+    return Refusal(message, type="invalid_request_invalid_args", code="3051")
+
+
+#: Refused by the shape alone: pydantic's errors, as a list.
+INVALID = Refusal("{detail}", 422)
+
+
+def invalid(pointer: str, problem: str, *errors: Json) -> Finding:
+    """A finding for `INVALID`."""
+    return broken(pointer, problem, detail=json.dumps(errors, separators=(",", ":"), ensure_ascii=False))
+
+
+book = RuleBook("mistral", "mistral", envelope)
+
+ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
+TOOL: Json = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "description": "Adds two numbers",
+        "parameters": {
+            "type": "object",
+            "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+            "required": ["x", "y"],
+        },
+    },
+}
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGE: Json = {"type": "image_url", "image_url": f"data:image/png;base64,{PNG}"}
+THOUGHT: Json = {"type": "thinking", "thinking": [{"type": "text", "text": "2 + 3 …"}]}
+A, B = "a1B2c3D4e", "f5G6h7J8k"
+
+
+def body(*messages: Any, model: str = "mistral-small-latest", **more: Any) -> Json:
+    """A request with these messages."""
+    return {"model": model, "messages": list(messages), **more}
+
+
+def user(*parts: Json) -> Json:
+    """A user message of these parts."""
+    return {"role": "user", "content": list(parts)}
+
+
+def says(text: Any, **more: Any) -> Json:
+    """An assistant message."""
+    return {"role": "assistant", "content": text, **more}
+
+
+def call(*ids: str, name: str = "add", **more: Any) -> Json:
+    """An assistant message that calls a tool once for each id."""
+    function = {"name": name, "arguments": '{"x": 2, "y": 3}'}
+    calls = [{"id": id, "type": "function", "function": function} for id in ids]
+    return {"role": "assistant", "content": "", "tool_calls": calls, **more}
+
+
+def result(id: str, content: Any = "5") -> Json:
+    """A tool message."""
+    return {"role": "tool", "tool_call_id": id, "content": content}

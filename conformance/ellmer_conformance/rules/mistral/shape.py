@@ -1,0 +1,193 @@
+"""What the gate refuses with 422: fields, types and tags that its schema does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...rule import Finding, met
+from ...wires.mistral import messages
+from ...wires.values import elements
+from ._book import ASK, IMAGE, INVALID, MUST, REJECT, TOOL, body, book, invalid, says, user
+
+SDK = "https://github.com/mistralai/client-python (types)"
+GENAI = "https://github.com/maruel/genai (Mistral's request type)"
+
+#: OpenAI's fields that are not Mistral's.
+FOREIGN = {"seed": "random_seed", "user": None, "logit_bias": None, "max_completion_tokens": "max_tokens"}
+CHUNKS = (
+    "text",
+    "image_url",
+    "document_url",
+    "reference",
+    "bbox",
+    "file_url",
+    "input_audio",
+    "file",
+    "thinking",
+)
+_TAGS = ", ".join(f"<ChunkTypes.{tag}: '{tag}'>" for tag in CHUNKS)
+_UNION = (
+    "list[tagged-union[TextChunk,ImageURLChunk,DocumentURLChunk,ReferenceChunk,BBoxChunk,FileURLChunk,AudioChunk,"
+    "FileChunk,ThinkChunk]]"
+)
+_ROLES = ("system", "user", "assistant", "tool")
+
+
+@book.rule(
+    "REQ-001",
+    MUST,
+    REJECT,
+    source=SDK,
+    refusal=INVALID,
+    examples=[body(ASK)],
+    counterexamples=[{"messages": [ASK]}, {"model": "mistral-small-latest"}],
+)
+def required_fields_are_there(request: Request) -> Iterator[Finding]:
+    """The request names a model and carries `messages`."""
+    for key in ("model", "messages"):
+        if key in request.body:
+            yield met(f"/{key}")
+        else:
+            error = {"type": "missing", "loc": ["body", key], "msg": "Field required", "input": request.body}
+            yield invalid("", f"`{key}` is missing", error)
+
+
+@book.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source=[GENAI, "measured by others on the live API"],
+    refusal=INVALID,
+    examples=[body(ASK, random_seed=1, max_tokens=5)],
+    counterexamples=[body(ASK, seed=1), body(ASK, max_completion_tokens=5), body(ASK, user="someone")],
+)
+def fields_are_mistrals(request: Request) -> Iterator[Finding]:
+    """The request has none of OpenAI's fields that Mistral does not know.
+
+    Fix: `random_seed` for `seed`, `max_tokens` for `max_completion_tokens`; leave out the others.
+    """
+    for key, value in request.body.items():
+        if key in FOREIGN:
+            said = {"type": "extra_forbidden", "loc": ["body", key], "msg": "Extra inputs are not permitted"}
+            yield invalid(f"/{key}", f"`{key}` is OpenAI's", {**said, "input": value})
+    if not FOREIGN.keys() & request.body.keys():
+        yield met("")
+
+
+@book.rule(
+    "REQ-005",
+    MUST,
+    REJECT,
+    source=["recorded refusals of other tags (ministral-3b)", SDK],
+    refusal=INVALID,
+    examples=[body({"role": "system", "content": "Be brief."}, ASK)],
+    counterexamples=[body({"role": "developer", "content": "Be brief."}, ASK)],
+)
+def roles_are_known(request: Request) -> Iterator[Finding]:
+    """A message's role is one of `system`, `user`, `assistant`, `tool`."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        role, place = message.get("role"), f"{pointer}/role"
+        if isinstance(role, str):
+            error = _untagged(
+                ["body", "messages", index], "role", role, message, ", ".join(map(repr, _ROLES))
+            )
+            yield met(place) if role in _ROLES else invalid(place, f"{role!r} is no role", error)
+
+
+@book.rule(
+    "REQ-009",
+    MUST,
+    REJECT,
+    source="recorded refusal of a part of type `audio_url` (ministral-3b)",
+    refusal=INVALID,
+    examples=[body(user({"type": "text", "text": "What is this?"}, IMAGE))],
+    counterexamples=[
+        body(user({"type": "audio_url", "audio_url": {"url": "https://example.com/a.aac"}})),
+        body(user({"type": "input_text", "text": "Hi"})),
+    ],
+)
+def parts_are_known(request: Request) -> Iterator[Finding]:
+    """A part of a user message is one of Mistral's: text, an image or document by URL, sound, a file, a reference."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        parts = message.get("content")
+        if message.get("role") != "user" or not isinstance(parts, list):
+            continue
+        at: list[str | int] = ["body", "messages", index, "user", "content"]
+        for i, (place, part) in enumerate(elements(parts, f"{pointer}/content")):
+            kind = part.get("type")
+            if not isinstance(kind, str) or kind in CHUNKS:
+                yield met(place)
+                continue
+            text = {
+                "type": "string_type",
+                "loc": [*at, "str"],
+                "msg": "Input should be a valid string",
+                "input": parts,
+            }
+            error = _untagged([*at, _UNION, i], "type", kind, part, _TAGS)
+            yield invalid(place, f"{kind!r} is no type of part", text, error)
+
+
+@book.rule(
+    "REQ-012",
+    MUST,
+    REJECT,
+    source="recorded refusals of `web_search` (ministral-3b)",
+    refusal=INVALID,
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
+)
+def tools_are_functions(request: Request) -> Iterator[Finding]:
+    """A tool is a function: Mistral's own tools belong to its agents."""
+    for i, (place, tool) in enumerate(elements(request.body.get("tools"), "/tools")):
+        kind = tool.get("type", "function")
+        fine = kind == "function" and isinstance(tool.get("function"), dict)
+        yield met(place) if fine else invalid(place, "the tool is no function", *_no_function(i, tool))
+
+
+@book.rule(
+    "REQ-007",
+    MUST,
+    REJECT,
+    source=SDK,
+    refusal=INVALID,
+    examples=[body(ASK, says("5"), ASK)],
+    counterexamples=[body({"role": "user", "content": {"type": "text", "text": "Hi"}})],
+)
+def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
+    """Content is a string or a list of parts."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        content, place = message.get("content"), f"{pointer}/content"
+        at = ["body", "messages", index, message.get("role"), "content"]
+        text = {
+            "type": "string_type",
+            "loc": [*at, "str"],
+            "msg": "Input should be a valid string",
+            "input": content,
+        }
+        right = content is None or isinstance(content, str | list)
+        yield met(place) if right else invalid(place, "neither a string nor a list", text)
+
+
+def _no_function(index: int, tool: Json) -> Iterator[Json]:
+    at: list[str | int] = ["body", "tools", "list[Tool]", index]
+    kind = tool.get("type", "function")
+    if kind != "function":
+        said = {"type": "enum", "loc": [*at, "type"], "msg": "Input should be 'function'", "input": kind}
+        yield {**said, "ctx": {"expected": "'function'"}}
+    if not isinstance(tool.get("function"), dict):
+        yield {"type": "missing", "loc": [*at, "function"], "msg": "Field required", "input": tool}
+    at = ["body", "tools", "list[str]", index]
+    yield {"type": "string_type", "loc": at, "msg": "Input should be a valid string", "input": tool}
+
+
+def _untagged(at: list[str | int], key: str, tag: str, value: Json, expected: str) -> Json:
+    """Pydantic's error for a tag that none of a union's members has."""
+    return {
+        "type": "union_tag_invalid",
+        "loc": at,
+        "msg": f"Input tag '{tag}' found using '{key}' does not match any of the expected tags: {expected}",
+        "input": value,
+        "ctx": {"discriminator": f"'{key}'", "tag": tag, "expected_tags": expected},
+    }

@@ -1,0 +1,60 @@
+"""The book of Ollama's /api/chat, and the bodies that its examples are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ...exchange import Json
+from ...rule import Kind, Level, Refusal, RuleBook
+
+MUST, SHOULD = Level.MUST, Level.SHOULD
+REJECT, LOSS = Kind.REJECT, Kind.LOSS
+
+SERVER = "https://github.com/ollama/ollama (server/routes.go)"
+
+
+def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """One sentence under `error`, whatever went wrong."""
+    body = json.dumps({"error": refusal.message}, separators=(",", ":"), ensure_ascii=False)
+    return {"content-type": "application/json; charset=utf-8"}, body.encode()
+
+
+book = RuleBook("ollama", "ollama", envelope)
+
+TOOL: Json = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "description": "Adds two numbers",
+        "parameters": {
+            "type": "object",
+            "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+            "required": ["x", "y"],
+        },
+    },
+}
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
+
+
+def body(*messages: Any, **more: Any) -> Json:
+    """A request with these messages."""
+    return {"model": "qwen3:4b", "messages": list(messages), **more}
+
+
+def shown(*pictures: str, text: str = "What is this?") -> Json:
+    """A user message with pictures."""
+    return {"role": "user", "content": text, "images": list(pictures)}
+
+
+def call(*ids: str) -> Json:
+    """An assistant message that calls `add` once for each id."""
+    calls = [{"id": id, "function": {"name": "add", "arguments": {"x": 2, "y": 3}}} for id in ids]
+    return {"role": "assistant", "content": "", "tool_calls": calls}
+
+
+def result(id: str, content: str = "5", **more: Any) -> Json:
+    """A tool message."""
+    return {"role": "tool", "content": content, "tool_name": "add", "tool_call_id": id, **more}

@@ -1,0 +1,14 @@
+"""Mistral: the shapes of Chat Completions, at Mistral's own service, whose rules and errors differ.
+
+Known by its host, since the path is OpenAI's. https://docs.mistral.ai/api/endpoint/chat
+"""
+
+from __future__ import annotations
+
+from .openai_chat import messages, read
+
+__all__ = ["VENDOR", "WIRE", "messages", "paths", "read"]
+
+WIRE = "mistral"
+VENDOR = "mistral"
+paths: tuple[str, ...] = ()
