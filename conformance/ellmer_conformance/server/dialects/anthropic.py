@@ -250,10 +250,10 @@ def is_forged(block: Any, *, strict: bool) -> bool:
     if not isinstance(block, dict) or block.get("type") != "thinking":
         return False
     signature = block.get("signature")
-    blob = decoded(signature) if isinstance(signature, str) and signature else None
-    if blob is not None and not strict and not is_ours(blob):
+    blob = decoded(signature) if isinstance(signature, str) else None
+    if blob and not strict and not is_ours(blob):
         return False
-    return blob is None or opened(blob) != block.get("thinking")
+    return not blob or opened(blob) != block.get("thinking")
 
 
 def input_usage(usage: Usage) -> Json:

@@ -325,7 +325,5 @@ def object_at(value: Json, key: str) -> Json:
 
 def is_forged(sealed: str, *, strict: bool) -> bool:
     """Whether encrypted reasoning is not as it was sent."""
-    blob = decoded(sealed.removeprefix(_SEALED))
-    if blob is not None and not strict and not is_ours(blob):
-        return False
-    return blob is None or opened(blob) is None
+    blob = decoded(sealed.removeprefix(_SEALED)) or b""
+    return (strict or is_ours(blob)) and opened(blob) is None
