@@ -10,7 +10,7 @@ from typing import ClassVar, Unpack
 from .._chat import Chat
 from .._vendors import Options, construct, setting
 from ..content import Content, ContentToolRequest
-from ..wire import Json
+from ..wire import Json, Wire
 from ..wire.gemini import Gemini
 from ._cloud import google_credentials
 
@@ -29,8 +29,7 @@ class GoogleVertex(Gemini):
     bearer: bool = True
 
     def headers(self) -> dict[str, str]:
-        token = self.credentials() if self.credentials else ""
-        return {"authorization": f"Bearer {token}"} if self.bearer else {"x-goog-api-key": token}
+        return Wire.headers(self) if self.bearer else super().headers()
 
     def server_id(self, request: ContentToolRequest) -> Json:  # noqa: ARG002 - see above
         return {}
