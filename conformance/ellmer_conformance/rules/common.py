@@ -6,11 +6,13 @@ They judge what a request says (`wires.read`), so one function serves every book
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from .. import wires
-from ..exchange import Item, Request
+from ..exchange import Item, Json, Request
+from ..neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ..rule import Finding, Kind, Level, RuleBook, broken, met
 from ..wires.values import decoded
 from ._media import IMAGE_TYPES, sniffed
@@ -24,10 +26,17 @@ _TAG = re.compile(r"<(?:tool-)?content tool-call-id=\"(?P<id>[^\"]*)\"")
 _MARK = re.compile(r"\[see below(?:: item \d+)?\]|See <(?:tool-)?content call-id=\"[^\"]*\"> below")
 
 
-def enter(book: RuleBook) -> None:
-    """Enters the rules of this module in a book."""
-    for id, level, source, check in _RULES:
-        book.rule(id, level, LOSS, source=source)(check)
+Render = Callable[[Sequence[Turn]], Json]
+
+
+def enter(book: RuleBook, render: Render | None = None) -> None:
+    """Enters the rules of this module in a book; `render` writes their examples in its wire format."""
+    for id, (level, source, check, good, bad) in _RULES.items():
+        examples, counterexamples = ([render(good)], [render(bad)]) if render else ([], [])
+        enter_one = book.rule(
+            id, level, LOSS, source=source, examples=examples, counterexamples=counterexamples
+        )
+        enter_one(check)
 
 
 @lru_cache(maxsize=4)
@@ -143,12 +152,50 @@ def _is_media(run: str) -> bool:
     return bool(sniffed(decoded(run[:64]) or b""))
 
 
-_RULES: list[tuple[str, Level, str, Callable[[Request], Iterator[Finding]]]] = [
-    ("ORD-006", SHOULD, "judgement", results_keep_the_order_of_calls),
-    ("TRM-002", MUST, "https://github.com/vercel/ai/issues/21174", media_is_not_text),
-    ("TRM-005", MUST, "https://github.com/tidyverse/ellmer/pull/735", moved_media_names_its_call),
-    ("TRM-016", MUST, "https://github.com/tidyverse/ellmer/pull/735", a_pointer_points_at_something),
-    ("TRM-009", SHOULD, "judgement", media_type_fits),
-    ("IMG-004", MUST, "RFC 4648", media_decodes),
-    ("EMP-005", SHOULD, "judgement", results_say_something),
-]
+_PNG = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+_DUMP = b64encode(_PNG + bytes(400)).decode()
+
+
+def _loop(*results: ToolResult, then: Sequence[Part] = ()) -> list[Turn]:
+    """A conversation in which two calls, `a` and `b`, are answered."""
+    calls = (ToolCall("a", "add", {"x": 2}), ToolCall("b", "add", {"x": 3}))
+    return [Turn("user", (Text("Add."),)), Turn("assistant", calls), Turn("user", (*results, *then))]
+
+
+def _shows(image: Image) -> list[Turn]:
+    return [Turn("user", (Text("What is this?"), image))]
+
+
+_A, _B, _BELOW = ToolResult("a", "5"), ToolResult("b", "6"), ToolResult("b", "[see below]")
+_FINE = _loop(_A, _B)
+
+# id: level, source, check, a conversation that is fine, one that is not
+_RULES: dict[str, tuple[Level, str, Callable[[Request], Iterator[Finding]], list[Turn], list[Turn]]] = {
+    "ORD-006": (SHOULD, "judgement", results_keep_the_order_of_calls, _FINE, _loop(_B, _A)),
+    "TRM-002": (
+        MUST,
+        "https://github.com/vercel/ai/issues/21174",
+        media_is_not_text,
+        _loop(ToolResult("a", "long " * 200), _B),
+        _loop(_A, ToolResult("b", f'{{"image": "{_DUMP}"}}')),
+    ),
+    "TRM-005": (
+        MUST,
+        "https://github.com/tidyverse/ellmer/pull/735",
+        moved_media_names_its_call,
+        _loop(_A, _BELOW, then=[Text('<content tool-call-id="b">'), Image(_PNG), Text("</content>")]),
+        _loop(_A, _BELOW, then=[Text('<content tool-call-id="c">'), Image(_PNG), Text("</content>")]),
+    ),
+    "TRM-016": (
+        MUST,
+        "https://github.com/tidyverse/ellmer/pull/735",
+        a_pointer_points_at_something,
+        _loop(_A, _BELOW, then=[Image(_PNG)]),
+        _loop(_A, _BELOW),
+    ),
+    "TRM-009": (SHOULD, "judgement", media_type_fits, _shows(Image(_PNG)), _shows(Image(_PNG, "image/jpeg"))),
+    "IMG-004": (MUST, "RFC 4648", media_decodes, _shows(Image(_PNG)), _shows(Image(b""))),
+    "EMP-005": (SHOULD, "judgement", results_say_something, _FINE, _loop(_A, ToolResult("b", ""))),
+}

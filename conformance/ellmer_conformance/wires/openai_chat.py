@@ -101,7 +101,10 @@ def _media(part: Json) -> Media | None:
             source = file.get("file_data") or file.get("file_id")
             return linked(source, "application/pdf", text_of(file.get("filename")))
         case "input_audio":
-            audio = object_of(part.get("input_audio"))
+            audio = part.get("input_audio")
+            if isinstance(audio, str):  # Mistral
+                return linked(audio) if audio.startswith("http") else inline("audio/*", audio)
+            audio = object_of(audio)
             return inline(f"audio/{text_of(audio.get('format'))}", audio.get("data"))
         case _:
             return None

@@ -3,11 +3,11 @@
 from importlib import import_module
 
 from .. import common
-from ._book import book
+from ._book import book, conversation
 
 for _part in ("tools", "shape", "content", "parameters", "order", "thinking"):
     import_module(f".{_part}", __name__)
-common.enter(book)
+common.enter(book, conversation)
 
 from .vendors import dialect  # noqa: E402  # dialects are made of the whole book
 

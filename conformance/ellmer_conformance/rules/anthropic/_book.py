@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...exchange import Json
+from ...neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...rule import Kind, Level, Refusal, RuleBook
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
@@ -77,3 +79,22 @@ ASK = user("What is 2 + 3?")
 def body(*messages: Any, **more: Any) -> Json:
     """A request with these messages."""
     return {"model": "claude-sonnet-4-5", "max_tokens": 1024, "messages": list(messages), **more}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """A request with a conversation in neutral terms."""
+    return body(*({"role": turn.role, "content": list(map(_block, turn.parts))} for turn in turns))
+
+
+def _block(part: Part) -> Json:
+    match part:
+        case Text(said):
+            return text(said)
+        case ToolCall(id):
+            return use(id)
+        case ToolResult(id, value):
+            return result(id, value)
+        case Image(data, type):
+            source = {"type": "base64", "media_type": type, "data": b64encode(data).decode()}
+            return {"type": "image", "source": source}
+    raise TypeError(part)

@@ -163,7 +163,10 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
     REJECT,
     source="several independent reports of the same text",
     refusal=refused("{place}: content cannot be empty if `is_error` is true"),
-    examples=[body(ASK, assistant(use("a")), user(result("a", "")))],
+    examples=[
+        body(ASK, assistant(use("a")), user(result("a", ""))),
+        body(ASK, assistant(use("a")), user(result("a", "It failed.", is_error=True))),
+    ],
     counterexamples=[
         body(ASK, assistant(use("a")), user(result("a", "", is_error=True))),
         body(ASK, assistant(use("a")), user({"type": "tool_result", "tool_use_id": "a", "is_error": True})),

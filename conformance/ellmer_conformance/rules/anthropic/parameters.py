@@ -29,6 +29,11 @@ def _format(**schema: Any) -> Json:
     return {"format": {"type": "json_schema", "schema": schema}}
 
 
+def _document(*, cites: bool) -> Json:
+    source = {"type": "text", "media_type": "text/plain", "data": "2 + 3 = 5"}
+    return {"type": "document", "source": source, "citations": {"enabled": cites}}
+
+
 SUM: Json = {"type": "object", "properties": {"sum": {"type": "number"}}, "additionalProperties": False}
 
 
@@ -130,19 +135,8 @@ def the_effort_is_known(request: Request) -> Iterator[Finding]:
     source="recorded refusal (claude-3-haiku)",
     refusal=refused("'{model}' does not support citations."),
     models=["claude-3-haiku*"],
-    examples=[body(ASK, model="claude-3-haiku-20240307")],
-    counterexamples=[
-        body(
-            user(
-                {
-                    "type": "document",
-                    "source": {"type": "text", "media_type": "text/plain", "data": "2 + 3 = 5"},
-                    "citations": {"enabled": True},
-                }
-            ),
-            model="claude-3-haiku-20240307",
-        )
-    ],
+    examples=[body(user(_document(cites=False)), model="claude-3-haiku-20240307")],
+    counterexamples=[body(user(_document(cites=True)), model="claude-3-haiku-20240307")],
 )
 def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
     """Citations need a newer model."""

@@ -84,7 +84,7 @@ def a_tool_loop_starts_with_a_thought(request: Request) -> Iterator[Finding]:
         "messages.{index}.content.0: When thinking is disabled, an `assistant` message in the final position cannot "
         "contain `thinking`. To use thinking blocks, enable `thinking` in your request."
     ),
-    examples=[body(ASK, assistant(THOUGHT, "5"), ASK)],
+    examples=[body(ASK, assistant(THOUGHT, "5"), ASK), body(ASK, assistant("5"))],
     counterexamples=[body(ASK, assistant(THOUGHT, "5"))],
 )
 def a_prefill_does_not_think(request: Request) -> Iterator[Finding]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...exchange import Json
+from ...neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...rule import Kind, Level, Refusal, RuleBook
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
@@ -73,3 +75,22 @@ ASK = user(text("What is 2 + 3?"))
 def body(*contents: Any, named: str = "gemini-2.5-flash", **more: Any) -> Json:
     """A request with these contents. (The model is in the URL; the message has a field for it too.)"""
     return {"model": f"models/{named}", "contents": list(contents), **more}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """A request with a conversation in neutral terms."""
+    roles = {"user": user, "assistant": model}
+    return body(*(roles[turn.role](*map(_part, turn.parts)) for turn in turns))
+
+
+def _part(part: Part) -> Json:
+    match part:
+        case Text(said):
+            return text(said)
+        case ToolCall(id, name, arguments):
+            return {"functionCall": {"id": id, "name": name, "args": dict(arguments)}}
+        case ToolResult(id, value):
+            return {"functionResponse": {"id": id, "name": "add", "response": {"output": value}}}
+        case Image(data, type):
+            return {"inlineData": {"mimeType": type, "data": b64encode(data).decode()}}
+    raise TypeError(part)

@@ -35,6 +35,7 @@ SCHEMA = frozenset(
         "min_length min_properties minimum nullable pattern properties property_ordering required title type"
     )
 )
+CLOSED = {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": False}
 _INDEX = re.compile(r"/(\d+)(?=/|$)")
 
 
@@ -42,39 +43,43 @@ _INDEX = re.compile(r"/(\d+)(?=/|$)")
     "REQ-004",
     MUST,
     REJECT,
-    source=["recorded refusals of `additionalProperties`, `logProbs` and `response_schema`", SDK],
+    source=["recorded refusals of `logProbs` and `response_schema`", SDK],
     refusal=refused("{text}"),
     examples=[body(ASK, tools=TOOLS, generationConfig={"maxOutputTokens": 5, "top_k": 5})],
     counterexamples=[
         body(ASK, response_schema={"type": "object"}),
         body(ASK, generationConfig={"logProbs": True}),
-        body(
-            ASK,
-            tools=[
-                {
-                    "functionDeclarations": [
-                        {"name": "add", "parameters": {"type": "object", "additionalProperties": False}}
-                    ]
-                }
-            ],
-        ),
     ],
 )
 def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has no field that the message behind it does not have.
 
-    Why: `parameters` and `responseSchema` are an OpenAPI subset, without `additionalProperties`, `$schema`, `$ref`.
+    Why: protobuf's JSON takes camelCase and snake_case, and nothing else.
+    """
+    yield from _told(_unknown(request.body))
+
+
+@book.rule(
+    "SCH-004",
+    MUST,
+    REJECT,
+    source=["recorded refusal of `additionalProperties` (gemini-3-pro)", SDK],
+    refusal=refused("{text}"),
+    examples=[
+        body(ASK, tools=[{"functionDeclarations": [{"name": "add", "parametersJsonSchema": CLOSED}]}]),
+        body(ASK, generationConfig={"responseJsonSchema": CLOSED}),
+    ],
+    counterexamples=[
+        body(ASK, tools=[{"functionDeclarations": [{"name": "add", "parameters": CLOSED}]}]),
+        body(ASK, generationConfig={"responseSchema": {"$schema": "…", "type": "object"}}),
+    ],
+)
+def schema_keys_are_known(request: Request) -> Iterator[Finding]:
+    """`parameters` and `responseSchema` keep to an OpenAPI subset: no `additionalProperties`, `$schema`, `$ref`.
+
     Fix: use `parametersJsonSchema` and `responseJsonSchema`, which take JSON Schema.
     """
-    unknown = list(_unknown(request.body, schemas=request.vendor != "vertex"))
-    lines = [
-        f'Invalid JSON payload received. Unknown name "{key}"{f" at {place!r}" if place else ""}: Cannot find field.'
-        for _, place, key in unknown
-    ]
-    for pointer, _, key in unknown:
-        yield broken(f"{pointer}/{key}", f"`{key}` is no field here", text="\n".join(lines))
-    if not unknown:
-        yield met("")
+    yield from _told(_unknown_in_schemas(request.body))
 
 
 @book.rule(
@@ -216,24 +221,42 @@ def _proto(pointer: str) -> str:
     return snake(_INDEX.sub(r"[\1]", pointer).strip("/").replace("/", "."))
 
 
-def _unknown(request: Json, *, schemas: bool) -> Iterator[tuple[str, str, str]]:
-    """Fields that no message has: pointer and protobuf path of the object, name."""
+Unknown = Iterator[tuple[str, str, str]]  # pointer and protobuf path of the object, name of the field
+
+
+def _told(found: Unknown) -> Iterator[Finding]:
+    unknown = list(found)
+    lines = [
+        f'Invalid JSON payload received. Unknown name "{key}"{f" at {place!r}" if place else ""}: Cannot find field.'
+        for _, place, key in unknown
+    ]
+    for pointer, _, key in unknown:
+        yield broken(f"{pointer}/{key}", f"`{key}` is no field here", text="\n".join(lines))
+    if not unknown:
+        yield met("")
+
+
+def _unknown(request: Json) -> Unknown:
     for key, value in request.items():
         if snake(key) not in TOP:
             yield "", "", key
         elif snake(key) == "generation_config" and isinstance(value, dict):
             yield from ((f"/{key}", "generation_config", name) for name in value if snake(name) not in CONFIG)
-            if schemas:
-                inner = key_of(value, "responseSchema")
-                path = "generation_config.response_schema"
-                yield from _schema(value.get(inner), f"/{key}/{inner}", path)
-    for pointer, declaration in declarations(request) if schemas else ():
+
+
+def _unknown_in_schemas(request: Json) -> Unknown:
+    config, outer = get(request, "generationConfig"), key_of(request, "generationConfig")
+    inner = key_of(config, "responseSchema")
+    yield from _schema(
+        get(config, "responseSchema"), f"/{outer}/{inner}", "generation_config.response_schema"
+    )
+    for pointer, declaration in declarations(request):
         yield from _schema(
             declaration.get("parameters"), f"{pointer}/parameters", f"{_proto(pointer)}.parameters"
         )
 
 
-def _schema(schema: Any, pointer: str, path: str) -> Iterator[tuple[str, str, str]]:
+def _schema(schema: Any, pointer: str, path: str) -> Unknown:
     if not isinstance(schema, dict):
         return
     yield from ((pointer, path, key) for key in schema if snake(key) not in SCHEMA)

@@ -64,7 +64,10 @@ def names_are_unique(request: Request) -> Iterator[Finding]:
     source="recorded refusal (gemini-2.5-flash)",
     refusal=refused("Function calling with a response mime type: '{type}' is unsupported"),
     models=OLD,
-    examples=[body(ASK, tools=TOOLS), body(ASK, generationConfig={"responseMimeType": "application/json"})],
+    examples=[
+        body(ASK, tools=TOOLS, generationConfig={"responseMimeType": "text/plain"}),
+        body(ASK, generationConfig={"responseMimeType": "application/json"}),
+    ],
     counterexamples=[body(ASK, tools=TOOLS, generationConfig={"responseMimeType": "application/json"})],
 )
 def functions_or_json(request: Request) -> Iterator[Finding]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Sequence
 from typing import Any
 
 from ...exchange import Json
+from ...neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...rule import Kind, Level, RuleBook
 from .._openai import envelope
 
@@ -47,3 +50,23 @@ def call(*ids: str, **more: Any) -> Json:
 def result(id: str, content: Any = "5") -> Json:
     """A tool message."""
     return {"role": "tool", "tool_call_id": id, "content": content}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """A request with a conversation in neutral terms."""
+    said: list[Json] = []
+    for turn in turns:
+        calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]
+        said += [call(*calls)] if calls else []
+        said += [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
+        parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
+        said += [{"role": turn.role, "content": parts}] if parts else []
+    return body(*said)
+
+
+def _part(part: Part) -> Json:
+    if isinstance(part, Image):
+        url = f"data:{part.type};base64,{b64encode(part.data).decode()}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    assert isinstance(part, Text), part
+    return {"type": "text", "text": part.text}

@@ -74,7 +74,7 @@ def results_are_text(request: Request) -> Iterator[Finding]:
         param="{path}",
     ),
     models=OLD,
-    examples=[body(_user(IMAGE))],
+    examples=[body(_user(IMAGE), {"role": "assistant", "content": "A cat."}, ASK)],
     counterexamples=[body(ASK, {"role": "assistant", "content": [IMAGE]}, ASK)],
 )
 def only_the_user_shows_images(request: Request) -> Iterator[Finding]:

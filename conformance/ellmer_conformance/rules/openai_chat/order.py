@@ -37,7 +37,7 @@ SAYS: Json = {"role": "user", "content": "Never mind."}
         code="empty_array",
         param="{path}",
     ),
-    examples=[body(ASK, {"role": "assistant", "content": "5"}, SAYS)],
+    examples=[body(ASK, {"role": "assistant", "content": "5"}, SAYS, call("a"), result("a"))],
     counterexamples=[body(ASK, {"role": "assistant", "content": "5", "tool_calls": []}, SAYS)],
 )
 def no_calls_is_no_list(request: Request) -> Iterator[Finding]:

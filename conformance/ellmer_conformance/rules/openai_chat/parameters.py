@@ -317,7 +317,7 @@ def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
         param="{path}",
     ),
     models=["*-search-preview*"],
-    examples=[body(ASK, model="gpt-4o-mini-search-preview")],
+    examples=[body({"role": "user", "content": [IMAGE]}, model="gpt-4o-mini-search-preview")],
     counterexamples=[
         body(
             {"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}]},

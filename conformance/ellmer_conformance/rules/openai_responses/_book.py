@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Sequence
 from typing import Any
 
 from ...exchange import Json
+from ...neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...rule import Kind, Level, RuleBook
 from .._openai import envelope
 
@@ -41,3 +44,22 @@ def call(id: str, /, **more: Any) -> Json:
 def output(id: str, value: Any = "5", /, **more: Any) -> Json:
     """What the client answers to a call."""
     return {"type": "function_call_output", "call_id": id, "output": value, **more}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """A request with a conversation in neutral terms."""
+    said: list[Json] = []
+    for turn in turns:
+        said += [call(part.id) for part in turn.parts if isinstance(part, ToolCall)]
+        said += [output(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
+        parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
+        said += [{"role": turn.role, "content": parts}] if parts else []
+    return body(*said)
+
+
+def _part(part: Part) -> Json:
+    if isinstance(part, Image):
+        url = f"data:{part.type};base64,{b64encode(part.data).decode()}"
+        return {"type": "input_image", "image_url": url}
+    assert isinstance(part, Text), part
+    return {"type": "input_text", "text": part.text}

@@ -276,7 +276,7 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
         param="{path}",
     ),
     models=["*-audio-preview*"],
-    examples=[body(ASK, model="gpt-4o-audio-preview")],
+    examples=[body({"role": "user", "content": [IMAGE]}, model="gpt-4o-audio-preview")],
     counterexamples=[
         body({"role": "user", "content": [{"type": "input_audio"}]}, model="gpt-4o-audio-preview")
     ],

@@ -15,7 +15,12 @@ UNSEEN = Refusal(
 
 # What only OpenAI says of its own parameters, ids and models: at another vendor it means nothing.
 OWN = ("REQ-004", "REQ-018", "SCH-003", "STO-008", "PAIR-006")
-DEEPSEEK = book.extend("deepseek", only=["PAIR-001"], without=OWN, PAIR_001={"refusal": UNSEEN})
+DEEPSEEK = book.extend(
+    "deepseek",
+    only=["PAIR-001"],
+    without=OWN,
+    PAIR_001={"refusal": UNSEEN, "examples": (body(ASK, call("a"), output("a")),)},
+)
 
 
 @DEEPSEEK.rule(

@@ -198,7 +198,9 @@ github = elsewhere("github")
         code="missing_required_parameter",
         param="response_format.json_schema.schema",
     ),
-    examples=[body(ASK)],
+    examples=[
+        body(ASK, response_format={"type": "json_schema", "json_schema": {"name": "sum", "schema": {}}})
+    ],
     counterexamples=[
         body(ASK, response_format={"type": "json_schema", "json_schema": {"name": "sum", "$schema": "…"}})
     ],

@@ -1,0 +1,205 @@
+"""Every rule kills its mutants, and no rule objects to what conforms."""
+
+import json
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+
+from ellmer_conformance import rules
+from ellmer_conformance.apierror import read_error
+from ellmer_conformance.exchange import Request
+from ellmer_conformance.rule import Kind, Level, Refusal, Rule, RuleBook, Verdict, broken, met, verdict
+from ellmer_conformance.rules import common
+
+VENDORS = {
+    "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "dashscope", "perplexity", "ollama"],
+    "openai-responses": ["", "azure", "deepseek"],
+    "gemini": ["", "vertex"],
+}
+MORE = ["huggingface", "together", "github"]
+BOOKS = [rules.book(wire, vendor) for wire in rules.WIRES for vendor in VENDORS.get(wire, [""])]
+BOOKS += [rules.book("openai-chat", vendor) for vendor in MORE]
+
+
+def new(book, rule):
+    """Whether a vendor's rule is more than its wire format's, doubted."""
+    own = rules.book(book.wire)
+    base = own.rules.get(rule.id)
+    return book is own or base is None or (base.check, base.refusal) != (rule.check, rule.refusal)
+
+
+RULES = [(book, rule) for book in BOOKS for rule in book.rules.values() if new(book, rule)]
+COMMON = set(common._RULES)
+
+
+def name(value):
+    if isinstance(value, RuleBook):
+        return f"{value.wire}-{value.vendor}"
+    return value.id if isinstance(value, Rule) else None
+
+
+def judged(book, rule, body):
+    return verdict(rule, requested(book, rule, body))
+
+
+def requested(book, rule, body):
+    """The request of an example, sent on a day on which the rule held."""
+    day = rule.until - timedelta(days=1) if rule.until else rule.since
+    return replace(book.request(body), when=day)
+
+
+@pytest.mark.parametrize(("book", "rule"), RULES, ids=name)
+def test_a_counterexample_is_caught_and_refused_as_the_api_would(book, rule):
+    for body in rule.counterexamples:
+        found = judged(book, rule, body).violations
+        assert found, f"{rule.id} lets this pass: {json.dumps(body)}"
+        for violation in found:
+            assert violation.message
+            assert violation.pointer == "" or violation.pointer.startswith("/")
+        if rule.refusal:
+            status, headers, answer = book.refuse(found[0])
+            assert 400 <= status < 600
+            assert read_error(status, answer).message, "the refusal says nothing"
+            assert b"{" + rule.refusal.message.encode() + b"}" not in answer
+            assert headers["content-type"]
+
+
+@pytest.mark.parametrize(("book", "rule"), RULES, ids=name)
+def test_an_example_passes_the_whole_book(book, rule):
+    met_by = [body for body in rule.examples if judged(book, rule, body).checked]
+    assert met_by or not rule.examples, f"{rule.id} meets its subject in none of its examples"
+    for body in rule.examples:
+        request = requested(book, rule, body)
+        assert rule.holds_for(request.model, request.when), f"{rule.id} is not in force for its own example"
+        wrong = [each.rule.id for each in book.judge(request) if each.outcome == "fail"]
+        assert not wrong, f"{wrong} object to {json.dumps(body)}"
+
+
+@pytest.mark.parametrize(("book", "rule"), RULES, ids=name)
+def test_a_rule_says_what_it_is(book, rule):
+    assert rule.sentence.rstrip(")").endswith("."), rule.sentence
+    assert rule.source
+    assert rule.source != ("",)
+    assert (rule.refusal is not None) == (rule.kind is Kind.REJECT)
+    if rule.id not in COMMON or book.wire in {"openai-chat", "openai-responses", "anthropic", "gemini"}:
+        assert rule.counterexamples, "no mutant: a rule that never fails proves nothing"
+        assert rule.examples
+
+
+@pytest.mark.parametrize("book", [rules.book(wire) for wire in rules.WIRES], ids=name)
+def test_a_counterexample_breaks_no_rule_of_another_family_without_reason(book):
+    # A misplaced result has no call before it, a call without arguments is no object, …
+    related = [{"ORD", "PAIR", "PAR", "REQ"}, {"THK", "PAIR"}, {"SCH", "STO", "REQ"}, {"IMG", "TRM", "REQ"}]
+    related += [
+        {"EMP", "REQ"},
+        {"SYS", "REQ", "ORD"},
+        {"EMP", "TRM"},
+        {"PAIR", "EMP"},
+        {"IMG", "EMP", "PAIR"},
+    ]
+    for rule in book.rules.values():
+        for body in rule.counterexamples:
+            others = {each.rule.group for each in book.judge(book.request(body)) if each.outcome == "fail"}
+            others -= {rule.group}
+            assert all(any({rule.group, other} <= each for each in related) for other in others), (
+                f"{rule.id} and rules of {others} object to {json.dumps(body)}"
+            )
+
+
+@pytest.mark.parametrize(("book", "rule"), RULES, ids=name)
+def test_a_check_survives_any_shape(book, rule):
+    for body in [{}, *map(mangled, rule.counterexamples + rule.examples)]:
+        judged(book, rule, body)
+
+
+def mangled(value):
+    """The same JSON with every list and object somewhere replaced by what does not belong there."""
+    return dict(zip(value, [None, 5, "x", [None, 5, "x", [], {}], {}] * 9, strict=False))
+
+
+@pytest.mark.parametrize("wire", [wire for wire in rules.WIRES if wire != "ollama"])  # that runs anywhere
+def test_of_an_unknown_vendor_nothing_is_refused(wire):
+    book = rules.book(wire, "nobody-studied-it.example")
+    assert not [rule.id for rule in book.rules.values() if rule.refuses]
+    assert [rule.id for rule in book.rules.values() if rule.kind is Kind.LOSS]
+
+
+def test_an_unknown_wire_format_is_told_with_the_known_ones():
+    with pytest.raises(LookupError, match=r"'telegraph'.*openai-chat"):
+        rules.book("telegraph")
+
+
+def small_book():
+    book = RuleBook("test", "home")
+
+    @book.rule(
+        "REQ-001",
+        Level.MUST,
+        Kind.REJECT,
+        source="here",
+        refusal=Refusal("no {what}", param="{what}"),
+        models=["a*", "!ab*"],
+    )
+    def something_is_there(request):
+        """Something
+        is there.
+
+        Why: because.
+        """
+        yield met("/x") if "x" in request.body else broken("", "nothing", what="x")
+
+    return book
+
+
+def test_the_docstring_is_the_sentence_and_the_explanation():
+    rule = small_book().rules["REQ-001"]
+    assert rule.sentence == "Something is there."
+    assert rule.explain == "Why: because."
+    assert rule.group == "REQ"
+
+
+def test_the_first_violation_is_what_the_api_says():
+    book = small_book()
+    violation = book.objection(book.request({"model": "aa"}))
+    status, _, body = book.refuse(violation)
+    assert (status, body) == (400, b"no x")
+    assert violation.refusal.param == "x"
+    assert book.objection(book.request({"model": "aa", "x": 1})) is None
+
+
+@pytest.mark.parametrize(("model", "holds"), [("aa", True), ("abc", False), ("b", False)])
+def test_a_rule_holds_for_the_models_it_names(model, holds):
+    assert small_book().rules["REQ-001"].holds_for(model, None) is holds
+
+
+@pytest.mark.parametrize(
+    ("when", "holds"),
+    [(None, False), (date(2024, 6, 1), True), (date(2025, 6, 1), False), (date(2023, 6, 1), False)],
+)
+def test_a_rule_of_the_past_holds_in_the_past(when, holds):
+    rule = replace(small_book().rules["REQ-001"], since=date(2024, 1, 1), until=date(2025, 1, 1))
+    assert rule.holds_for("aa", when) is holds
+
+
+def test_a_dialect_withdraws_rewords_and_doubts():
+    book = small_book()
+    assert not book.extend("shy", without=["REQ-001"]).rules
+    reworded = book.extend("rude", REQ_001={"refusal": Refusal("go away")})
+    assert reworded.rules["REQ-001"].refusal.message == "go away"
+    doubted = book.extend("new", only=[])
+    assert doubted.objection(doubted.request({"model": "aa"})) is None
+    assert [each.outcome for each in doubted.judge(doubted.request({"model": "aa"}))] == ["warn"]
+    assert book.rules["REQ-001"].refuses, "the original is untouched"
+
+
+def test_a_rule_that_never_met_its_subject_does_not_pass():
+    rule = replace(small_book().rules["REQ-001"], check=lambda _: iter(()))
+    assert verdict(rule, Request("test", "home", {})).outcome == "not-applicable"
+    assert Verdict(rule, 1, ()).outcome == "pass"
+
+
+def test_one_id_is_one_rule():
+    book = small_book()
+    with pytest.raises(ValueError, match="REQ-001 already"):
+        book.rule("REQ-001", Level.MUST, Kind.LOSS, source="here")(lambda _: iter(()))
