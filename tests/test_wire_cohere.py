@@ -107,7 +107,7 @@ def test_another_vendor_gets_the_words_and_the_calls():
     assert Elsewhere(model="m").message(turn) == [
         {
             "role": "assistant",
-            "content": [{"type": "text", "text": "It"}, {"type": "text", "text": " is."}],
+            "content": "It is.",
             "tool_calls": MESSAGE["tool_calls"],
         }
     ]
@@ -118,11 +118,9 @@ def test_what_nobody_said_is_not_sent():
 
     assert WIRE.message(plan) == []
     assert WIRE.message(AssistantPartialTurn([*plan.contents, ContentText("a")])) == [
-        {"role": "assistant", "content": [{"type": "text", "text": "a"}]}
+        {"role": "assistant", "content": "a"}
     ]
-    assert WIRE.message(AssistantTurn([PNG])) == [
-        {"role": "assistant", "content": [{"type": "text", "text": "[inline image]"}]}
-    ]
+    assert WIRE.message(AssistantTurn([PNG])) == [{"role": "assistant", "content": "[inline image]"}]
 
 
 def test_unknown_parts_are_kept():

@@ -26,7 +26,7 @@ from ..content import (
 )
 from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
-from . import Json, Request, Wire, _shared
+from . import Json, Merger, Request, Wire, _shared
 from ._errors import in_band_error
 from ._openai_chat_stream import ChatMerger
 
@@ -345,7 +345,7 @@ class OpenAIChat(Wire):
             return "content_filter"
         return "tool_use" if message.get("tool_calls") or message.get("function_call") else neutral
 
-    def merger(self) -> ChatMerger:
+    def merger(self) -> Merger:
         return ChatMerger()
 
 
