@@ -12,9 +12,11 @@ import httpx
 import httpx2
 import pytest
 
-from ellmer_core import _http, _retry
+from ellmer_core import _http, _loop, _retry
 from ellmer_core._cancel import StreamController
 from ellmer_core._clients import Timeouts
+from ellmer_core._history import History
+from ellmer_core.content import ContentText
 from ellmer_core.errors import (
     AsyncToolError,
     AuthenticationError,
@@ -277,9 +279,9 @@ def test_an_async_stream_can_be_closed(server, reply, make):
             assert await anext(stream) == "One"
         with pytest.raises(StopAsyncIteration):
             await anext(stream)
+        assert await asyncio.to_thread(server.left.wait, 5)
 
     asyncio.run(run())
-    assert server.left.wait(5)
 
 
 def test_a_cancelled_task_hangs_up_and_keeps_what_came(server, reply, make):
@@ -450,27 +452,29 @@ def test_no_connection(make, talk):
 
 def test_a_total_timeout_does_not_outlive_its_answer(server, reply, make, talk):
     chat = make(timeout=Timeouts(total=60))
-    server.answers(*[reply([event("One"), DONE], headers=SSE)] * 2)
-    assert talk.stream(chat, "Hi") == ["One"]
+    server.answers(*[reply([answer()])] * 2)
+    assert talk(chat, "Hi") == "Hello."
     alarms = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
     for alarm in alarms:
         alarm.join(5)
     assert not any(alarm.is_alive() for alarm in alarms)
-    assert talk.stream(chat, "Hi") == ["One"]
+    assert talk(chat, "Hi") == "Hello."
 
 
 # Cancelling from elsewhere ----------------------------------------------------------------------------------
 
 
 def test_cancelling_from_another_thread_wakes_a_read(server, reply, make, talk):
-    chat, controller = make(), StreamController()
-    server.answers(
-        reply([event("One"), lambda _: controller.cancel("enough"), server.until_left], headers=SSE),
-        reply([answer()]),
-    )
-    talk.stream(chat, "Hi", controller=controller)
+    chat, controller, seen = make(), StreamController(), threading.Event()
+
+    def cancel(_server):
+        seen.wait(5)
+        controller.cancel("enough")
+
+    server.answers(reply([event("One"), cancel, server.until_left], headers=SSE), reply([answer()]))
+    talk.stream(chat, "Hi", controller=controller, seen=lambda _: seen.set())
     assert server.left.wait(5)
-    assert chat.last_turn("assistant") in (AssistantPartialTurn("One", reason="enough"), None)
+    assert chat.last_turn() == AssistantPartialTurn("One", reason="enough")
     assert talk(chat, "Again") == "Hello."
 
 
@@ -591,7 +595,36 @@ def test_an_exception_in_one_of_several_tools_loses_no_result(server, reply, mak
     assert "ended before" in told[1]
 
 
-def test_effects_are_for_the_driver():
+def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
+    chat = make()
+    server.answers(*[reply([event("One"), server.until_left], headers=SSE)] * 2)
+
+    def start(line):
+        history = History()
+        plan = _loop.Plan(chat.wire, stream=True)
+        return (
+            history,
+            _loop.converse(history, plan, [ContentText("Hi")]),
+            line(chat._connection, plan.controller),
+        )
+
+    history, loop, line = start(_http.Line)
+    driven = _http.drive(loop, line)
+    next(driven), next(driven)
+    driven.close()
+    assert history.turns[-1] == AssistantPartialTurn("One")
+
+    async def run():
+        history, loop, line = start(_http.AsyncLine)
+        driven = _http.adrive(loop, line)
+        await anext(driven), await anext(driven)
+        await driven.aclose()
+        assert history.turns[-1] == AssistantPartialTurn("One")
+
+    asyncio.run(run())
+
+
+def test_what_is_shown_is_not_for_the_line():
     line = _http.Line(None, StreamController())
     with pytest.raises(AssertionError):
-        line.do(_http._loop.Emit(None))
+        line.do(_loop.Emit(None))

@@ -576,9 +576,9 @@ def test_failures_are_results():
 
 
 def test_a_call_that_was_cut_at_the_limit_is_told_so_and_not_run():
-    cut = whole(None, ("1", "f", '{"x": "Pa'), finish="length")
-    talk(History(), outside := Outside(cut, whole("ok")))
-    assert ran == []
+    cut, asked = whole(None, ("1", "f", '{"x": "Pa'), finish="length"), []
+    talk(History(), outside := Outside(cut, whole("ok")), plan=replace(PLAN, on_request=[asked.append]))
+    assert ran == asked == []
     assert "cut off" in dict(results(outside.bodies[1]))["1"]
 
 
@@ -793,6 +793,21 @@ def test_cancelling_keeps_what_was_shown_with_the_reason_and_raises_nothing():
     assert talk(history, outside, plan=replace(STREAM, controller=controller)) is None
     assert outside.text == "One two "
     assert history.turns == [UserTurn("Hi"), AssistantPartialTurn("One two ", reason="enough")]
+
+
+def test_cancelling_in_a_read_that_ends_with_it_is_no_error():
+    controller, history = StreamController(), History()
+    outside = Outside([[piece("One")], None])
+    act = outside.do
+
+    def do(effect):
+        if isinstance(effect, ReadEvents) and outside.text:
+            controller.cancel()
+        return act(effect)
+
+    outside.do = do
+    assert talk(history, outside, plan=replace(STREAM, controller=controller)) is None
+    assert history.turns[-1].reason == "cancelled"
 
 
 def test_cancelling_before_the_start_sends_nothing():
