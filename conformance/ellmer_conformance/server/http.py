@@ -41,7 +41,7 @@ class HttpRequest:
 
 
 class Handler(Protocol):
-    """What a connection asks. Both must be quick and must not raise."""
+    """What a connection asks. Both must be quick."""
 
     def answer(self, request: HttpRequest) -> Reply:
         """The reply to a whole request."""
@@ -85,10 +85,6 @@ class Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             pass  # an offer to switch protocols may be ignored; the request itself was complete
-        except httptools.HttpParserCallbackError as error:
-            self._give_up(500, f"A defect of the strict server: {error.__context__!r}\n")
-            context = {"message": "the strict server failed on a request", "exception": error.__context__}
-            asyncio.get_running_loop().call_exception_handler(context)
         except httptools.HttpParserError as error:
             self._give_up(400, f"This is not HTTP/1.1: {error}\n")
 
@@ -168,7 +164,7 @@ class Connection(asyncio.Protocol):
         """Answers what waits: at once where the reply is one write, else in a task of its own."""
         while self._waiting and not self._closing and self._playing is None:
             request = self._waiting.popleft()
-            reply = self._handler.answer(request)
+            reply = self._answer(request)
             if reply.length is not None and len(reply.writes) <= 1 and reply.ending == "end":
                 self._write(head(reply, request) + (b"" if request.method == "HEAD" else reply.body))
                 self._after(reply, request)
@@ -177,6 +173,15 @@ class Connection(asyncio.Protocol):
         if self._held and len(self._waiting) <= _PIPELINED and not self._closing:
             self._held = False
             self._transport.resume_reading()
+
+    def _answer(self, request: HttpRequest) -> Reply:
+        try:
+            return self._handler.answer(request)
+        except Exception as error:  # noqa: BLE001 - a client must not hang on our own defects
+            context = {"message": "a defect of the strict server", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(context)
+            text = f"A defect of the strict server: {error!r}\n"
+            return plain(500, [("content-type", "text/plain; charset=utf-8")], text.encode())
 
     async def _play(self, reply: Reply, request: HttpRequest) -> None:
         chunked = reply.length is None and request.version == "1.1"

@@ -14,6 +14,17 @@ from .gemini import Gemini
 
 __all__ = ["Vertex"]
 
+_USAGE = (
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "totalTokenCount",
+    "cachedContentTokenCount",
+    "trafficType",
+    "promptTokensDetails",
+    "candidatesTokensDetails",
+    "thoughtsTokenCount",
+)
+
 
 class Vertex(Gemini):
     """Vertex AI: the same without an index, with a creation time and its kind of traffic."""
@@ -32,9 +43,9 @@ class Vertex(Gemini):
 
     def usage(self, usage: Usage, share: float = 1.0) -> Json:
         counts = super().usage(usage, share)
-        del counts["serviceTier"]
         written = [{"modality": "TEXT", "tokenCount": counts["candidatesTokenCount"]}]
-        return counts | {"trafficType": "ON_DEMAND", "candidatesTokensDetails": written}
+        counts |= {"trafficType": "ON_DEMAND", "candidatesTokensDetails": written}
+        return {key: counts[key] for key in _USAGE if key in counts}
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
         key = headers.get("authorization", "").partition(" ")[2] or headers.get("x-goog-api-key")
