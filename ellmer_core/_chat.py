@@ -11,10 +11,11 @@ from types import TracebackType
 from typing import Any, Literal, Self, overload
 
 from . import _prices
+from ._ask import arun, counted, run
 from ._cancel import StreamController
 from ._clients import Connection, Timeouts
 from ._echo import Echo, EchoMode, echo_mode
-from ._history import History
+from ._history import History, sendable
 from ._http import AsyncLine, Line, adrive, drive
 from ._loop import Loop, Plan, converse, cut_short
 from ._memory import Memory
@@ -23,7 +24,7 @@ from ._structured import Structured
 from ._toolbox import Toolbox
 from .content import Content, ContentText
 from .errors import EllmerWarning, UsageError
-from .turns import AssistantTurn, Turn
+from .turns import AssistantTurn, Turn, UserTurn
 from .wire import Wire
 
 __all__ = ["Chat", "ToolMode"]
@@ -178,6 +179,23 @@ class Chat(Memory, Toolbox):
         await self._aexhaust(inputs, echo_mode(echo), plan)
         return wanted.value(self._answer.text)
 
+    def token_count(
+        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
+    ) -> int:
+        """How many tokens the inputs are, as the provider counts them before anything is answered: by themselves, or
+        (`include="complete"`) with the system prompt, the tools and all that was said, as they would be sent.
+
+        `type` is that of structured output. Raises `UsageError` where the provider does not count; OpenAI (over
+        Responses), Anthropic and Google do.
+        """
+        return run(self._counted(inputs, include, type), self._connection)
+
+    async def token_count_async(
+        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
+    ) -> int:
+        """`token_count()` without blocking."""
+        return await arun(self._counted(inputs, include, type), self._connection)
+
     def get_model(self) -> str:
         """The model's name."""
         return self.wire.model
@@ -277,6 +295,16 @@ class Chat(Memory, Toolbox):
             controller=controller or StreamController(),
             price=_prices.cost,
         )
+
+    def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
+        contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent
+        if include == "complete":
+            said = list(self._history.turns)
+            new = [self._history.reply(contents)] if contents or self._history.open_requests else []
+            return counted(self.wire, sendable([*said, *new]), [*self._tools.values()], wanted)
+        if include == "new":
+            return counted(self.wire, [UserTurn(contents)], [], wanted)
+        raise UsageError(f'include is "new" or "complete", not {include!r}.')
 
     def _contents(self, inputs: Sequence[Input]) -> list[Content]:
         for one in inputs:

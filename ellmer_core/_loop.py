@@ -223,12 +223,8 @@ def tried(history: History, plan: Plan, request: Request, body: bytes, user: Use
             return (yield from read(history, plan, request, answer))
         except (ProviderError, ConnectError) as error:
             plan.controller.check()
-            floor = _retry.retry_after(error, answer.headers, answer.at)
-            wait = _retry.pause(tries, floor)
-            if isinstance(error, ProviderError):
-                error.retry_after = floor
-            hopeless = history.delivered or not _retry.worth_retrying(error, answer.headers)
-            if hopeless or wait is None or tries >= plan.max_tries:
+            wait = _retry.wait(error, answer.headers, answer.at, tries)
+            if history.delivered or wait is None or tries >= plan.max_tries:
                 raise
         yield Wait(*wait)
     raise AssertionError("unreachable: the last try returns or raises")

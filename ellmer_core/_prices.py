@@ -19,7 +19,7 @@ from typing import Any
 from .turns import Tokens
 from .wire import Wire
 
-__all__ = ["cost", "log_usage", "token_usage"]
+__all__ = ["cost", "log_usage", "prices", "token_usage"]
 
 TABLE = Path(__file__).with_name("prices.json")
 
@@ -42,6 +42,12 @@ def cost(wire: Wire, tokens: Tokens) -> float | None:
         + tokens.output * price.output
     )
     return spent / 1e6
+
+
+def prices(vendor: str, model: str) -> dict[str, float | None]:
+    """`input`, `output` and `cached`: US dollars per million tokens of a short input; `None` where not known."""
+    price = _price(vendor, model, 0)
+    return {name: getattr(price, name, None) for name in ("input", "output", "cached")}
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,21 @@ from email.utils import parsedate_to_datetime
 
 from .errors import ConnectError, ProviderError, TimeoutError
 
-__all__ = ["pause", "retry_after", "worth_retrying"]
+__all__ = ["pause", "retry_after", "wait", "worth_retrying"]
 
 FIRST, LONGEST = 0.5, 30.0  # seconds: of the growing wait before the second, the third, … try
 PATIENCE = 120.0  # seconds: a chat that is to come back later than that says so instead of sleeping
 
 #: OpenAI answers 429 also to what no waiting cures: an empty account, a request larger than the limit.
 _HOPELESS = re.compile(r"insufficient_quota|request too large", re.IGNORECASE)
+
+
+def wait(error: Exception, headers: Mapping[str, str], now: float, tries: int) -> tuple[float, float] | None:
+    """The shortest and the longest wait before another try; `None`: it would not help. Says so in `error`, too."""
+    floor = retry_after(error, headers, now)
+    if isinstance(error, ProviderError):
+        error.retry_after = floor
+    return pause(tries, floor) if worth_retrying(error, headers) else None
 
 
 def worth_retrying(error: Exception, headers: Mapping[str, str]) -> bool:

@@ -26,14 +26,16 @@ class AwsKeys:
     token: str | None = field(default=None, repr=False)
 
 
-def signed(url: str, body: bytes, at: float, *, keys: AwsKeys, region: str, service: str) -> dict[str, str]:
-    """The headers that sign a POST of `body` to `url` at the Unix time `at`; good for five minutes."""
+def signed(
+    url: str, body: bytes, at: float, *, keys: AwsKeys, region: str, service: str, method: str = "POST"
+) -> dict[str, str]:
+    """The headers that sign a request with `body` to `url` at the Unix time `at`; good for five minutes."""
     time = datetime.fromtimestamp(at, UTC).strftime("%Y%m%dT%H%M%SZ")
     scope = f"{time[:8]}/{region}/{service}/aws4_request"
     headers = {"host": _host(url), "x-amz-date": time}
     if keys.token:
         headers["x-amz-security-token"] = keys.token
-    text = f"{_ALGORITHM}\n{time}\n{scope}\n{_hash(_canonical(url, headers, body).encode())}"
+    text = f"{_ALGORITHM}\n{time}\n{scope}\n{_hash(_canonical(method, url, headers, body).encode())}"
     signature = _hmac(_signing_key(keys.secret_key, scope), text).hex()
     credential = f"Credential={keys.access_key}/{scope}"
     names = ";".join(headers)
@@ -44,11 +46,11 @@ def signed(url: str, body: bytes, at: float, *, keys: AwsKeys, region: str, serv
     }
 
 
-def _canonical(url: str, headers: Mapping[str, str], body: bytes) -> str:
+def _canonical(method: str, url: str, headers: Mapping[str, str], body: bytes) -> str:
     """The request in the one form in which it is signed; `headers` are in alphabetical order."""
     path = quote(urlsplit(url).path or "/", safe="/~")  # what is percent-encoded already is encoded once more
     lines = [f"{name}:{' '.join(value.split())}" for name, value in headers.items()]
-    return "\n".join(["POST", path, "", *lines, "", ";".join(headers), _hash(body)])
+    return "\n".join([method, path, "", *lines, "", ";".join(headers), _hash(body)])
 
 
 def _host(url: str) -> str:

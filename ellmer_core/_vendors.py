@@ -22,7 +22,7 @@ from ._echo import EchoMode, default_echo
 from .errors import UsageError
 from .wire import Wire
 
-__all__ = ["Options", "chat", "construct", "setting"]
+__all__ = ["Options", "chat", "construct", "constructor", "setting"]
 
 GROUP = "ellmer_core.providers"
 
@@ -66,7 +66,7 @@ class Options(TypedDict, total=False):
 def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """A chat with a vendor, `"openai"`, or one of its models, `"openai/gpt-5.6-terra"`. Options as in `Options`."""
     vendor, _, model = name.partition("/")
-    make = _constructor(vendor)
+    make = constructor(vendor)
     if options.get("echo") is None:
         options["echo"] = default_echo(2)
     if model:
@@ -98,7 +98,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     )
 
 
-def _constructor(vendor: str) -> Callable[..., Chat]:
+def constructor(vendor: str) -> Callable[..., Chat]:
     name = vendor.replace("-", "_")
     if name in _own():
         make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")

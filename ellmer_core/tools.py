@@ -52,6 +52,10 @@ class ToolDef:
     def __repr__(self) -> str:
         return f"<ToolDef {self.name}({', '.join(self.arguments.properties)})>"
 
+    def provided(self, wire: str) -> dict[str, Any] | None:  # noqa: ARG002 - a function of ours is one everywhere
+        """What a request over `wire` holds for a tool that the provider runs itself (see `ToolBuiltIn`)."""
+        return None
+
     def title(self, arguments: Mapping[str, Any] | None = None) -> str:
         """What to call the tool, or this call of it, before people: the annotation `title` (a string, or a
         function of the arguments), else the name in words: "Get current weather"."""

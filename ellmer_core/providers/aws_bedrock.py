@@ -33,13 +33,22 @@ class AWSBedrock(Bedrock):
         request = super().post(url, body, stream=stream)
         return replace(request, sign=partial(self.signed, url)) if self.signs() else request
 
+    def get(self, url: str) -> Request:
+        request = super().get(url)
+        return replace(request, sign=partial(self.signed, url, method="GET")) if self.signs() else request
+
+    def models_url(self) -> str:
+        """The list is at the control plane, whose host has no `-runtime`."""
+        return f"{self.base_url.rstrip('/').replace('bedrock-runtime', 'bedrock', 1)}/foundation-models"
+
     def signs(self) -> bool:
         """Whether there are keys to sign with; an API key goes along as it is."""
         return self.credentials is not None and isinstance(self.credentials(), AwsKeys)
 
-    def signed(self, url: str, body: bytes, at: float) -> Mapping[str, str]:
+    def signed(self, url: str, body: bytes, at: float, *, method: str = "POST") -> Mapping[str, str]:
         """The headers that sign a request."""
-        return signed(url, body, at, keys=self.credentials(), region=self.region, service="bedrock")
+        keys = self.credentials()
+        return signed(url, body, at, keys=keys, region=self.region, service="bedrock", method=method)
 
 
 def chat_aws_bedrock(

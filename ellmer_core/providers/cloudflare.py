@@ -19,6 +19,7 @@ class Cloudflare(ChatCompletions):
     """Open models. Structured output comes as an object where others send its text."""
 
     vendor: ClassVar[str] = "Cloudflare"
+    models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
     key_vars: ClassVar[tuple[str, ...]] = ("CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY")
 

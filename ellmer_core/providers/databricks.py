@@ -18,6 +18,7 @@ class Databricks(ChatCompletions):
     """Models served in a workspace. Usage comes with every chunk, without being asked for."""
 
     vendor: ClassVar[str] = "Databricks"
+    models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "databricks-claude-sonnet-4-5"
     key_vars: ClassVar[tuple[str, ...]] = ("DATABRICKS_TOKEN",)
 

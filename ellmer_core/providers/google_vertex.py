@@ -28,6 +28,14 @@ class GoogleVertex(Gemini):
     base_url: str = ""
     bearer: bool = True
 
+    def counting(self, body: Json) -> Json:
+        return body
+
+    def models_url(self) -> str:
+        """The list of Google's models belongs to no project."""
+        host, _, _ = self.base_url.partition("/projects/")
+        return f"{host}/publishers/google/models?pageSize=1000"
+
     def headers(self) -> dict[str, str]:
         return Wire.headers(self) if self.bearer else super().headers()
 

@@ -22,6 +22,7 @@ class Perplexity(Alternating):
     """`After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).`"""
 
     vendor: ClassVar[str] = "Perplexity"
+    models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "sonar"
     key_vars: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY",)
     supports: ClassVar[Supports] = Supports(tools=False, pdfs=False, native_tool_media=False)

@@ -37,7 +37,7 @@ Json = dict[str, Any]
 class Request:
     """One HTTP request, ready to send. `framing` says how the answer of a stream is cut into events.
 
-    `sign`, where a vendor has signatures, makes further headers from the body's bytes and the Unix time; they
+    `raw` is the body where it is not JSON. `sign`, where a vendor has signatures, makes further headers from the body's bytes and the Unix time; they
     are made anew for every try.
     """
 
@@ -47,6 +47,7 @@ class Request:
     stream: bool = False
     framing: Literal["sse", "ndjson", "aws"] = "sse"
     method: str = "POST"
+    raw: bytes | None = field(default=None, repr=False)
     sign: Callable[[bytes, float], Mapping[str, str]] | None = field(default=None, repr=False)
 
 
@@ -107,6 +108,7 @@ class Wire(ABC):
     key_optional: ClassVar[bool] = False  # the server may do without one
     base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
     base_url_end: ClassVar[str] = ""  # what the vendor's own clients add to the URL of that variable: "/v1"
+    models_path: ClassVar[str] = "/models"  # where the API lists its models; "" where it does not
     param_names: ClassVar[
         Mapping[str, str]
     ] = {}  # neutral parameter: its place in the body, `a.b` for {"a": {"b"}}
@@ -207,6 +209,46 @@ class Wire(ABC):
     @abstractmethod
     def schema(self, type: Type) -> Json:
         """A type as the JSON Schema dialect of this format."""
+
+    def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
+        """The definitions of all tools; one that the provider runs itself goes as it was given."""
+        return [self.provided(tool) or self.tool(tool) for tool in tools]
+
+    def provided(self, tool: ToolDef) -> Json | None:
+        """What stands for a tool that the provider runs itself; `None` for a function of ours."""
+        return tool.provided(self.name)
+
+    # beside the conversation ------------------------------------------------------------------------------
+
+    def count_request(
+        self,
+        turns: Sequence[Turn],  # noqa: ARG002 - as where there is a counter
+        tools: Sequence[ToolDef] = (),  # noqa: ARG002
+        *,
+        type: Type | None = None,  # noqa: ARG002
+    ) -> Request:
+        """Asks how many tokens this input would be. Raises `UsageError` where the API does not count."""
+        raise UsageError(
+            f"{self.vendor} does not count tokens before they are sent; get_tokens() has them after."
+        )
+
+    def counted(self, response: Json) -> int:
+        """The answer to that."""
+        raise NotImplementedError
+
+    def models_request(self) -> Request:
+        """Asks for the list of models. Raises `UsageError` where the API has none."""
+        if not self.models_path:
+            raise UsageError(f"The API of {self.vendor} does not list its models; see its documentation.")
+        return self.get(self.models_url())
+
+    def models_url(self) -> str:
+        """Where that list is."""
+        return f"{self.base_url.rstrip('/')}{self.models_path}"
+
+    def get(self, url: str) -> Request:
+        """A request without a body."""
+        return Request(url, {**self.headers(), **self.api_headers}, {}, method="GET")
 
     # theirs → ours ----------------------------------------------------------------------------------------
 

@@ -46,6 +46,7 @@ __all__ = [
     "legal_id",
     "merged",
     "nested",
+    "only",
     "parameters",
     "placeholder",
     "raw",
@@ -286,6 +287,11 @@ def merged(body: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
 def without(body: Mapping[str, Any], *names: str) -> Json:
     """A copy that lacks some keys."""
     return {name: value for name, value in body.items() if name not in names}
+
+
+def only(body: Mapping[str, Any], *names: str) -> Json:
+    """A copy that has some keys only."""
+    return {name: value for name, value in body.items() if name in names}
 
 
 def nested(path: str, value: object) -> Json:

@@ -7,7 +7,7 @@ where they came: a signature covers what stands before it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ..content import (
@@ -44,6 +44,18 @@ FINISH = {
     "model_context_window_exceeded": "context_window",
 }
 
+#: The fields that the counter of tokens takes (MessageCountTokensParams).
+COUNTED = (
+    "model",
+    "messages",
+    "system",
+    "tools",
+    "tool_choice",
+    "thinking",
+    "output_config",
+    "cache_control",
+)
+
 
 @dataclass(frozen=True)
 class AnthropicMessages(Wire):
@@ -61,6 +73,8 @@ class AnthropicMessages(Wire):
         "reasoning_tokens": "thinking.budget_tokens",
         "reasoning_effort": "output_config.effort",
     }
+
+    models_path: ClassVar[str] = "/models?limit=1000"
 
     base_url: str = "https://api.anthropic.com/v1"
 
@@ -84,7 +98,7 @@ class AnthropicMessages(Wire):
             body["system"] = system
         body["messages"] = self.messages(turns)
         if tools:
-            body["tools"] = [self.tool(tool) for tool in tools]
+            body["tools"] = self.tools(tools)
         if type is not None:
             body["output_config"] = {"format": {"type": "json_schema", "schema": self.schema(type)}}
         if thinking := self.thinking():
@@ -92,6 +106,15 @@ class AnthropicMessages(Wire):
         if stream:
             body["stream"] = True
         return self.post(f"{self.base_url.rstrip('/')}/messages", body, stream=stream)
+
+    def count_request(
+        self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
+    ) -> Request:
+        request = self.request(turns, tools, type=type)
+        return replace(request, url=f"{request.url}/count_tokens", json=_shared.only(request.json, *COUNTED))
+
+    def counted(self, response: Json) -> int:
+        return int(response["input_tokens"])
 
     def headers(self) -> dict[str, str]:
         version = {"anthropic-version": "2023-06-01"}

@@ -100,7 +100,7 @@ class Bedrock(Wire):
         body: Json = {"messages": self.messages(turns)}
         if system := [block for turn in turns for block in self.system(turn)]:
             body["system"] = system
-        if specs := [self.tool(tool) for tool in tools] or list(self.called(body["messages"])):
+        if specs := self.tools(tools) or list(self.called(body["messages"])):
             body["toolConfig"] = {"tools": specs}
         if type is not None:
             body = self.structured(body, type)

@@ -64,6 +64,10 @@ class CohereChat(OpenAIChat):
 
     base_url: str = "https://api.cohere.com/v2"
 
+    def models_url(self) -> str:
+        """The list is in the first version of the API."""
+        return f"{self.base_url.rstrip('/').removesuffix('/v2')}/v1/models?endpoint=chat&page_size=1000"
+
     # ours → theirs ----------------------------------------------------------------------------------------
 
     def request(
@@ -76,7 +80,7 @@ class CohereChat(OpenAIChat):
     ) -> Request:
         body: Json = {"model": self.model, "messages": self.messages(turns), "stream": stream}
         if tools:
-            body["tools"] = [self.tool(tool) for tool in tools]
+            body["tools"] = self.tools(tools)
         if type is not None:
             body["response_format"] = {"type": "json_object", "json_schema": self.schema(type)}
         if self.params.get("reasoning_tokens"):

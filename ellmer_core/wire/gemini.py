@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
 from ..content import (
@@ -76,6 +76,8 @@ class Gemini(Wire):
         "reasoning_effort": "generationConfig.thinkingConfig.thinkingLevel",
     }
 
+    models_path: ClassVar[str] = "/models?pageSize=1000"
+
     base_url: str = "https://generativelanguage.googleapis.com/v1beta"
 
     @property
@@ -96,10 +98,30 @@ class Gemini(Wire):
         if system := [part for turn in turns for part in self.system(turn)]:
             body["systemInstruction"] = {"parts": system}
         if tools:
-            body["tools"] = [{"functionDeclarations": [self.tool(tool) for tool in tools]}]
+            body["tools"] = self.tools(tools)
         if config := self.config(type):
             body["generationConfig"] = config
         return self.post(self.url(stream=stream), body, stream=stream)
+
+    def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
+        """All functions in one entry; what Google runs itself in entries of their own."""
+        provided = [form for tool in tools if (form := self.provided(tool))]
+        functions = [self.tool(tool) for tool in tools if not self.provided(tool)]
+        return [*([{"functionDeclarations": functions}] if functions else []), *provided]
+
+    def count_request(
+        self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
+    ) -> Request:
+        request = self.request(turns, tools, type=type)
+        url = f"{self.base_url.rstrip('/')}/models/{self.model}:countTokens"
+        return replace(request, url=url, json=self.counting(request.json))
+
+    def counting(self, body: Json) -> Json:
+        """A request, as the counter wants it."""
+        return {"generateContentRequest": {"model": f"models/{self.model}", **body}}
+
+    def counted(self, response: Json) -> int:
+        return int(response["totalTokens"])
 
     def url(self, *, stream: bool) -> str:
         """Where the model is asked; without `alt=sse` a stream is a JSON array."""

@@ -61,6 +61,8 @@ class OllamaChat(Wire):
 
     supports: ClassVar[Supports] = Supports(pdfs=False)
 
+    models_path: ClassVar[str] = "/api/tags"
+
     base_url: str = "http://localhost:11434"
 
     # ours → theirs ----------------------------------------------------------------------------------------
@@ -75,7 +77,7 @@ class OllamaChat(Wire):
     ) -> Request:
         body: Json = {"model": self.model, "messages": self.messages(turns), "stream": stream}
         if tools:
-            body["tools"] = [self.tool(tool) for tool in tools]
+            body["tools"] = self.tools(tools)
         if type is not None:
             body["format"] = self.schema(type)
         request = self.post(f"{self.base_url.rstrip('/')}/api/chat", body, stream=stream)

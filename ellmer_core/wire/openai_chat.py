@@ -87,7 +87,7 @@ class OpenAIChat(Wire):
     ) -> Request:
         body: Json = {"model": self.model, "messages": self.messages(turns)}
         if tools:
-            body["tools"] = [self.tool(tool) for tool in tools]
+            body["tools"] = self.tools(tools)
         if type is not None:
             body["response_format"] = self.response_format(type)
         if stream:

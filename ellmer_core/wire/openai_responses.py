@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
@@ -44,6 +44,12 @@ INCOMPLETE = {"max_output_tokens": "max_tokens", "content_filter": "content_filt
 #: Models that reason, and so have something to encrypt; others refuse to be asked for it.
 REASONING_MODELS = r"(?:.*/)?(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*-chat)|gpt-oss|codex)"
 
+#: The fields that the counter of tokens takes (InputTokenCountParams).
+COUNTED = (
+    "conversation", "input", "instructions", "model", "parallel_tool_calls", "previous_response_id", "reasoning",
+    "text", "tool_choice", "tools", "truncation",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class OpenAIResponses(Wire):
@@ -76,12 +82,21 @@ class OpenAIResponses(Wire):
         if self.reasons():
             body["include"] = ["reasoning.encrypted_content"]
         if tools:
-            body["tools"] = [self.tool(tool) for tool in tools]
+            body["tools"] = self.tools(tools)
         if type is not None:
             body["text"] = {"format": self.text_format(type)}
         if stream:
             body["stream"] = True
         return self.post(f"{self.base_url.rstrip('/')}/responses", body, stream=stream)
+
+    def count_request(
+        self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
+    ) -> Request:
+        request = self.request(turns, tools, type=type)
+        return replace(request, url=f"{request.url}/input_tokens", json=_shared.only(request.json, *COUNTED))
+
+    def counted(self, response: Json) -> int:
+        return int(response["input_tokens"])
 
     def reasons(self) -> bool:
         """Whether the model may be asked for its reasoning, encrypted, since the server keeps none of it."""
