@@ -139,7 +139,10 @@ def effort_is_all_or_nothing(request: Request) -> Iterator[Finding]:
     source="https://github.com/LibreChat-AI/agents/issues/344 (another server of the model); not seen at the service",
     refusal=incapable("Unexpected content chunk types in tool message: ['image_url']"),
     preview=True,
-    examples=[body(ASK, call(A), result(A, "[see below]"), user(IMAGE))],
+    examples=[
+        body(ASK, call(A), result(A, "[see below]"), user(IMAGE)),
+        body(ASK, call(A), result(A, [{"type": "text", "text": "5"}])),
+    ],
     counterexamples=[body(ASK, call(A), result(A, [IMAGE]))],
 )
 def results_are_text(request: Request) -> Iterator[Finding]:

@@ -92,6 +92,7 @@ def a_prefill_says_so(request: Request) -> Iterator[Finding]:
         VALIDATOR,
     ],
     refusal=misplaced("Unexpected role '{role}' after role '{before}'"),
+    formerly=[Refusal("Unexpected role '{role}' after role '{before}'", type="invalid_request_error")],
     examples=[body(SYSTEM, ASK, ASK, call(A), result(A), ASK), body(ASK, SYSTEM, says("Hello!"), ASK)],
     counterexamples=[
         body(ASK, says("5"), SYSTEM, ASK),

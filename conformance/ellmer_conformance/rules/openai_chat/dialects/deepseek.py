@@ -5,9 +5,10 @@ https://api-docs.deepseek.com
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
-from ....exchange import Request
+from ....exchange import Json, Request
 from ....rule import Finding, Refusal, broken, met
 from ....wires.openai_chat import messages, parts
 from ..._openai import envelope
@@ -83,7 +84,7 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
     source="recorded refusals of `image_url`, `file`, `input_audio` and `video_url` (deepseek-v4-flash)",
     refusal=refused(
         "Failed to deserialize the JSON body into the target type: messages[{index}]: unknown variant `{type}`, "
-        "expected `text` at line 1 column 216"
+        "expected `text` at line 1 column {column}"
     ),
     examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="deepseek-chat")],
     counterexamples=[
@@ -99,8 +100,11 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     for index, (pointer, message) in enumerate(messages(request.body)):
         for place, part in parts(message, pointer):
             kind = part.get("type")
-            wrong = isinstance(kind, str) and kind != "text"
-            yield broken(place, f"a part of type {kind}", index=index, type=kind) if wrong else met(place)
+            if isinstance(kind, str) and kind != "text":
+                facts = {"index": index, "type": kind, "column": _column(request.body, kind)}
+                yield broken(place, f"a part of type {kind}", **facts)
+            else:
+                yield met(place)
 
 
 @deepseek.rule(
@@ -177,6 +181,12 @@ def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
         yield broken("/tool_choice", "a call is forced", what="this tool_choice")
     else:
         yield met("/model")
+
+
+def _column(request: Json, kind: str) -> int:
+    """Where in the compact text of the body its reader stops: behind the type."""
+    text, found = json.dumps(request, separators=(",", ":")), f'"type":"{kind}"'
+    return text.find(found) + len(found)
 
 
 BOOKS = {"deepseek": deepseek}

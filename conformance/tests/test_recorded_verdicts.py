@@ -1,0 +1,188 @@
+"""The rules against reality: recorded requests, and what the APIs really answered."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from ellmer_conformance import rules, wires
+from ellmer_conformance.apierror import ApiError, read_error
+from ellmer_conformance.calibrate import as_json, calibrate
+from ellmer_conformance.causes import SHAPE, UNKNOWN, cause_of
+from ellmer_conformance.lint import lint
+from ellmer_conformance.recordings import find, read
+from ellmer_conformance.requests import Skip, request_of
+from ellmer_conformance.rule import Kind, verdict
+
+TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2].parent / "shared" / "traffic"))
+pytestmark = pytest.mark.skipif(
+    not TRAFFIC.is_dir(), reason=f"recorded traffic is not at {TRAFFIC}: set CONFORMANCE_TRAFFIC to judge it"
+)
+
+
+@pytest.fixture(scope="module")
+def calibration():
+    return calibrate([TRAFFIC])
+
+
+def test_no_request_that_an_api_accepted_is_refused(calibration):
+    flagged = [
+        f"{case.file} {case.place} {case.rule} {case.pointer}: {case.said}"
+        for case in calibration.of("flagged")
+    ]
+    assert not flagged, "\n".join(flagged)
+    assert sum(tally.accepted for tally in calibration.wires.values()) > 200, "there was nothing to judge"
+
+
+def test_every_refusal_for_the_shape_of_a_request_is_caught(calibration):
+    missed = [
+        f"{case.file} {case.place} [{case.wire}, {case.vendor}] {case.said}"
+        for case in calibration.of("missed")
+    ]
+    assert not missed, "\n".join(missed)
+    assert sum(tally.caught for tally in calibration.wires.values()) > 10, "there was nothing to catch"
+
+
+def test_refusals_are_worded_as_the_api_words_them(calibration):
+    for wire, tally in calibration.wires.items():
+        assert tally.text_equal == tally.caught, f"{wire}: {tally.caught - tally.text_equal} worded otherwise"
+
+
+def test_the_table_of_causes_knows_every_recorded_refusal(calibration):
+    assert not calibration.of(UNKNOWN)
+
+
+def test_the_figures_add_up(calibration):
+    found = as_json(calibration)
+    for tally in found["wires"].values():
+        assert tally["rejected_modelled"] == tally["caught"] + tally["missed"]
+    assert not found["unreadable"]
+    assert found["rules"]["PAIR-001"]["accepted"] > 0
+
+
+def test_lint_finds_nothing_wrong_in_what_was_accepted():
+    result = lint([TRAFFIC])
+    wrong = [
+        f"{file.path} {c.place} {c.rule} {c.pointer}"
+        for file, c in result.complaints
+        if c.outcome == "violation"
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert result.exit_code == 0
+    told = sum(file.judged + sum(file.skipped.values()) for file in result.files)
+    assert told >= len(result.files), "a file was skipped in silence"
+
+
+def requests():
+    for path in find([TRAFFIC]):
+        for recording in read(path) or ():
+            request = request_of(recording)
+            if not isinstance(request, Skip):
+                yield path, request
+
+
+def test_every_recorded_request_can_be_read_and_its_media_decoded():
+    media = 0
+    for path, request in requests():
+        for item in wires.read(request):
+            if item.media is not None:
+                media += 1
+                linked = re.match(r"(https?|gs|s3)://|file[-_]|s3:|files/", item.media.url)
+                assert item.media.data or linked, f"{path} {item.pointer} {item.media}"
+    assert media > 20
+
+
+ERRORS = (
+    [json.loads(line) for line in (TRAFFIC / "ERRORS.jsonl").read_text().splitlines()]
+    if TRAFFIC.is_dir()
+    else []
+)
+REFUSALS = [
+    e for e in ERRORS if e["where"] == "http-status" and 400 <= e["status"] < 500 and e["operation"] == "chat"
+]
+WIRES = {
+    "openai-chat": "openai-chat",
+    "openai-responses": "openai-responses",
+    "anthropic-messages": "anthropic",
+    "gemini": "gemini",
+}
+
+# Recorded refusals that no rule words: what is refused there is not known to be refused always.
+NOT_MODELLED = [
+    'Unknown name "mediaResolution"',
+    'Unknown name "response_format"',
+    '"string_type", "loc": ["body", "messages"',
+]
+
+
+def error_of(recorded):
+    body = recorded.get("body")
+    text = json.dumps(body) if body is not None else recorded.get("text") or ""
+    return read_error(recorded["status"], text.encode())
+
+
+def test_the_table_of_causes_knows_every_error_body():
+    unknown = [
+        error_of(recorded).message[:200] for recorded in REFUSALS if cause_of(error_of(recorded)) == UNKNOWN
+    ]
+    assert not unknown, "\n".join(unknown)
+
+
+def book_of(recorded):
+    vendor = wires.vendor_of(recorded["provider"])
+    wire = "mistral" if vendor == "mistral" else WIRES[recorded["protocol"]]
+    return rules.book(wire, vendor)
+
+
+@pytest.mark.parametrize(
+    "recorded",
+    [e for e in REFUSALS if e["protocol"] in WIRES],
+    ids=lambda e: e["message"] and e["message"][:60],
+)
+def test_a_recorded_refusal_is_one_a_rule_can_give(recorded):
+    error = error_of(recorded)
+    if cause_of(error) != SHAPE or any(text in error.message for text in NOT_MODELLED):
+        return
+    book = book_of(recorded)
+    worded = [rule.id for rule in book.rules.values() if rule.kind is Kind.REJECT and says(book, rule, error)]
+    assert worded, (
+        f"no rule of {book.wire} at {book.vendor} says: {error.status} {error.type} {error.message}"
+    )
+
+
+def says(book, rule, error):
+    """Whether a rule's refusal, filled with other facts, is this error: same status, type, stable text."""
+    for refusal in (rule.refusal, *rule.formerly):
+        same = refusal.status == error.status and error.type in {refusal.type, str(refusal.code), ""}
+        if same and pattern(refusal.message).fullmatch(error.message.strip()):
+            return True
+    return any(ours == comparable(error) for ours in refusals(book, rule))
+
+
+def comparable(error):
+    return (error.status, error.type, error.stable)
+
+
+def refusals(book, rule):
+    for body in rule.counterexamples:
+        for violation in verdict(rule, book.request(body)).violations:
+            status, _, answer = book.refuse(violation)
+            yield comparable(read_error(status, answer))
+
+
+def pattern(template):
+    """A template as a pattern; one that is hardly more than its facts matches nothing."""
+    pieces = re.split(r"\{\w+\}", template.replace("{{", "\0").replace("}}", "\1"))
+    if sum(len(piece.strip()) for piece in pieces) < 12:
+        return re.compile(r"(?!)")
+    texts = [re.escape(piece.replace("\0", "{").replace("\1", "}")) for piece in pieces]
+    return re.compile(".+?".join(texts).rstrip("\\\n"), re.DOTALL)
+
+
+def test_an_error_is_compared_without_what_changes():
+    one = ApiError(400, "", "messages.22: no result for toolu_01Gho1LhNQt7 in req_011")
+    two = ApiError(400, "", "messages.4: no result for toolu_99 in req_7")
+    assert one.stable == two.stable
+    assert one.stable != ApiError(400, "", "messages.4: no call for toolu_99 in req_7").stable
