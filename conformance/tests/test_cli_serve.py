@@ -67,8 +67,3 @@ def test_a_port_in_use_exits_2_and_says_what_to_do():
     assert f"port {port} on 127.0.0.1 is in use" in ended.stderr
     assert "--port" in ended.stderr
     assert "Traceback" not in ended.stderr
-
-
-def test_an_unknown_mode_exits_2():
-    ended = subprocess.run([*SERVE, "--mode", "lenient"], capture_output=True, text=True, check=False)
-    assert (ended.returncode, "'lenient' is not one of" in ended.stderr) == (2, True)

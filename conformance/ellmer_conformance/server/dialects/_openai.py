@@ -1,17 +1,19 @@
 """What Chat Completions and Responses have in common: ids, headers, keys, failures."""
 
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import ClassVar
 
 from ...exchange import Json
 from ...rule import Refusal
 from ...script import Call
 from ..reply import Headers
-from . import HEX, WRONG_KEY, FailureKind, Ticket
+from . import HEX, WRONG_KEY, Dialect, FailureKind
 
-__all__ = ["FAILURES", "NO_JSON", "RETRY", "call_id", "fields", "headers", "locked", "no_such", "snapshot"]
+__all__ = ["FAILURES", "OpenAI", "fields", "object_at"]
 
 _KEYS = "https://platform.openai.com/account/api-keys"
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}$|-\d{4}$")
@@ -32,24 +34,72 @@ FAILURES: Mapping[FailureKind, Refusal] = {
     ),
 }
 
-RETRY: Mapping[FailureKind, Headers] = {"rate-limit": (("retry-after-ms", "84"), ("retry-after", "1"))}
 
-NO_JSON = Refusal(
-    "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP "
-    "library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you "
-    "have trouble figuring out how to fix this, please contact us through our help center at help.openai.com.)",
-    type="invalid_request_error",
-)
+class OpenAI(Dialect):
+    """api.openai.com, whichever of its formats."""
 
+    vendor: ClassVar[str] = "openai"
+    arguments_key: ClassVar[bytes] = b'"arguments":'
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = FAILURES
+    retry: ClassVar[Mapping[FailureKind, Headers]] = {
+        "rate-limit": (("retry-after-ms", "84"), ("retry-after", "1"))
+    }
 
-def snapshot(model: str) -> str:
-    """The dated name that answers for an alias."""
-    return model if not model or _DATED.search(model) else f"{model}-2026-03-05"
+    @property
+    def model(self) -> str:
+        """The dated name that answers for an alias."""
+        name = self.ticket.request.model
+        return name if not name or _DATED.search(name) else f"{name}-2026-03-05"
 
+    def call_id(self, call: Call, index: int) -> str:
+        """`call_` and 24 characters."""
+        return call.id or f"call_{self.ticket.token(f'call {index}', 24)}"
 
-def call_id(ticket: Ticket, call: Call, index: int) -> str:
-    """`call_` and 24 characters."""
-    return call.id or f"call_{ticket.token(f'call {index}', 24)}"
+    def headers(self, *, stream: bool) -> Headers:
+        """Version, timing, limits and the request's id."""
+        return (
+            ("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),
+            ("openai-organization", "org-conformance"),
+            ("openai-processing-ms", str(200 + self.ticket.number)),
+            ("openai-version", "2020-10-01"),
+            ("x-ratelimit-limit-requests", "500"),
+            ("x-ratelimit-limit-tokens", "200000"),
+            ("x-ratelimit-remaining-requests", "499"),
+            ("x-ratelimit-remaining-tokens", "199960"),
+            ("x-ratelimit-reset-requests", "120ms"),
+            ("x-ratelimit-reset-tokens", "12ms"),
+            ("x-request-id", f"req_{self.ticket.token('request', 32, HEX)}"),
+        )
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not key:
+            return Refusal(
+                "You didn't provide an API key. You need to provide your API key in an Authorization header "
+                "using Bearer auth (i.e. Authorization: Bearer YOUR_KEY), or as the password field (with blank "
+                "username) if you're accessing the API from your browser and are prompted for a username and "
+                f"password. You can obtain an API key from {_KEYS}.",
+                401,
+                "invalid_request_error",
+            )
+        if key == WRONG_KEY:
+            sentence = f"Incorrect API key provided: {key}. You can find your API key at {_KEYS}."
+            return Refusal(sentence, 401, "invalid_request_error", "invalid_api_key")
+        return None
+
+    def no_json(self, detail: str) -> Refusal:
+        return Refusal(
+            "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your "
+            "HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid "
+            "JSON. If you have trouble figuring out how to fix this, please contact us through our help center "
+            "at help.openai.com.)",
+            type="invalid_request_error",
+        )
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        return Refusal(f"Invalid URL ({method} {path})", 404, "invalid_request_error")
 
 
 def fields(refusal: Refusal) -> Json:
@@ -62,41 +112,7 @@ def fields(refusal: Refusal) -> Json:
     }
 
 
-def locked(headers: Mapping[str, str]) -> Refusal | None:
-    """The key belongs in `Authorization: Bearer`."""
-    scheme, _, key = headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not key:
-        return Refusal(
-            "You didn't provide an API key. You need to provide your API key in an Authorization header using "
-            "Bearer auth (i.e. Authorization: Bearer YOUR_KEY), or as the password field (with blank username) "
-            "if you're accessing the API from your browser and are prompted for a username and password. You "
-            f"can obtain an API key from {_KEYS}.",
-            401,
-            "invalid_request_error",
-        )
-    if key == WRONG_KEY:
-        sentence = f"Incorrect API key provided: {key}. You can find your API key at {_KEYS}."
-        return Refusal(sentence, 401, "invalid_request_error", "invalid_api_key")
-    return None
-
-
-def no_such(method: str, path: str) -> Refusal:
-    """An unknown URL."""
-    return Refusal(f"Invalid URL ({method} {path})", 404, "invalid_request_error")
-
-
-def headers(ticket: Ticket, *, stream: bool) -> Headers:
-    """Version, timing, limits and the request's id."""
-    return (
-        ("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),
-        ("openai-organization", "org-conformance"),
-        ("openai-processing-ms", str(200 + ticket.number)),
-        ("openai-version", "2020-10-01"),
-        ("x-ratelimit-limit-requests", "500"),
-        ("x-ratelimit-limit-tokens", "200000"),
-        ("x-ratelimit-remaining-requests", "499"),
-        ("x-ratelimit-remaining-tokens", "199960"),
-        ("x-ratelimit-reset-requests", "120ms"),
-        ("x-ratelimit-reset-tokens", "12ms"),
-        ("x-request-id", f"req_{ticket.token('request', 32, HEX)}"),
-    )
+def object_at(value: Json, key: str) -> Json:
+    """The object under a key; an empty one where there is none."""
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}

@@ -12,13 +12,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ...exchange import Json
-from ...rule import Refusal
 from ...script import Answer, Call, Say, Stop, Usage
-from ..reply import Headers
 from . import (
     HEX,
     NOISE,
-    Dialect,
     FailureKind,
     Frame,
     arguments_text,
@@ -31,27 +28,23 @@ from . import (
     sse,
     words,
 )
-from ._openai import FAILURES, NO_JSON, RETRY, call_id, fields, headers, locked, no_such, snapshot
+from ._openai import OpenAI, fields, object_at
 
 __all__ = ["OpenAIChat"]
 
 _REASONS = re.compile(r"^(o\d|gpt-[5-9])")  # models that have neither `logprobs` nor a fingerprint
 
 
-class OpenAIChat(Dialect):
+class OpenAIChat(OpenAI):
     """api.openai.com, and those who copy it."""
 
     wire: ClassVar[str] = "openai-chat"
-    vendor: ClassVar[str] = "openai"
-    arguments_key: ClassVar[bytes] = b'"arguments":'
     stops: ClassVar[Mapping[Stop, str]] = {
         "stop": "stop",
         "tool": "tool_calls",
         "length": "length",
         "filter": "content_filter",
     }
-    failures: ClassVar[Mapping[FailureKind, Refusal]] = FAILURES
-    retry: ClassVar[Mapping[FailureKind, Headers]] = RETRY
 
     # answers ----------------------------------------------------------------------------------------------
 
@@ -148,8 +141,7 @@ class OpenAIChat(Dialect):
     @property
     def options(self) -> Json:
         """The request's `stream_options`."""
-        given = self.asked.get("stream_options")
-        return given if isinstance(given, dict) else {}
+        return object_at(self.asked, "stream_options")
 
     def usage(self, usage: Usage) -> Json:
         """Token counts: the parts are included in the wholes."""
@@ -171,14 +163,6 @@ class OpenAIChat(Dialect):
         """`chatcmpl-` and 29 characters."""
         return f"chatcmpl-{self.ticket.token('completion', 29)}"
 
-    def call_id(self, call: Call, index: int) -> str:
-        """The id of a call."""
-        return call_id(self.ticket, call, index)
-
-    @property
-    def model(self) -> str:
-        return snapshot(self.ticket.request.model)
-
     @property
     def fingerprint(self) -> str | None:
         """Which build answered."""
@@ -188,9 +172,6 @@ class OpenAIChat(Dialect):
         """Fields that reasoning models leave out."""
         return {} if _REASONS.match(self.model) else fields
 
-    def headers(self, *, stream: bool) -> Headers:
-        return headers(self.ticket, stream=stream)
-
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
@@ -199,14 +180,3 @@ class OpenAIChat(Dialect):
         if self.options.get("include_usage"):
             yield self.usage_chunk(Usage(0, 0))
         yield sse("[DONE]")
-
-    # refusals ---------------------------------------------------------------------------------------------
-
-    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        return locked(headers)
-
-    def no_json(self, detail: str) -> Refusal:
-        return NO_JSON
-
-    def no_such(self, method: str, path: str) -> Refusal:
-        return no_such(method, path)

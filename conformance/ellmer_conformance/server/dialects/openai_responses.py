@@ -3,7 +3,6 @@
 https://platform.openai.com/docs/api-reference/responses
 """
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
 
 import json
@@ -15,12 +14,10 @@ from typing import ClassVar
 from ...exchange import Json
 from ...rule import Refusal
 from ...script import Answer, Call, Say, Stop, Think, Usage
-from ..reply import Headers
 from ..seal import decoded, encoded, is_ours, opened, seal
 from . import (
     HEX,
     NOISE,
-    Dialect,
     FailureKind,
     Frame,
     Kind,
@@ -32,7 +29,7 @@ from . import (
     sse,
     words,
 )
-from ._openai import FAILURES, NO_JSON, RETRY, call_id, headers, locked, no_such, snapshot
+from ._openai import FAILURES, OpenAI, object_at
 
 __all__ = ["OpenAIResponses"]
 
@@ -43,12 +40,10 @@ _SEALED = "gAAAAAB"  # how every encrypted blob of theirs begins
 _Step = tuple[Kind, str, Json]  # what would be lost without it, its name, its fields
 
 
-class OpenAIResponses(Dialect):
+class OpenAIResponses(OpenAI):
     """api.openai.com."""
 
     wire: ClassVar[str] = "openai-responses"
-    vendor: ClassVar[str] = "openai"
-    arguments_key: ClassVar[bytes] = b'"arguments":'
     stops: ClassVar[Mapping[Stop, str]] = {
         "stop": "completed",
         "tool": "completed",
@@ -66,7 +61,6 @@ class OpenAIResponses(Dialect):
             "server_error",
         ),
     }
-    retry: ClassVar[Mapping[FailureKind, Headers]] = RETRY
 
     # answers ----------------------------------------------------------------------------------------------
 
@@ -160,7 +154,7 @@ class OpenAIResponses(Dialect):
                     "type": "function_call",
                     "status": "completed",
                     "arguments": arguments_text(part),
-                    "call_id": call_id(self.ticket, part, number),
+                    "call_id": self.call_id(part, number),
                     "name": part.name,
                 }
 
@@ -174,13 +168,11 @@ class OpenAIResponses(Dialect):
     @property
     def summarises(self) -> bool:
         """Whether reasoning comes with a summary."""
-        reasoning = self.asked.get("reasoning")
-        return isinstance(reasoning, dict) and bool(reasoning.get("summary"))
+        return bool(object_at(self.asked, "reasoning").get("summary"))
 
     def padding(self, piece: str) -> Json:
         """Against guessing tokens by their length."""
-        options = self.asked.get("stream_options")
-        if isinstance(options, dict) and options.get("include_obfuscation") is False:
+        if object_at(self.asked, "stream_options").get("include_obfuscation") is False:
             return {}
         return {"obfuscation": NOISE[: 16 - len(piece) % 16]}
 
@@ -245,13 +237,6 @@ class OpenAIResponses(Dialect):
             f"{prefix}_{token('response', 16, HEX)}00{self.ticket.created:08x}{token(f'{number}', 24, HEX)}"
         )
 
-    @property
-    def model(self) -> str:
-        return snapshot(self.ticket.request.model)
-
-    def headers(self, *, stream: bool) -> Headers:
-        return headers(self.ticket, stream=stream)
-
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
@@ -264,15 +249,6 @@ class OpenAIResponses(Dialect):
         yield event("response.failed", len(before) + 1, {"response": response})
 
     # refusals ---------------------------------------------------------------------------------------------
-
-    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        return locked(headers)
-
-    def no_json(self, detail: str) -> Refusal:
-        return NO_JSON
-
-    def no_such(self, method: str, path: str) -> Refusal:
-        return no_such(method, path)
 
     def forged(self, *, strict: bool) -> Refusal | None:
         given = self.asked.get("input")
@@ -315,12 +291,6 @@ def usage(usage: Usage) -> Json:
         "output_tokens_details": {"reasoning_tokens": usage.reasoning},
         "total_tokens": usage.input + usage.output,
     }
-
-
-def object_at(value: Json, key: str) -> Json:
-    """The object under a key; an empty one where there is none."""
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}
 
 
 def is_forged(sealed: str, *, strict: bool) -> bool:
