@@ -1,0 +1,350 @@
+"""Lint reads what people have, says what is wrong with it, and passes over nothing in silence."""
+
+import gzip
+import json
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from vcr.cassette import Cassette
+from vcr.request import Request
+from vcr.serializers import jsonserializer, yamlserializer
+
+from ellmer_conformance.cli import _group
+from ellmer_conformance.lint import lint, lint_file
+from ellmer_conformance.recordings import Unreadable, find, read
+from ellmer_conformance.rules.openai_chat._book import ASK, body, call, result
+
+URL = "https://api.openai.com/v1/chat/completions"
+GOOD = body(ASK, call("a"), result("a"))
+BAD = body(ASK, call("a"), {"role": "user", "content": "Never mind."})
+ANSWER = {"choices": [{"message": {"role": "assistant", "content": "5"}}]}
+
+
+def run(*arguments):
+    return CliRunner().invoke(_group, [str(each) for each in arguments])
+
+
+def vcrpy(path, serializer, request, *, status=200):
+    """A cassette that vcrpy itself writes."""
+    cassette = Cassette(str(path), serializer=serializer)
+    answer = {
+        "status": {"code": status, "message": "OK"},
+        "headers": {"Content-Type": ["application/json"]},
+        "body": {"string": json.dumps(ANSWER).encode()},
+    }
+    cassette.append(Request("POST", URL, json.dumps(request), {"content-type": "application/json"}), answer)
+    cassette._save(force=True)
+    return path
+
+
+def vcr_yaml(folder, request):
+    return vcrpy(folder / "a.yaml", yamlserializer, request)
+
+
+def vcr_json(folder, request):
+    return vcrpy(folder / "a.json", jsonserializer, request)
+
+
+def zipped(folder, request):
+    path = folder / "a.yaml.gz"
+    path.write_bytes(gzip.compress(vcr_yaml(folder, request).read_bytes()))
+    (folder / "a.yaml").unlink()
+    return path
+
+
+def pydantic_ai(folder, request):
+    entry = {
+        "request": {"method": "POST", "uri": URL, "headers": {"accept": ["*/*"]}, "parsed_body": request},
+        "response": {"status": {"code": 200}, "headers": {}, "parsed_body": ANSWER},
+    }
+    path = folder / "a.yaml"
+    path.write_text(yaml.safe_dump({"interactions": [entry], "version": 1}))
+    return path
+
+
+def ruby(folder, request):
+    """VCR for Ruby, and for R, which writes the same."""
+    entry = {
+        "request": {
+            "method": "post",
+            "uri": URL,
+            "body": {"encoding": "UTF-8", "string": json.dumps(request)},
+            "headers": {"Content-Type": ["application/json"]},
+        },
+        "response": {
+            "status": {"code": 200, "message": "OK"},
+            "headers": {},
+            "body": {"encoding": "UTF-8", "string": json.dumps(ANSWER)},
+        },
+        "recorded_at": "Mon, 08 Sep 2025 08:00:00 GMT",
+    }
+    path = folder / "a.yml"
+    path.write_text(yaml.safe_dump({"http_interactions": [entry], "recorded_with": "VCR 6.3.1"}))
+    return path
+
+
+def go(folder, request):
+    entry = {
+        "id": 0,
+        "request": {"method": "POST", "url": URL, "body": json.dumps(request), "headers": {}},
+        "response": {"code": 200, "status": "200 OK", "body": json.dumps(ANSWER)},
+    }
+    path = folder / "a.yaml"
+    path.write_text(yaml.safe_dump({"version": 2, "interactions": [entry]}))
+    return path
+
+
+def har(folder, request):
+    encoded = b64encode(json.dumps(ANSWER).encode()).decode()
+    entry = {
+        "startedDateTime": "2025-09-08T08:00:00Z",
+        "request": {
+            "method": "POST",
+            "url": URL,
+            "headers": [{"name": "Content-Type", "value": "application/json"}],
+            "postData": {"mimeType": "application/json", "text": json.dumps(request)},
+        },
+        "response": {"status": 200, "content": {"text": encoded, "encoding": "base64"}},
+    }
+    path = folder / "a.har"
+    path.write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
+    return path
+
+
+def records(folder, request):
+    entry = {
+        "request": {"method": "POST", "url": URL, "body": request},
+        "response": {"status": 200, "body": ANSWER},
+    }
+    path = folder / "a.json"
+    path.write_text(json.dumps({"family": "openai-chat", "interactions": [entry]}))
+    return path
+
+
+def one_record(folder, request):
+    path = folder / "a.json"
+    exchange = {"method": "POST", "url": URL, "body": {"json": request}}
+    path.write_text(json.dumps({"request": exchange, "response": {"status": 200, "body": ANSWER}}))
+    return path
+
+
+def lines(folder, request):
+    """A log: a request, and a line that is none."""
+    path = folder / "a.jsonl"
+    path.write_text(json.dumps({"url": URL, "body": request}) + '\n\n{"level": "info", "text": "started"}\n')
+    return path
+
+
+WRITERS = [vcr_yaml, vcr_json, zipped, pydantic_ai, ruby, go, har, records, one_record, lines]
+
+
+@pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
+def test_every_form_of_recording_is_judged(tmp_path, write):
+    report = lint_file(write(tmp_path, GOOD))
+    assert (report.problem, report.judged, report.complaints) == (None, 1, [])
+    report = lint_file(write(tmp_path, BAD))
+    (complaint,) = report.complaints
+    assert (complaint.rule, complaint.outcome) == ("PAIR-001", "violation")
+    assert complaint.pointer == "/messages/1/tool_calls"
+    assert "did not have response messages: a" in complaint.says
+
+
+def test_what_is_told_of_a_recording(tmp_path):
+    (recording,) = read(ruby(tmp_path, GOOD))
+    assert (recording.method, recording.status, str(recording.when)) == ("POST", 200, "2025-09-08")
+    assert json.loads(recording.response) == ANSWER
+
+
+def test_a_violation_the_api_refused_too_agrees_with_it(tmp_path):
+    path = vcrpy(tmp_path / "a.yaml", yamlserializer, BAD, status=400)
+    result = lint([path])
+    assert [complaint.outcome for _, complaint in result.complaints] == ["agreed"]
+    assert result.exit_code == 0
+
+
+def test_nothing_is_passed_over_in_silence(tmp_path):
+    vcr_yaml(tmp_path, GOOD)
+    (tmp_path / "notes.md").write_text("# Notes")
+    (tmp_path / "package.json").write_text('{"name": "x"}')
+    (tmp_path / "empty.yaml").write_text("interactions: []\nversion: 1\n")
+    other = {
+        "request": {"method": "GET", "url": "https://api.openai.com/v1/models"},
+        "response": {"status": 200},
+    }
+    (tmp_path / "models.json").write_text(json.dumps(other))
+    lost = {"request": {"method": "POST", "url": URL}, "response": {"status": 200}}
+    (tmp_path / "lost.json").write_text(json.dumps(lost))
+    odd = {"request": {"method": "POST", "url": URL, "body": "not JSON"}, "response": {"status": 200}}
+    (tmp_path / "odd.json").write_text(json.dumps(odd))
+    result = lint([tmp_path])
+    assert len(result.files) == 7
+    assert dict(result.skipped) == {
+        "no recording of HTTP": 2,
+        "an empty recording": 1,
+        "no chat request": 1,
+        "the body was not recorded": 1,
+        "the body is no JSON object": 1,
+    }
+    output = run("lint", tmp_path).output
+    assert "no recording of HTTP" in output
+    assert "7 files, 1 requests judged, 0 violations." in output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("cut.json", b'{"interactions": [{"request": {', "cut short"),
+        ("cut.yaml", b"interactions:\n- request: {method: POST", "cut short"),
+        ("cut.yaml.gz", gzip.compress(b"interactions: []")[:-4], "cannot be read"),
+        ("no.json", b"\xff\xfe\x00", "no text in UTF-8"),
+        ("cut.jsonl", b'{"url": "x"}\n{"url', "cut short"),
+        (
+            "odd.json",
+            b'{"interactions": [{"request": {"url": "https://a.test"}, "response": "x"}]}',
+            "hold together",
+        ),
+        (
+            "future.json",
+            b'{"metadata": {"ellmer_harness": {"format": 99}}, "version": 7, "interactions": []}',
+            "version",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_and_ends_with_2(tmp_path, name, content, told):
+    (tmp_path / name).write_bytes(content)
+    vcrpy(tmp_path / "fine.yaml", yamlserializer, GOOD)
+    outcome = run("lint", tmp_path)
+    assert outcome.exit_code == 2
+    assert str(tmp_path / name) in outcome.output
+    assert told in outcome.output
+    assert "1 requests judged" in outcome.output, "the other file is still judged"
+
+
+def test_a_missing_path_is_told():
+    outcome = run("lint", "nowhere/at/all")
+    assert outcome.exit_code == 2
+    assert "nowhere/at/all" in outcome.output
+    with pytest.raises(Unreadable, match="no such file"):
+        list(find([Path("nowhere")]))
+
+
+def test_nothing_to_read_is_told(monkeypatch):
+    monkeypatch.delenv("CONFORMANCE_TRAFFIC", raising=False)
+    outcome = run("lint")
+    assert outcome.exit_code == 2
+    assert "CONFORMANCE_TRAFFIC" in outcome.output
+
+
+def test_the_text_shows_place_rule_and_what_the_api_says(tmp_path):
+    path = vcr_yaml(tmp_path, BAD)
+    outcome = run("lint", path)
+    assert outcome.exit_code == 1
+    for told in (
+        str(path),
+        "PAIR-001 MUST reject (violation)",
+        "/interactions/0/request/messages/1/tool_calls",
+    ):
+        assert told in outcome.output
+    assert "An assistant message with 'tool_calls' must be followed" in outcome.output
+
+
+def test_the_json_holds_everything(tmp_path):
+    vcr_yaml(tmp_path, BAD)
+    found = json.loads(run("lint", tmp_path, "--format", "json").output)
+    assert found["exit_code"] == 1
+    assert found["wires"]["openai-chat"]["violations"] == 1
+    assert found["files"][0]["complaints"][0]["rule"] == "PAIR-001"
+
+
+def test_github_and_sarif_point_at_the_file(tmp_path):
+    path = vcr_yaml(tmp_path, BAD)
+    annotation = run("lint", path, "--format", "github").output
+    assert annotation.startswith(f"::error file={path},title=PAIR-001::")
+    sarif = json.loads(run("lint", path, "--format", "sarif").output)["runs"][0]
+    assert sarif["results"][0]["ruleId"] == sarif["tool"]["driver"]["rules"][0]["id"] == "PAIR-001"
+
+
+def test_several_processes_find_the_same(tmp_path):
+    for number in range(4):
+        vcrpy(tmp_path / f"{number}.yaml", yamlserializer, BAD if number % 2 else GOOD)
+    alone, together = lint([tmp_path]), lint([tmp_path], jobs=2)
+    assert [file.path for file in alone.files] == [file.path for file in together.files]
+    assert [c for _, c in alone.complaints] == [c for _, c in together.complaints]
+
+
+def test_a_warning_fails_nobody(tmp_path):
+    path = vcr_yaml(tmp_path, body(ASK, call("a"), result("a", "")))
+    outcome = run("lint", path)
+    assert outcome.exit_code == 0
+    assert "EMP-005 SHOULD loss (warning)" in outcome.output
+    assert "EMP-005" not in run("lint", path, "--no-warnings").output
+
+
+def test_calibrate_tells_flagged_missed_and_unknown(tmp_path):
+    vcrpy(tmp_path / "flagged.yaml", yamlserializer, BAD)
+    vcrpy(tmp_path / "fine.yaml", yamlserializer, GOOD)
+    refusal = {"error": {"message": "Missing required parameter: 'x'.", "type": "invalid_request_error"}}
+    for name, answer in (("missed", refusal), ("unknown", {"error": {"message": "Flux capacitor empty"}})):
+        exchange = {"request": {"url": URL, "body": GOOD}, "response": {"status": 400, "body": answer}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(exchange))
+    outcome = run("calibrate", tmp_path, "--format", "json")
+    assert outcome.exit_code == 1
+    found = json.loads(outcome.output)
+    wanted = {
+        "accepted": 2,
+        "accepted_flagged": 1,
+        "rejected": 2,
+        "rejected_modelled": 1,
+        "caught": 0,
+        "missed": 1,
+    }
+    assert found["wires"]["openai-chat"] == {**wanted, "text_equal": 0}
+    assert found["rules"]["PAIR-001"]["accepted_flagged"] == 1
+    assert [case["rule"] for case in found["flagged"]] == ["PAIR-001"]
+    assert found["unknown"][0]["said"] == "400 Flux capacitor empty"
+    text = run("calibrate", tmp_path).output
+    assert "flagged.yaml /interactions/0 [openai-chat, openai] PAIR-001 at /messages/1/tool_calls" in text
+
+
+def test_calibrate_counts_what_is_caught(tmp_path):
+    said = (
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+        "The following tool_call_ids did not have response messages: call_99"
+    )
+    answer = {"error": {"message": said, "type": "invalid_request_error"}}
+    exchange = {
+        "request": {"url": URL, "body": body(ASK, call("call_1"), ASK)},
+        "response": {"status": 400, "body": answer},
+    }
+    (tmp_path / "a.json").write_text(json.dumps(exchange))
+    outcome = run("calibrate", tmp_path, "--format", "json")
+    assert outcome.exit_code == 0
+    found = json.loads(outcome.output)
+    assert (found["rules"]["PAIR-001"]["caught"], found["rules"]["PAIR-001"]["text_equal"]) == (1, 1)
+
+
+def test_list_and_explain():
+    listed = json.loads(run("list", "--format", "json").output)
+    rule = next(row for row in listed if row["id"] == "ORD-002" and "openai-chat" in row["wires"])
+    assert rule["level"] == "MUST"
+    assert rule["source"]
+    text = run("explain", "ord-002", "--wire", "openai-chat").output
+    for told in (
+        "Why:",
+        "Fix:",
+        "Smallest failing request:",
+        "The API answers 400",
+        "did not have response messages",
+    ):
+        assert told in text
+    assert run("explain", "TXT-001").exit_code == 0, "rules over a whole conversation are explained, too"
+
+
+@pytest.mark.parametrize("arguments", [["explain", "NOPE-1"], ["list", "--wire", "telegraph"]])
+def test_an_unknown_rule_or_wire_is_told(arguments):
+    outcome = run(*arguments)
+    assert outcome.exit_code == 2
+    assert "There" in outcome.output
