@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["IMAGE_TYPES", "sniffed"]
+__all__ = ["IMAGE_TYPES", "PNG", "sniffed"]
 
+#: One pixel, for examples.
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _BEGINNINGS = {
     b"\xff\xd8\xff": "image/jpeg",

@@ -25,7 +25,7 @@ __all__ = [
     "ranges",
     "refused",
     "schema_problems",
-    "strict_problems",
+    "strict_findings",
     "too_long",
     "type_name",
 ]
@@ -166,6 +166,15 @@ def strict_problems(schema: Any, context: tuple[str, ...] = ()) -> Iterator[tupl
     yield from strict_problems(schema.get("items"), (*context, "items"))
     for i, inner in enumerate(items_of(schema.get("anyOf"))):
         yield from strict_problems(inner, (*context, "anyOf", str(i)))
+
+
+def strict_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
+    """A finding for each thing that strict mode refuses in a schema, or one that there is none."""
+    problems = list(strict_problems(schema))
+    for inner, reason in problems:
+        yield broken(f"{pointer}{inner}", reason, name=name, reason=reason, path=path(pointer))
+    if not problems:
+        yield met(pointer)
 
 
 def _strict_object(schema: Json, properties: Json, context: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from ..exchange import Item, Json, Request
 from ..neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ..rule import Finding, Kind, Level, RuleBook, broken, met
 from ..wires.values import decoded
-from ._media import IMAGE_TYPES, sniffed
+from ._media import IMAGE_TYPES, PNG, sniffed
 
 __all__ = ["enter"]
 
@@ -152,9 +152,7 @@ def _is_media(run: str) -> bool:
     return bool(sniffed(decoded(run[:64]) or b""))
 
 
-_PNG = b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
+_PNG = b64decode(PNG)
 _DUMP = b64encode(_PNG + bytes(400)).decode()
 
 

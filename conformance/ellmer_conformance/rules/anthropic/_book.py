@@ -10,6 +10,7 @@ from typing import Any
 from ...exchange import Json
 from ...neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...rule import Kind, Level, Refusal, RuleBook
+from .._media import PNG
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -43,7 +44,6 @@ TOOL: Json = {
         "required": ["x", "y"],
     },
 }
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE: Json = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
 THOUGHT: Json = {"type": "thinking", "thinking": "2 + 3 …", "signature": "EqQBCkYIBBgC"}
 

@@ -8,8 +8,8 @@ from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import messages
 from ...wires.values import decoded
-from .._media import IMAGE_TYPES, sniffed
-from ._book import ASK, IMAGE, MUST, PNG, REJECT, assistant, body, book, refused, result, use, user
+from .._media import IMAGE_TYPES, PNG, sniffed
+from ._book import ASK, IMAGE, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks, turns
 
 SDK = "https://github.com/anthropics/anthropic-sdk-python (Base64ImageSourceParam, Base64PDFSourceParam)"

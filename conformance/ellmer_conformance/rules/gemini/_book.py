@@ -10,6 +10,7 @@ from typing import Any
 from ...exchange import Json
 from ...neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...rule import Kind, Level, Refusal, RuleBook
+from .._media import PNG
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -39,7 +40,6 @@ ADD: Json = {
     },
 }
 TOOLS: list[Json] = [{"functionDeclarations": [ADD]}]
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE: Json = {"inlineData": {"mimeType": "image/png", "data": PNG}}
 SIGNATURE = "CiQB4/H/XnM="
 

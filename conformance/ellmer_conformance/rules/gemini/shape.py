@@ -11,7 +11,8 @@ from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.gemini import contents, declarations, get, key_of, parts, repeated, snake
 from ...wires.values import decoded, words
-from ._book import ASK, IMAGE, MUST, PNG, REJECT, TOOLS, answer, body, book, call, model, refused, text, user
+from .._media import PNG
+from ._book import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, text, user
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 TOP = frozenset(

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...wires.gemini import contents, declarations, get, key_of, parts, repeated
-from ._book import ADD, ASK, IMAGE, MUST, PNG, REJECT, TOOLS, answer, body, book, call, model, refused, user
+from .._media import PNG
+from ._book import ADD, ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 OLD = ("gemini-1*", "gemini-2*")

@@ -9,6 +9,7 @@ from typing import Any
 from ...exchange import Json
 from ...neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...rule import Kind, Level, RuleBook
+from .._media import PNG
 from .._openai import envelope
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
@@ -29,7 +30,6 @@ TOOL: Json = {
         },
     },
 }
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 
 

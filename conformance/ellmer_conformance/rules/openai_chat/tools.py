@@ -8,7 +8,7 @@ from typing import Any
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.openai_chat import messages, text, tools
-from .._openai import MISNAMED, TOO_LONG, misnamed, path, refused, schema_problems, strict_problems, too_long
+from .._openai import MISNAMED, TOO_LONG, misnamed, refused, schema_problems, strict_findings, too_long
 from ._book import ASK, MUST, REJECT, TOOL, body, book
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionObject)"
@@ -106,14 +106,9 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     Fix: set `additionalProperties: false`; make an optional property nullable and require it.
     """
     for pointer, function in _functions(request.body):
-        if function.get("strict") is not True:
-            continue
-        place, problems = f"{pointer}/parameters", list(strict_problems(function.get("parameters")))
-        for inner, reason in problems:
-            facts = {"name": function.get("name"), "reason": reason, "path": path(place)}
-            yield broken(f"{place}{inner}", reason, **facts)
-        if not problems:
-            yield met(place)
+        if function.get("strict") is True:
+            place = f"{pointer}/parameters"
+            yield from strict_findings(function.get("name"), function.get("parameters"), place)
 
 
 @book.rule(
@@ -133,11 +128,8 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     format = request.body.get("response_format")
     schema = format.get("json_schema") if isinstance(format, dict) else None
     if isinstance(schema, dict) and schema.get("strict") is True:
-        place, problems = "/response_format/json_schema/schema", list(strict_problems(schema.get("schema")))
-        for inner, reason in problems:
-            yield broken(f"{place}{inner}", reason, name=schema.get("name"), reason=reason)
-        if not problems:
-            yield met(place)
+        place = "/response_format/json_schema/schema"
+        yield from strict_findings(schema.get("name"), schema.get("schema"), place)
 
 
 @book.rule(

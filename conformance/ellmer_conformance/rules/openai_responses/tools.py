@@ -8,7 +8,7 @@ from typing import Any
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires import openai_responses as wire
-from .._openai import MISNAMED, misnamed, path, refused, schema_problems, strict_problems
+from .._openai import MISNAMED, misnamed, refused, schema_problems, strict_findings
 from ._book import ASK, MUST, REJECT, TOOL, body, book
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionToolParam)"
@@ -77,12 +77,7 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     """
     for pointer, tool in _functions(request.body):
         if tool.get("strict") is True:
-            place, problems = f"{pointer}/parameters", list(strict_problems(tool.get("parameters")))
-            for inner, reason in problems:
-                facts = {"name": tool.get("name"), "reason": reason, "path": path(place)}
-                yield broken(f"{place}{inner}", reason, **facts)
-            if not problems:
-                yield met(place)
+            yield from strict_findings(tool.get("name"), tool.get("parameters"), f"{pointer}/parameters")
 
 
 @book.rule(
@@ -102,11 +97,7 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     """In a strict format, every object is closed and requires all its properties."""
     format = wire.format_of(request.body)
     if format.get("type") == "json_schema" and format.get("strict") is True:
-        place, problems = "/text/format/schema", list(strict_problems(format.get("schema")))
-        for inner, reason in problems:
-            yield broken(f"{place}{inner}", reason, name=format.get("name"), reason=reason)
-        if not problems:
-            yield met(place)
+        yield from strict_findings(format.get("name"), format.get("schema"), "/text/format/schema")
 
 
 @book.rule(
