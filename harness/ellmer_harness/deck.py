@@ -15,7 +15,7 @@ from vcr.cassette import Cassette
 from vcr.request import Request
 
 from .key import Ask, Match
-from .serializer import Serializer
+from .serializer import OURS, Serializer
 
 __all__ = ["Deck", "Repeat"]
 
@@ -41,6 +41,11 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
     def metadata(self) -> dict[str, Any]:
         """What the file says about itself."""
         return dict(self._metadata)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """The part of that which is ours: where and when it was recorded."""
+        return dict(self._metadata.get(OURS) or {})
 
     @property
     def serializer(self) -> Serializer:

@@ -18,6 +18,7 @@ Form = dict[str, Any]
 _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
+_DEEPEST = 100  # levels; what is nested deeper nobody reads as a structure either
 _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
 
 
@@ -46,6 +47,8 @@ def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
     """A JSON text as (value, style), proven by spelling it again. `hint` is the style to try first."""
     try:
         value = json.loads(text, parse_constant=_refuse)
+        if _too_deep(value, _DEEPEST):
+            return None
         json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate has no place in a UTF-8 file
         for style in dict.fromkeys((hint, *_guesses(text))):
             if spell(value, style) == text:
@@ -62,6 +65,11 @@ def spell(value: Any, style: str) -> str:
     for plain, spelled in escaped:
         text = text.replace(plain, spelled)
     return text
+
+
+def _too_deep(value: Any, room: int) -> bool:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return room < 0 or any(_too_deep(item, room - 1) for item in items if isinstance(item, dict | list))
 
 
 def _refuse(name: str) -> Any:

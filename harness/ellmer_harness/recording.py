@@ -93,7 +93,7 @@ def save(tape: Tape, error: BaseException | None) -> None:
 def _origin(tape: Tape, deck: Deck) -> str:
     if not tape.replays:
         return tape.recorded_from
-    known = str((deck.metadata.get(OURS) or {}).get("recorded_from", "unknown"))
+    known = str(deck.provenance.get("recorded_from", "unknown"))
     if tape.records and known != tape.recorded_from:
         raise CassetteError(
             f"cassette {tape.path} was recorded from {known!r}; nothing recorded from {tape.recorded_from!r} can be "
@@ -134,7 +134,7 @@ def _metadata(tape: Tape, deck: Deck) -> dict[str, Any]:
     if tape.recorded_from == "live":
         ours["recorded_at"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         ours["recorded_with"] = {name: version(name) for name in ("ellmer-core", "vcrpy")}
-    return {**deck.metadata, **(tape.metadata or {}), OURS: {**deck.metadata.get(OURS, {}), **ours}}
+    return {**deck.metadata, **(tape.metadata or {}), OURS: {**deck.provenance, **ours}}
 
 
 def _scanned(tape: Tape, deck: Deck, text: str) -> None:

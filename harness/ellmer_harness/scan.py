@@ -24,24 +24,27 @@ _NAME = (
     r"(?:api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|client[-_]?secret|access[-_]?token|refresh[-_]?token"
     r"|secret|password|passwd|authorization|x-api-key|credential)"
 )
-_PATTERNS = {
-    "an Anthropic key": r"sk-ant-[\w-]{16,}",
-    "an API key (sk-…)": r"\bsk-(?!ant-)[\w-]{20,}",
-    "a Google API key": r"AIza[\w-]{30,}",
-    "a Google OAuth token": r"ya29\.[\w-]{20,}",
-    "a Groq key": r"gsk_\w{20,}",
-    "an xAI key": r"\bxai-\w{20,}",
-    "a Hugging Face token": r"\bhf_[A-Za-z]{20,}\b",
-    "a GitHub token": r"(?:gh[pousr]_\w{30,}|github_pat_\w{30,})",
-    "an AWS access key id": r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
-    "a Slack token": r"xox[abprs]-[\w-]{10,}",
-    "a JSON web token": r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",
-    "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
-    "a Cloudflare cookie": r"__cf_bm=[\w.-]{20,}",
-    "a bearer token": r"\b[Bb]earer\s+[\w.~+/-]{20,}",
-}
-_ANY = re.compile("|".join(f"(?P<p{i}>{pattern})" for i, pattern in enumerate(_PATTERNS.values())), re.ASCII)
-_WHAT = list(_PATTERNS)
+# What it is, some of the text that every such secret has (looked for first: it is quick), and all of it.
+_PATTERNS: list[tuple[str, tuple[str, ...], re.Pattern[str]]] = [
+    (what, literals, re.compile(pattern, re.ASCII))
+    for what, literals, pattern in (
+        ("an Anthropic key", ("sk-ant-",), r"sk-ant-[\w-]{16,}"),
+        ("an API key (sk-…)", ("sk-",), r"\bsk-(?!ant-)[\w-]{20,}"),
+        ("a Google API key", ("AIza",), r"AIza[\w-]{30,}"),
+        ("a Google OAuth token", ("ya29.",), r"ya29\.[\w-]{20,}"),
+        ("a Groq key", ("gsk_",), r"gsk_\w{20,}"),
+        ("an xAI key", ("xai-",), r"\bxai-\w{20,}"),
+        ("a Hugging Face token", ("hf_",), r"\bhf_[A-Za-z]{20,}\b"),
+        ("a GitHub token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_\w{30,}"),
+        ("a GitHub token", ("github_pat_",), r"github_pat_\w{30,}"),
+        ("an AWS access key id", ("AKIA", "ASIA"), r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+        ("a Slack token", ("xox",), r"xox[abprs]-[\w-]{10,}"),
+        ("a JSON web token", ("eyJ",), r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+        ("a private key", ("PRIVATE KEY",), r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+        ("a Cloudflare cookie", ("__cf_bm=",), r"__cf_bm=[\w.-]{20,}"),
+        ("a bearer token", ("earer",), r"\b[Bb]earer\s+[\w.~+/-]{20,}"),
+    )
+]
 _NAMED = re.compile(rf"(?i)\b{_NAME}[\"']?\s*[:=]\s*[\"']?([^\s\"'&,<>]{{16,}})")
 _SECRET_KEY = re.compile(rf"(?i)^(?:.*[-_.])?{_NAME}$")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
@@ -90,13 +93,18 @@ def _strings(value: Any, pointer: str, key: str) -> Iterator[tuple[str, str, str
 def _found(text: str, key: str, known: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for form in _unwrapped(text):
         yield from ((what, secret) for secret, what in known if secret in form)
-        for match in _ANY.finditer(form):
-            what = _WHAT[int((match.lastgroup or "p0")[1:])]
-            if _random(match[0].partition(" ")[2] or match[0]) or "BEGIN" in match[0]:
-                yield what, match[0]
+        yield from _patterns(form)
         yield from (("a value named like a credential", m[1]) for m in _NAMED.finditer(form) if _random(m[1]))
     if _SECRET_KEY.match(key) and len(text) >= 16 and _random(text):
         yield "a value named like a credential", text
+
+
+def _patterns(text: str) -> Iterator[tuple[str, str]]:
+    for what, literals, pattern in _PATTERNS:
+        if any(literal in text for literal in literals):
+            for found in pattern.findall(text):
+                if what == "a private key" or _random(found.rpartition(" ")[2]):
+                    yield what, found
 
 
 def _unwrapped(text: str) -> Iterator[str]:
@@ -125,8 +133,12 @@ def _decoded(token: str) -> Iterator[str]:
 
 
 def _random(text: str) -> bool:
-    """Whether a string looks drawn by lot: many different characters, letters and digits among them."""
-    if " " in text or not re.search(r"\d", text) or not re.search(r"[A-Za-z]", text):
+    """Whether a string looks drawn by lot: many different characters, and not the letters of plain words only."""
+    if (
+        " " in text
+        or text.isdigit()
+        or not (re.search(r"\d", text) or text not in (text.lower(), text.upper()))
+    ):
         return False
     counts = Counter(text)
     return -sum(n / len(text) * math.log2(n / len(text)) for n in counts.values()) >= _RANDOM

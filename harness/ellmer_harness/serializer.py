@@ -19,6 +19,8 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from .blobs import Blobs
 from .codec import decode, encode
 from .errors import CassetteError
@@ -59,10 +61,10 @@ class Serializer:
             response["body"] = {"string": decode(response["body"], self.blobs)}
         return cassette
 
-    def parse(self, text: str) -> Json:
+    def parse(self, text: str | bytes) -> Json:
         """The JSON of the file, checked, its bodies still in their readable form; raises `CassetteError`."""
         try:
-            cassette = json.loads(text)
+            cassette = _loads(text)
         except ValueError as error:
             raise CassetteError(f"it is not whole: {error}") from error
         if not isinstance(cassette, dict) or not isinstance(cassette.get("interactions"), list):
@@ -102,3 +104,11 @@ class Serializer:
         return encode(
             body.encode() if isinstance(body, str) else body or b"", content_type, coding, self.blobs
         )
+
+
+def _loads(text: str | bytes) -> Any:
+    """JSON in half the time `json` takes; `json` says better what is wrong."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return json.loads(text if isinstance(text, str) else text.decode())

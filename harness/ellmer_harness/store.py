@@ -7,11 +7,13 @@ Writing is staged: the text is complete and on disk before it takes the place of
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
 from uuid import uuid4
 
 from vcr.persisters.filesystem import CassetteNotFoundError
-from vcr.request import Request
+from vcr.request import HeadersDict, Request
 from vcr.serialize import deserialize, serialize
 from vcr.serializers import yamlserializer
 
@@ -24,23 +26,30 @@ __all__ = ["Blank", "Recorded", "Store", "replace_file", "to_yaml"]
 
 
 class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
-    """A request of a cassette; its body is written out when somebody asks for it."""
+    """A request of a cassette. Nothing of it is worked out before somebody asks: a cassette may hold thousands."""
 
-    def __init__(self, saved: Form, blobs: Blobs) -> None:
-        self._bytes: bytes | None = None
-        super().__init__(saved["method"], saved["uri"], None, saved["headers"])
-        self._form, self._blobs = saved["body"], blobs
+    _was_file = _was_iter = False
 
-    @property
+    def __init__(self, saved: Form, blobs: Blobs) -> None:  # the base's own would parse all of it
+        self.method, self.uri = saved["method"], saved["uri"]
+        self._headers_saved, self._form, self._blobs = saved["headers"], saved["body"], blobs
+
+    uri: str = ""
+
+    @cached_property
+    def parsed_uri(self) -> SplitResult:
+        """As vcrpy's matchers expect it."""
+        return urlsplit(self.uri)
+
+    @cached_property
+    def headers(self) -> HeadersDict:
+        """The first value of each."""
+        return HeadersDict(self._headers_saved)
+
+    @cached_property
     def body(self) -> bytes:
         """The bytes that were sent."""
-        if self._bytes is None:
-            self._bytes = decode(self._form, self._blobs)
-        return self._bytes
-
-    @body.setter
-    def body(self, value: bytes | None) -> None:
-        self._bytes = value
+        return decode(self._form, self._blobs)
 
 
 class _Body(dict[str, bytes]):
@@ -64,13 +73,13 @@ class Store:
     def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:
         """Requests, responses and metadata. Raises vcrpy's `CassetteNotFoundError`, or our `CassetteError`."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            data = Path(path).read_bytes()
         except FileNotFoundError as error:
             raise CassetteNotFoundError from error
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise _unusable(path, str(error)) from error
         try:
-            cassette, blobs = serializer.parse(text), serializer.blobs
+            cassette, blobs = serializer.parse(data), serializer.blobs
             interactions = cassette["interactions"]
             requests = [Recorded(item["request"], blobs) for item in interactions]
             responses = [

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import NotIntercepted, Unused
-from .serializer import OURS
 
 if TYPE_CHECKING:
     from .tape import Tape
@@ -88,7 +87,7 @@ def _stale(tape: Tape) -> Iterator[str]:
     """Why the recording is too old, by its own note of when it was made and by the tape's policies."""
     if tape.deck is None or not tape.replays:
         return
-    made = tape.deck.metadata.get(OURS, {}).get("recorded_at")
+    made = tape.deck.provenance.get("recorded_at")
     if tape.max_age is not None and made:
         age = datetime.now(UTC) - datetime.fromisoformat(made)
         if age.days > tape.max_age:

@@ -210,6 +210,20 @@ def test_the_layout_is_json_and_the_same_value(value):
     assert text == layout(json.loads(text))
 
 
+def test_a_body_nested_deeper_than_most_parsers_go(tmp_path):
+    deep = b"[" * 500 + b"]" * 500
+    request = {"method": "POST", "uri": "https://x/", "headers": {}, "body": deep}
+    response = {
+        "status": {"code": 200, "message": ""},
+        "headers": {},
+        "body": {"string": b"1e22 12345678901234567890123"},
+    }
+    serializer = Serializer(tmp_path)
+    text = serializer.serialize({"version": 1, "interactions": [{"request": request, "response": response}]})
+    assert '"text": "[[[[' in text
+    assert serializer.deserialize(text)["interactions"][0]["request"]["body"] == deep
+
+
 def test_the_layout_breaks_what_is_long():
     text = layout({"short": [1, {"a": 2}], "long": ["x" * 60, "y" * 60]})
     assert text.splitlines() == [

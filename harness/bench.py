@@ -1,0 +1,331 @@
+"""Measures the harness against plain vcrpy and `httpx.MockTransport`, in one run, and prints one table.
+
+`python harness/bench.py [--quick]`. Both sides replay the same bodies and compare requests by method, URL and JSON
+body. Stock vcrpy takes minutes where we take fractions of a second: `--quick` gives it fewer interactions, which
+favours it. Its time grows with the square of their number and ours does not, so that the target of 300× for 1,000
+interactions is 30× for 100. Exit code 1 if a target is missed.
+"""
+
+# ruff: noqa: PLC0415, S311, S603, SIM905, T201
+# Imports are measured, so they are where they are needed; lots are drawn for text; it runs itself, and prints.
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+import httpx
+
+URL = "https://api.example.com/v1/chat"
+# English as models write it: mostly ASCII, some of their quotes and dashes, some lines and code.
+WORDS = (
+    "the tool returned a list of three cities and their temperatures in degrees so here is what I found about each "
+    'of them:\n- Paris is mild with light rain expected later today\n- Malmö is "cold" and windy\n- `rome` isn’t in '
+    "the data you gave me but it was 24.5 last week – would you like me to look it up again or shall we go on?\n\n"
+    "def mean(values): return sum(values) / len(values) and then the answer follows from that as you can see"
+).split(" ")
+REPEATS = 3
+# The headers of a call through a provider's SDK and of the answer through its CDN.
+ASKED = [
+    *[
+        ("accept", "application/json"),
+        ("accept-encoding", "gzip, deflate, br, zstd"),
+        ("connection", "keep-alive"),
+    ],
+    *[("content-length", "1024"), ("content-type", "application/json"), ("host", "api.example.com")],
+    *[("user-agent", "SDK/Python 1.0"), ("x-stainless-arch", "x64"), ("x-stainless-async", "false")],
+    *[("x-stainless-lang", "python"), ("x-stainless-os", "Linux"), ("x-stainless-retry-count", "0")],
+]
+ANSWERED = [
+    *[("cf-cache-status", "DYNAMIC"), ("cf-ray", "9a1b2c3d4e5f6a7b-FRA"), ("connection", "keep-alive")],
+    *[
+        ("content-type", "application/json"),
+        ("date", "Fri, 20 Nov 2026 14:00:00 GMT"),
+        ("server", "cloudflare"),
+    ],
+    *[
+        ("set-cookie", "__cf_bm=" + "x" * 120 + "; path=/; HttpOnly; Secure"),
+        ("transfer-encoding", "chunked"),
+    ],
+    *[("strict-transport-security", "max-age=31536000; includeSubDomains; preload"), ("via", "1.1 google")],
+    *[
+        ("x-content-type-options", "nosniff"),
+        ("x-ratelimit-limit-requests", "500"),
+        ("alt-svc", 'h3=":443"; ma=86400'),
+    ],
+    *[
+        ("x-ratelimit-remaining-requests", "499"),
+        ("x-request-id", "req_" + "0" * 32),
+        ("x-processing-ms", "1234"),
+    ],
+]
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table. `value` is judged against `target`; `most` says that it is an upper bound."""
+
+    what: str
+    theirs: str
+    ours: str
+    value: float
+    target: float
+    most: bool = False
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.target if self.most else self.value >= self.target
+
+    def __str__(self) -> str:
+        bound = f"{'≤' if self.most else '≥'} {self.target:g}×"
+        return f"{self.what:<52}{self.theirs:>12}{self.ours:>12}{self.value:>9.1f}×  {bound:<8}{'ok' if self.met else 'MISSED'}"
+
+
+def main() -> int:
+    """Prints the table; gives the exit code."""
+    quick = "--quick" in sys.argv
+    print(f"{'':<52}{'other':>12}{'harness':>12}{'ratio':>10}  target")
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows(Path(folder), quick=quick):
+            print(row, flush=True)
+            missed += not row.met
+    return 1 if missed else 0
+
+
+def rows(folder: Path, *, quick: bool) -> Iterator[Row]:
+    """All measurements, in order."""
+    yield imports()
+    for size, count in ((1, 100 if quick else 1000), (70, 10 if quick else 100)):
+        yield against_vcrpy(folder, size, count)
+    yield flat(folder, 2000 if quick else 10_000)
+    for size in (1, 70):
+        yield against_mock(folder, size)
+    yield from loading(folder)
+    yield sizes(folder)
+
+
+def imports() -> Row:
+    """How long the import takes until the first cassette, compared to that of vcrpy."""
+    ours = child(
+        "import sys, time; t=time.perf_counter(); import ellmer_harness; t=time.perf_counter()-t;"
+        "assert 'vcr' not in sys.modules; print(t)"
+    )
+    theirs = child("import time; t=time.perf_counter(); import vcr; print(time.perf_counter()-t)")
+    return Row("import (vcrpy itself only at the first cassette)", ms(theirs), ms(ours), theirs / ours, 1)
+
+
+def against_vcrpy(folder: Path, kilobytes: int, count: int) -> Row:
+    """Loading and replaying a cassette in recorded order."""
+    ours, theirs = cassettes(folder, kilobytes, count)
+    bodies = [json.loads(body) for body in requests(kilobytes, count)]
+    mine = min(replay_ours(ours, bodies)[0] for _ in range(REPEATS))
+    stock, _ = replay_theirs(theirs, bodies)
+    return Row(
+        f"load and replay {count} interactions of {kilobytes} KB (vcrpy)",
+        s(stock),
+        s(mine),
+        stock / mine,
+        300 * count / 1000,
+    )
+
+
+def flat(folder: Path, most: int) -> Row:
+    """What one request costs among many, compared to one among few."""
+    few = per_request(folder, 1, 10)
+    many = per_request(folder, 1, most)
+    return Row(
+        f"a request among {most}, compared to one among 10", us(few), us(many), many / few, 1.5, most=True
+    )
+
+
+def against_mock(folder: Path, kilobytes: int) -> Row:
+    """What one request costs, compared to httpx's own mock."""
+    bodies = [json.loads(body) for body in requests(kilobytes, 300)]
+    answer = json.dumps(response(0)).encode()
+    mock = httpx.MockTransport(
+        lambda _: httpx.Response(200, content=answer, headers={"content-type": "application/json"})
+    )
+    with httpx.Client(transport=mock) as client:
+        floor = min(median(laps(client, bodies)) for _ in range(REPEATS))
+    mine = per_request(folder, kilobytes, 300)
+    return Row(
+        f"a request of {kilobytes} KB (MockTransport)", us(floor), us(mine), mine / floor, 3, most=True
+    )
+
+
+def loading(folder: Path) -> Iterator[Row]:
+    """Loading a text cassette of 10 MB, in processes of their own: time, then the most memory (Python's part)."""
+    ours, theirs = cassettes(folder, 7, 1200)
+    sides = [
+        ("import vcr; from vcr.cassette import Cassette", f"Cassette.load(path={str(theirs)!r})"),
+        (
+            "import httpx; from ellmer_harness import Tape, recording",
+            f"Tape({str(ours)!r}, mode='replay').__enter__()",
+        ),
+    ]
+    clock = "{}; import time; t=time.perf_counter(); {}; print(time.perf_counter()-t)"
+    peak = "{}; import tracemalloc; tracemalloc.start(); {}; print(tracemalloc.get_traced_memory()[1])"
+    stock, mine = (child(clock.format(*side)) for side in sides)
+    megabytes = theirs.stat().st_size / 1e6
+    yield Row(
+        f"load {megabytes:.0f} MB of text (vcrpy, YAML with libyaml)", ms(stock), ms(mine), stock / mine, 8
+    )
+    stock, mine = (child(peak.format(*side)) for side in sides)
+    yield Row("  memory for it", mb(stock), mb(mine), stock / mine, 1)
+
+
+def sizes(folder: Path) -> Row:
+    """Bytes on disk of a chat of 20 turns that sends the same image again each time."""
+    image = {"type": "image", "data": b64encode(Random(1).randbytes(1 << 20)).decode()}
+    turns = [
+        {"role": "user", "content": [image]},
+        *({"role": "user", "content": f"turn {n}"} for n in range(19)),
+    ]
+    bodies = [json.dumps({"messages": turns[: n + 1]}).encode() for n in range(20)]
+    ours, theirs = write(folder / "image", bodies)
+    mine = sum(path.stat().st_size for path in ours.parent.rglob("*") if path != theirs and path.is_file())
+    stock = theirs.stat().st_size
+    return Row("20 turns with one image of 1 MiB, on disk (vcrpy)", mb(stock), mb(mine), stock / mine, 19.9)
+
+
+def per_request(folder: Path, kilobytes: int, count: int) -> float:
+    """Median seconds of a replayed request."""
+    ours, _ = cassettes(folder, kilobytes, count, yaml=False)
+    bodies = [json.loads(body) for body in requests(kilobytes, count)]
+    return min(median(replay_ours(ours, bodies)[1]) for _ in range(REPEATS))
+
+
+def replay_ours(path: Path, bodies: list[Json]) -> tuple[float, list[float]]:
+    from ellmer_harness import use_cassette
+
+    with httpx.Client() as client:
+        start = time.perf_counter()
+        with use_cassette(path, mode="replay"):
+            found = laps(client, bodies)
+        return time.perf_counter() - start, found
+
+
+def replay_theirs(path: Path, bodies: list[Json]) -> tuple[float, list[float]]:
+    import vcr
+
+    options = {"record_mode": "none", "match_on": ["method", "uri", "body"]}
+    with httpx.Client() as client:
+        start = time.perf_counter()
+        with vcr.use_cassette(path, **options):
+            found = laps(client, bodies)
+        return time.perf_counter() - start, found
+
+
+def laps(client: httpx.Client, bodies: list[Json]) -> list[float]:
+    """Seconds of each request."""
+    found = []
+    for body in bodies:
+        start = time.perf_counter()
+        client.post(URL, json=body).read()
+        found.append(time.perf_counter() - start)
+    return found
+
+
+def requests(kilobytes: int, count: int) -> list[bytes]:
+    """Different chat requests of about the same size, in messages of 300 bytes."""
+    lots, found = Random(kilobytes), []
+    texts = [" ".join(lots.choices(WORDS, k=60)) for _ in range(max(1, kilobytes * 3))]
+    for number in range(count):
+        messages = [
+            {"role": "user", "content": f"question {number}"},
+            *({"role": "user", "content": t} for t in texts),
+        ]
+        found.append(
+            json.dumps(
+                {"model": "m", "messages": messages}, separators=(",", ":"), ensure_ascii=False
+            ).encode()
+        )
+    return found
+
+
+def response(number: int) -> Json:
+    return {"id": number, "choices": [{"message": {"role": "assistant", "content": f"answer {number}"}}]}
+
+
+def cassettes(folder: Path, kilobytes: int, count: int, *, yaml: bool = True) -> tuple[Path, Path]:
+    """The same interactions as a cassette of ours and as one of vcrpy's."""
+    return write(folder / f"{kilobytes}-{count}", requests(kilobytes, count), yaml=yaml)
+
+
+def write(folder: Path, bodies: list[bytes], *, yaml: bool = True) -> tuple[Path, Path]:
+    """What each would have recorded of the same traffic: vcrpy all headers, we those of our list."""
+    from vcr.serializers import yamlserializer
+
+    from ellmer_harness.scrub import Scrub
+    from ellmer_harness.serializer import Serializer
+
+    folder.mkdir(parents=True, exist_ok=True)
+    scrub = Scrub({})
+    ours, theirs = folder / "c.json", folder / "c.yaml"
+    serializer = Serializer(folder / "blobs", near=folder)
+    ours.write_text(
+        serializer.serialize(cassette(bodies, kept(scrub.request(ASKED)), kept(scrub.response(ANSWERED))))
+    )
+    serializer.blobs.save()
+    if yaml:
+        theirs.write_text(yamlserializer.serialize(cassette(bodies, kept(ASKED), kept(ANSWERED))))
+    return ours, theirs
+
+
+def cassette(bodies: list[bytes], asked: Json, answered: Json) -> Json:
+    interactions = [
+        {
+            "request": {"method": "POST", "uri": URL, "body": body.decode(), "headers": {**asked}},
+            "response": {
+                "status": {"code": 200, "message": "OK"},
+                "headers": {**answered},
+                "body": {"string": json.dumps(response(number))},
+            },
+        }
+        for number, body in enumerate(bodies)
+    ]
+    return {"version": 1, "interactions": interactions}
+
+
+def kept(headers: list[tuple[str, str]]) -> Json:
+    return {name: [value] for name, value in headers}
+
+
+def child(code: str) -> float:
+    """The least number that the code prints, in several processes of its own."""
+    runs = [
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True) for _ in range(REPEATS)
+    ]
+    return min(float(done.stdout) for done in runs)
+
+
+def s(seconds: float) -> str:
+    return f"{seconds:.2f} s"
+
+
+def ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.0f} ms"
+
+
+def us(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} us"
+
+
+def mb(size: float) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
