@@ -47,4 +47,5 @@ def log(entry: Entry) -> None:
     broken = [f"{violation.rule.id} {violation.pointer}" for violation in entry.violations]
     sort = f"{request.wire or '?'}{' stream' if request.stream else ''}"
     where = f"{entry.case}/{entry.nonce}" if entry.nonce else entry.case
-    click.echo(f"{response.status}  {where}  {sort}  {request.model or '-'}  {', '.join(broken)}".rstrip())
+    line = f"{response.status}  {where}  {sort}  {request.model or '-'}  {', '.join(broken)}".rstrip()
+    click.echo(line if line.isprintable() else ascii(line))

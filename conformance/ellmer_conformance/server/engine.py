@@ -82,7 +82,7 @@ class Engine:
             try:
                 judge = judged if len(http.body) < _REMEMBERED else judged.__wrapped__
                 request, verdicts = judge(way, http.method, tuple(headers.items()), http.body)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 refusal = self._dialect(way, request).no_json(str(error))
         dialect = self._dialect(way, request)
         reply = refuse(dialect, refusal) if refusal else self._judged(dialect, way, verdicts)
@@ -146,5 +146,8 @@ def rules(wire: str, vendor: str, model: str) -> list[Rule]:
 
 def notes(violations: Sequence[Violation], forged: Refusal | None) -> str:
     """`ORD-002 /messages/3, signature`: what a header can say of the violations."""
-    noted = [f"{violation.rule.id} {quote(violation.pointer)}" for violation in violations[:_NOTED]]
+    noted = [
+        f"{violation.rule.id} {quote(violation.pointer, errors='replace')}"
+        for violation in violations[:_NOTED]
+    ]
     return ", ".join([*noted, *(["signature"] if forged else [])])

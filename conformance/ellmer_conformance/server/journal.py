@@ -98,7 +98,7 @@ class Journal:
             "violations": sum(len(entry.violations) for entry in found),
             "exchanges": [{"nonce": entry.nonce, **entry.report()} for entry in found],
         }
-        return json.dumps(report, ensure_ascii=False, indent=2).encode()
+        return json.dumps(report, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
 
 
 def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:

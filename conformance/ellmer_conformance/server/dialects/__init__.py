@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import cache, cached_property
 from hashlib import sha512
 from typing import Any, ClassVar, Literal, NamedTuple
+from zlib import crc32
 
 from ...exchange import Json, Request
 from ...rule import Refusal
@@ -32,9 +33,11 @@ __all__ = [
     "Frame",
     "Kind",
     "Ticket",
+    "arguments",
     "arguments_text",
     "calls",
     "compact",
+    "padding",
     "pretty",
     "reason",
     "said",
@@ -90,6 +93,11 @@ class Ticket:
         """`length` (at most 64) characters that look random."""
         digest = sha512(f"{self.seed}/{label}".encode()).digest()
         return digest.translate(_table(alphabet))[:length].decode("ascii")
+
+    def uuid(self, label: str) -> str:
+        """The same in the form of a UUID."""
+        digits = self.token(label, 32, HEX)
+        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 @cache
@@ -200,6 +208,15 @@ def arguments_text(call: Call) -> str:
     return compact(call.arguments) if call.text is None else call.text
 
 
+def arguments(call: Call) -> Mapping[str, Any]:
+    """The arguments as an object; of a text that is none, what the script says instead."""
+    try:
+        found = json.loads(call.text or "")
+    except ValueError:
+        return call.arguments
+    return found if isinstance(found, dict) else call.arguments
+
+
 # pieces ---------------------------------------------------------------------------------------------------
 
 _WORD = re.compile(r"\s*\S+(?:\s+$)?|\s+")
@@ -220,6 +237,11 @@ def slices(text: str) -> Iterator[str]:
         size = (2, 5, 3, 8, 4)[turn % 5]
         yield text[start : start + size]
         start, turn = start + size, turn + 1
+
+
+def padding(text: str, letters: str) -> str:
+    """The first of some letters, at least two, as many as chance has it: the same for the same text."""
+    return letters[: 2 + crc32(utf8(text)) % (len(letters) - 1)]
 
 
 # bytes ----------------------------------------------------------------------------------------------------
@@ -243,5 +265,5 @@ def sse(data: str, event: str = "") -> bytes:
 
 
 def utf8(text: str) -> bytes:
-    """As UTF-8; half a surrogate pair, which an echo of a request may hold, becomes a question mark."""
-    return text.encode("utf-8", "replace")
+    """JSON text as UTF-8; half a surrogate pair, which an echo of a request may hold, becomes an escape."""
+    return text.encode("utf-8", "backslashreplace")
