@@ -14,7 +14,15 @@ from ..rule import Verdict, Violation
 
 __all__ = ["Entry", "Journal", "without_secrets"]
 
-_SECRET = {"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "proxy-authorization"}
+_SECRET = {
+    "authorization",
+    "x-api-key",
+    "x-goog-api-key",
+    "api-key",
+    "x-amz-security-token",
+    "cookie",
+    "proxy-authorization",
+}
 
 
 @dataclass(frozen=True)

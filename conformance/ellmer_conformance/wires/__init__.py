@@ -59,7 +59,7 @@ def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None)
         vendor = "vertex"
     if wire == "ollama":
         vendor = wire  # whose machine it runs on is no one's business
-    return (vendor if (wire, vendor) == ("openai-chat", "mistral") else wire), vendor
+    return _spoken(wire, vendor), vendor
 
 
 def request(
@@ -83,7 +83,7 @@ def request(
     if found is None:
         raise ValueError(f"{method} {url} is no chat endpoint of a known wire format ({', '.join(MODULES)})")
     return Request(
-        wire=found[0],
+        wire=_spoken(found[0], vendor or found[1]),
         vendor=vendor or found[1],
         body=value,
         url=url,
@@ -106,6 +106,11 @@ def _wire_of(path: str) -> str | None:
         if any(re.search(pattern, path) for pattern in module.paths):
             return wire
     return next((wire for wire, pattern in _UNREAD.items() if re.search(pattern, path)), None)
+
+
+def _spoken(wire: str, vendor: str) -> str:
+    """The wire format of a path at a vendor: Mistral has its own at OpenAI's."""
+    return "mistral" if (wire, vendor) == ("openai-chat", "mistral") else wire
 
 
 def _model(url: str, body: Json) -> str:

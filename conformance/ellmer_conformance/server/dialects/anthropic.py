@@ -6,7 +6,6 @@ https://platform.claude.com/docs/en/api/messages
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -22,6 +21,7 @@ from . import (
     FailureKind,
     Frame,
     Kind,
+    arguments,
     arguments_text,
     compact,
     reason,
@@ -234,15 +234,6 @@ def deltas(part: Say | Think | Call, whole: Json) -> Iterator[Json]:
             yield {"type": "input_json_delta", "partial_json": ""}
             text = arguments_text(part) if part.arguments or part.text else ""
             yield from ({"type": "input_json_delta", "partial_json": piece} for piece in slices(text))
-
-
-def arguments(call: Call) -> Mapping[str, Any]:
-    """The input as an object; of a text that is none, what the script says instead."""
-    try:
-        found = json.loads(call.text or "")
-    except ValueError:
-        return call.arguments
-    return found if isinstance(found, dict) else call.arguments
 
 
 def is_forged(block: Any, *, strict: bool) -> bool:

@@ -85,8 +85,7 @@ class DeepSeek(OpenAIChat):
 
     @property
     def id(self) -> str:
-        digits = self.ticket.token("completion", 32, HEX)
-        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+        return self.ticket.uuid("completion")
 
     def call_id(self, call: Call, index: int) -> str:
         return call.id or f"call_{index:02}_{self.ticket.token(f'call {index}', 24)}"

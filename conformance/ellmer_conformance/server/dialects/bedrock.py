@@ -1,0 +1,256 @@
+"""AWS Bedrock Converse: JSON with sorted keys, or a binary event stream in which every payload is padded.
+
+Claude thinks where it is asked to, and signs; the open models show their reasoning unasked and unsigned.
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+"""
+
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Call, Say, Stop, Think, Usage
+from ..reply import Headers
+from ..seal import decoded, encoded, is_ours, opened, seal
+from . import (
+    ALNUM,
+    WRONG_KEY,
+    Dialect,
+    FailureKind,
+    Frame,
+    arguments,
+    arguments_text,
+    compact,
+    padding,
+    reason,
+    slices,
+    utf8,
+    words,
+)
+from ._eventstream import message
+
+__all__ = ["Bedrock"]
+
+_PAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_SHOWS_REASONING = re.compile(r"openai\.gpt-oss|deepseek\.|qwen\.|minimax\.|moonshot")
+_SIGNED = {
+    "Credential": r"Credential=(?P<key>[^/,\s]+)/\d{8}/[\w-]+/bedrock/aws4_request",
+    "Signature": r"Signature=[0-9a-f]{64}",
+    "SignedHeaders": r"SignedHeaders=[\w;-]*host[\w;-]*",
+}
+
+
+class Bedrock(Dialect):
+    """bedrock-runtime.<region>.amazonaws.com."""
+
+    wire: ClassVar[str] = "bedrock"
+    vendor: ClassVar[str] = "bedrock"
+    arguments_key: ClassVar[bytes] = b'"input":'
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "end_turn",
+        "tool": "tool_use",
+        "length": "max_tokens",
+        "filter": "content_filtered",
+    }
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        "overloaded": Refusal(
+            "Service capacity limit has been reached. Please try again later.",
+            503,
+            "ServiceUnavailableException",
+        ),
+        "server-error": Refusal(
+            "The system encountered an unexpected error during processing. Try your request again.",
+            500,
+            "InternalServerException",
+        ),
+        "rate-limit": Refusal(
+            "Too many requests, please wait before trying again.", 429, "ThrottlingException"
+        ),
+    }
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        said = {"content": list(self.blocks(answer)), "role": "assistant"}
+        reply = {
+            "metrics": self.metrics,
+            "output": {"message": said},
+            "stopReason": self.stops[reason(answer)],
+            "usage": self.usage(answer.usage),
+        }
+        return utf8(compact(reply))
+
+    def blocks(self, answer: Answer) -> Iterator[Json]:
+        """The parts as whole blocks."""
+        for index, part in enumerate(self.shown(answer)):
+            match part:
+                case Say(text):
+                    yield {"text": text}
+                case Think(text):
+                    signature = {"signature": self.signature(part)} if self.signs else {}
+                    yield {"reasoningContent": {"reasoningText": {**signature, "text": text}}}
+                case Call():
+                    yield {"toolUse": {"input": arguments(part), **self.named(part, index)}}
+
+    def shown(self, answer: Answer) -> list[Say | Think | Call]:
+        """The parts that are sent: reasoning only where the model shows it, and nothing empty."""
+        return [
+            part
+            for part in answer.parts
+            if isinstance(part, Call) or (part.text and (isinstance(part, Say) or self.shows_thoughts))
+        ]
+
+    def named(self, call: Call, index: int) -> Json:
+        """Name and id of a call; Claude's have a type, too."""
+        id = call.id or f"tooluse_{self.ticket.token(f'call {index}', 22, ALNUM)}"
+        return {"name": call.name, "toolUseId": id} | ({"type": "tool_use"} if self.signs else {})
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        yield Frame("open", self.event("messageStart", {"role": "assistant"}))
+        for index, part in enumerate(self.shown(answer)):
+            yield from self.block(part, index)
+            yield Frame("close", self.event("contentBlockStop", {"contentBlockIndex": index}))
+        yield Frame("end", self.event("messageStop", {"stopReason": self.stops[reason(answer)]}))
+        counts = {"metrics": self.metrics, "usage": self.usage(answer.usage)}
+        yield Frame("end", self.event("metadata", counts))
+
+    def block(self, part: Say | Think | Call, index: int) -> Iterator[Frame]:
+        """What one block adds; only a call says that it starts."""
+        match part:
+            case Say():
+                yield from (Frame("text", self.delta(index, {"text": piece})) for piece in words(part))
+            case Think():
+                pieces = [{"text": piece} for piece in words(part)]
+                pieces += [{"signature": self.signature(part)}] if self.signs else []
+                for piece in pieces:
+                    yield Frame("thinking", self.delta(index, {"reasoningContent": piece}))
+            case Call():
+                start = {"contentBlockIndex": index, "start": {"toolUse": self.named(part, index)}}
+                yield Frame("call", self.event("contentBlockStart", start))
+                for text in slices(arguments_text(part)):
+                    yield Frame("arguments", self.delta(index, {"toolUse": {"input": text}}))
+
+    def delta(self, index: int, delta: Json) -> bytes:
+        """A piece of a block."""
+        return self.event("contentBlockDelta", {"contentBlockIndex": index, "delta": delta})
+
+    def event(self, kind: str, payload: Json) -> bytes:
+        """An event, padded against guessing tokens by their length: `p` is as long as chance has it."""
+        pad = padding(f"{self.ticket.seed}{kind}{payload}", _PAD)
+        padded = dict(sorted({**payload, "p": pad}.items()))
+        headers = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
+        return message(headers, utf8(compact(padded)))
+
+    def usage(self, usage: Usage) -> Json:
+        """Token counts: what the cache holds is counted apart."""
+        cached = {"cacheReadInputTokens": usage.cached, "cacheWriteInputTokens": 0}
+        return {
+            **(cached if self.signs or usage.cached else {}),
+            "inputTokens": usage.input - usage.cached,
+            "outputTokens": usage.output,
+            "serverToolUsage": {},
+            "totalTokens": usage.input + usage.output,
+        }
+
+    @property
+    def metrics(self) -> Json:
+        """How long it took."""
+        return {"latencyMs": 400 + self.ticket.number}
+
+    @cached_property
+    def signs(self) -> bool:
+        """Whether the model signs its thoughts: Claude."""
+        return "anthropic.claude" in self.model
+
+    @cached_property
+    def shows_thoughts(self) -> bool:
+        """Whether reasoning is seen."""
+        match self.asked.get("additionalModelRequestFields"):
+            case {"thinking": {"type": "enabled" | "adaptive"}}:
+                return True
+        return bool(_SHOWS_REASONING.search(self.model))
+
+    def signature(self, part: Think) -> str:
+        """The signature of a thought."""
+        return encoded(seal(part.text))
+
+    def headers(self, *, stream: bool) -> Headers:
+        kind = "application/vnd.amazon.eventstream" if stream else "application/json"
+        return (("content-type", kind), ("x-amzn-requestid", self.ticket.uuid("request")))
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """An exception in place of an event; nothing follows."""
+        failure = self.failures[kind]
+        name = str(failure.type)
+        headers = {
+            ":exception-type": name[0].lower() + name[1:],
+            ":content-type": "application/json",
+            ":message-type": "exception",
+        }
+        yield message(headers, utf8(compact({"message": failure.message})))
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        """A bearer key, or a signature of the right form: it is not checked, since the secret is not known."""
+        scheme, _, rest = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and rest:
+            return _WRONG if rest == WRONG_KEY else None
+        if scheme != "AWS4-HMAC-SHA256":
+            return Refusal("Missing Authentication Token", 403, "MissingAuthenticationTokenException")
+        lacking = [
+            f"Authorization header requires '{name}' parameter." for name in _SIGNED if not _part(name, rest)
+        ]
+        if "x-amz-date" not in headers and "date" not in headers:
+            either = "either a 'X-Amz-Date' or a 'Date' header."
+            lacking.append(f"Authorization header requires existence of {either}")
+        if lacking:
+            return Refusal(" ".join(lacking), 403, "IncompleteSignatureException")
+        found = _part("Credential", rest)
+        return _WRONG if found and found["key"] == WRONG_KEY else None
+
+    def no_json(self, detail: str) -> Refusal:
+        return Refusal(f"The request body is not valid JSON: {detail}", 400, "SerializationException")
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        sentence = "The requested operation is not recognized by the service."
+        return Refusal(sentence, 404, "UnknownOperationException")
+
+    def forged(self, *, strict: bool) -> Refusal | None:
+        messages = self.asked.get("messages") if self.signs else None
+        for i, each in enumerate(messages if isinstance(messages, list) else ()):
+            content = each.get("content") if isinstance(each, dict) else None
+            for j, block in enumerate(content if isinstance(content, list) else ()):
+                if _is_forged(block, strict=strict):
+                    return Refusal(
+                        f"The model returned the following errors: messages.{i}.content.{j}: "
+                        "Invalid `signature` in `thinking` block",
+                        400,
+                        "ValidationException",
+                    )
+        return None
+
+
+_WRONG = Refusal("The security token included in the request is invalid.", 403, "UnrecognizedClientException")
+
+
+def _part(name: str, authorization: str) -> re.Match[str] | None:
+    return re.search(_SIGNED[name], authorization)
+
+
+def _is_forged(block: Any, *, strict: bool) -> bool:
+    """Whether a thought is not as it was sent."""
+    match block:
+        case {"reasoningContent": {"reasoningText": {"text": str(text), "signature": str(signature)}}}:
+            blob = decoded(signature)
+            if blob is not None and not strict and not is_ours(blob):
+                return False
+            return blob is None or opened(blob) != text
+    return False

@@ -1,0 +1,190 @@
+"""Cohere v2: named events, one kind for each part's start, pieces and end; `[DONE]`.
+
+What the model says before it calls is a plan, not content. https://docs.cohere.com/docs/streaming
+"""
+
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Call, Say, Stop, Think, Usage
+from ..reply import Headers
+from . import (
+    HEX,
+    WRONG_KEY,
+    Dialect,
+    FailureKind,
+    Frame,
+    arguments_text,
+    calls,
+    compact,
+    reason,
+    said,
+    slices,
+    sse,
+    thought,
+    utf8,
+    words,
+)
+
+__all__ = ["Cohere"]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+class Cohere(Dialect):
+    """api.cohere.com."""
+
+    wire: ClassVar[str] = "cohere"
+    vendor: ClassVar[str] = "cohere"
+    arguments_key: ClassVar[bytes] = b'"arguments":'
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "COMPLETE",
+        "tool": "TOOL_CALL",
+        "length": "MAX_TOKENS",
+        "filter": "ERROR",
+    }
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {  # from memory, all three
+        "overloaded": Refusal("the service is unavailable, please try again later", 503),
+        "server-error": Refusal("internal server error, this has been reported to our developers", 500),
+        "rate-limit": Refusal(
+            "You are past the per minute request limit, please wait and try again later.", 429
+        ),
+    }
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        reply = {
+            "id": self.ticket.uuid("reply"),
+            "message": self.message(answer),
+            "finish_reason": self.stops[reason(answer)],
+            "usage": self.usage(answer.usage),
+        }
+        return utf8(compact(reply))
+
+    def message(self, answer: Answer) -> Json:
+        """The message; with calls, its text is the plan."""
+        made = [self.call(call, index) for index, call in enumerate(calls(answer))]
+        content: list[Json] = []
+        if self.thinks and thought(answer):
+            content.append({"type": "thinking", "thinking": thought(answer)})
+        if said(answer) and not made:
+            content.append({"type": "text", "text": said(answer)})
+        return {
+            "role": "assistant",
+            **({"content": content} if content or not made else {}),
+            **({"tool_plan": said(answer)} if made and said(answer) else {}),
+            **({"tool_calls": made} if made else {}),
+        }
+
+    def call(self, call: Call, index: int, arguments: str | None = None) -> Json:
+        """A call, whole or with other arguments."""
+        id = call.id or f"{call.name}_{self.ticket.token(f'call {index}', 12, _LETTERS)}"
+        text = arguments_text(call) if arguments is None else arguments
+        return {"id": id, "type": "function", "function": {"name": call.name, "arguments": text}}
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        empty = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+        start = {"id": self.ticket.uuid("reply"), "type": "message-start", "delta": {"message": empty}}
+        yield Frame("open", sse(compact(start), "message-start"))
+        index = 0
+        for part in answer.parts:
+            if isinstance(part, Think) and self.thinks:
+                yield from content(part, index)
+                index += 1
+            elif isinstance(part, Say) and part.text:
+                yield from plan(part) if calls(answer) else content(part, index)
+                index += not calls(answer)
+        for number, call in enumerate(calls(answer)):
+            yield from self.called(call, number)
+        ending = {"finish_reason": self.stops[reason(answer)], "usage": self.usage(answer.usage)}
+        yield Frame("end", event("message-end", delta=ending))
+        yield Frame("end", sse("[DONE]"))
+
+    def called(self, call: Call, index: int) -> Iterator[Frame]:
+        """A call: its name, its arguments in pieces, its end."""
+        start = {"message": {"tool_calls": self.call(call, index, "")}}
+        yield Frame("call", event("tool-call-start", index=index, delta=start))
+        for piece in slices(arguments_text(call)):
+            more = {"message": {"tool_calls": {"function": {"arguments": piece}}}}
+            yield Frame("arguments", event("tool-call-delta", index=index, delta=more))
+        yield Frame("close", event("tool-call-end", index=index))
+
+    def usage(self, usage: Usage) -> Json:
+        """Token counts; what is billed leaves out the prompt's frame, which here has no size."""
+        counts = {"input_tokens": usage.input, "output_tokens": usage.output}
+        return {"billed_units": counts, "tokens": counts, "cached_tokens": usage.cached}
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model reasons, and shows it."""
+        match self.asked.get("thinking"):
+            case {"type": "disabled"}:
+                return False
+            case {"type": "enabled"}:
+                return True
+        return "reasoning" in self.model
+
+    def headers(self, *, stream: bool) -> Headers:
+        return (
+            ("content-type", "text/event-stream" if stream else "application/json"),
+            ("x-debug-trace-id", self.ticket.token("trace", 32, HEX)),
+            ("x-endpoint-monthly-call-limit", "1000"),
+            ("x-trial-endpoint-call-limit", "20"),
+            ("x-trial-endpoint-call-remaining", "19"),
+        )
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """The end of the message, with an error for a reason. (No recording shows one.)"""
+        ending = {"finish_reason": "ERROR", "error": self.failures[kind].message}
+        yield event("message-end", delta=ending)
+        yield sse("[DONE]")
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not key:
+            return Refusal("no api key supplied", 401)
+        if key == WRONG_KEY:
+            page = "https://dashboard.cohere.com/api-keys"
+            stars = "*" * len(key)
+            return Refusal(f"Incorrect API key provided: {stars}. You can find your API key at {page}.", 401)
+        return None
+
+    def no_json(self, detail: str) -> Refusal:
+        return Refusal(f"invalid request: the body is no JSON: {detail}", 400)
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        return Refusal(f"invalid path: {path}", 404)
+
+
+def plan(part: Say) -> Iterator[Frame]:
+    """Text before calls."""
+    for piece in words(part):
+        yield Frame("text", event("tool-plan-delta", delta={"message": {"tool_plan": piece}}))
+
+
+def content(part: Say | Think, index: int) -> Iterator[Frame]:
+    """A part of the content: its start, its pieces, its end."""
+    kind = "thinking" if isinstance(part, Think) else "text"
+    start = {"message": {"content": {"type": kind, kind: ""}}}
+    yield Frame("open", event("content-start", index=index, delta=start))
+    for piece in words(part):
+        more = {"message": {"content": {kind: piece}}}
+        yield Frame(
+            "thinking" if kind == "thinking" else "text", event("content-delta", index=index, delta=more)
+        )
+    yield Frame("close", event("content-end", index=index))
+
+
+def event(kind: str, **rest: Any) -> bytes:
+    """A named event that names itself, too."""
+    return sse(compact({"type": kind, **rest}), kind)

@@ -1,0 +1,183 @@
+"""Mistral: chunks without event names, padded; all calls whole in the last one, with the counts; `[DONE]`.
+
+Reasoning is content: a list of parts, of which some think. https://docs.mistral.ai/api/endpoint/chat
+"""
+
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Call, Stop, Think, Usage
+from ..reply import Headers
+from . import (
+    HEX,
+    WRONG_KEY,
+    Dialect,
+    FailureKind,
+    Frame,
+    arguments_text,
+    calls,
+    compact,
+    padding,
+    reason,
+    said,
+    sse,
+    thought,
+    utf8,
+    words,
+)
+
+__all__ = ["Mistral"]
+
+_PAD = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+class Mistral(Dialect):
+    """api.mistral.ai."""
+
+    wire: ClassVar[str] = "mistral"
+    vendor: ClassVar[str] = "mistral"
+    arguments_key: ClassVar[bytes] = b'"arguments":'
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "stop",
+        "tool": "tool_calls",
+        "length": "length",
+        "filter": "error",
+    }
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        "overloaded": Refusal("Service unavailable.", 503, "internal_server_error", "1000"),
+        "server-error": Refusal("Service unavailable.", 500, "internal_server_error", "1000"),
+        "rate-limit": Refusal("Requests rate limit exceeded", 429),
+    }
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        made = self.calls(answer)
+        message: Json = {"role": "assistant", "tool_calls": made or None, "content": self.content(answer)}
+        reply = {
+            "id": self.id,
+            "created": self.ticket.created,
+            "model": self.model,
+            "usage": self.usage(answer.usage),
+            "object": "chat.completion",
+            "choices": [{"index": 0, "finish_reason": self.stops[reason(answer)], "message": message}],
+        }
+        return utf8(compact(reply))
+
+    def content(self, answer: Answer) -> str | list[Json]:
+        """The text; where the model thinks, a list of a thought and the text."""
+        if not (self.thinks and thought(answer)):
+            return said(answer)
+        parts: list[Json] = [{**_thinking(thought(answer)), "closed": True}]
+        return parts + ([{"type": "text", "text": said(answer)}] if said(answer) else [])
+
+    def calls(self, answer: Answer) -> list[Json]:
+        """The calls, whole, with ids of nine letters and digits."""
+        return [
+            {
+                "id": call.id or self.ticket.token(f"call {index}", 9),
+                "type": "function",
+                "function": {"name": call.name, "arguments": arguments_text(call)},
+                "index": index,
+            }
+            for index, call in enumerate(calls(answer))
+        ]
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        yield from self.spoken(answer)
+        made, stop, usage = self.calls(answer), self.stops[reason(answer)], self.usage(answer.usage)
+        delta = {"tool_calls": made} if made else {"content": ""}
+        yield Frame("call" if made else "end", self.chunk(delta, stop, usage=usage))
+        yield Frame("end", sse("[DONE]"))
+
+    def unended(self, answer: Answer) -> list[Frame]:
+        """The calls come with the stop reason; here without."""
+        made = self.calls(answer)
+        last = [Frame("call", self.chunk({"tool_calls": made}))] if made else []
+        return [*self.spoken(answer), *last]
+
+    def spoken(self, answer: Answer) -> Iterator[Frame]:
+        """The reply up to its calls. The first chunk says nothing, and is not padded."""
+        yield Frame("open", self.chunk({"role": "assistant", "content": ""}, padded=False))
+        for part in answer.parts:
+            if isinstance(part, Call) or (isinstance(part, Think) and not self.thinks):
+                continue
+            for piece in words(part):
+                thinks = isinstance(part, Think)
+                content: Any = [_thinking(piece)] if thinks else piece
+                yield Frame("thinking" if thinks else "text", self.chunk({"content": content}))
+
+    def chunk(self, delta: Json, finish: str | None = None, *, padded: bool = True, **rest: Any) -> bytes:
+        """A chunk with one choice; `p` is as long as chance has it."""
+        value = {
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.ticket.created,
+            "model": self.model,
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+            **rest,
+        }
+        pad = {"p": padding(compact(value), _PAD)} if padded else {}
+        return sse(compact(value | pad))
+
+    def usage(self, usage: Usage) -> Json:
+        """Token counts: what the cache holds is included."""
+        return {
+            "prompt_tokens": usage.input,
+            "total_tokens": usage.input + usage.output,
+            "completion_tokens": usage.output,
+            "prompt_tokens_details": {"cached_tokens": usage.cached},
+            "service_tier": "standard",
+        }
+
+    @property
+    def id(self) -> str:
+        """32 hexadecimal digits."""
+        return self.ticket.token("completion", 32, HEX)
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model reasons, and shows it: Magistral always, others where an effort is asked for."""
+        return self.model.startswith("magistral") or self.asked.get("reasoning_effort") not in (None, "none")
+
+    def headers(self, *, stream: bool) -> Headers:
+        return (
+            ("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),
+            ("mistral-correlation-id", self.ticket.uuid("correlation")),
+            ("x-ratelimit-limit-req-minute", "300"),
+            ("x-ratelimit-remaining-req-minute", "299"),
+            ("x-ratelimit-limit-tokens-minute", "2000000"),
+            ("x-ratelimit-remaining-tokens-minute", "1999960"),
+        )
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """A bare error object. (No recording shows one: the form is that of the error body.)"""
+        failure = self.failures[kind]
+        error = {"object": "error", "message": failure.message, "type": failure.type, "param": None}
+        yield sse(compact(error | {"code": failure.code}))
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not key:
+            return Refusal("Unauthorized", 401)
+        return Refusal("Invalid API Key", 401) if key == WRONG_KEY else None
+
+    def no_json(self, detail: str) -> Refusal:
+        error = {"type": "json_invalid", "loc": ["body", 0], "msg": "JSON decode error", "input": {}}
+        return Refusal(compact([error | {"ctx": {"error": detail}}]), 422)
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        return Refusal("no Route matched with those values", 404)
+
+
+def _thinking(text: str) -> Json:
+    return {"type": "thinking", "thinking": [{"type": "text", "text": text}]}

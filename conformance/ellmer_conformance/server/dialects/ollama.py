@@ -1,0 +1,134 @@
+"""Ollama /api/chat: a JSON object a line; calls come whole, and the last line has the counts.
+
+The stop reason is `stop` also where tools are called. Reasoning is a field beside the text, and shown unless the
+request says `"think": false`. https://github.com/ollama/ollama/blob/main/docs/api.md
+"""
+
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Call, Stop, Think, Usage
+from ..reply import Headers
+from . import (
+    WRONG_KEY,
+    Dialect,
+    FailureKind,
+    Frame,
+    arguments,
+    calls,
+    compact,
+    reason,
+    said,
+    thought,
+    utf8,
+    words,
+)
+
+__all__ = ["Ollama"]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+class Ollama(Dialect):
+    """Any machine's port 11434, and ollama.com."""
+
+    wire: ClassVar[str] = "ollama"
+    vendor: ClassVar[str] = "ollama"
+    arguments_key: ClassVar[bytes] = b'"arguments":'
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "stop",
+        "tool": "stop",
+        "length": "length",
+        "filter": "stop",
+    }
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        "overloaded": Refusal("server busy, please try again.  maximum pending requests exceeded", 503),
+        "server-error": Refusal("llama runner process has terminated: exit status 2", 500),
+        "rate-limit": Refusal("you have reached your hourly usage limit", 429),  # of ollama.com; from memory
+    }
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        message: Json = {"role": "assistant", "content": said(answer)}
+        if self.shows_thoughts and thought(answer):
+            message["thinking"] = thought(answer)
+        if calls(answer):
+            message["tool_calls"] = [self.call(call, index) for index, call in enumerate(calls(answer))]
+        return self.line(0, message, **self.ending(answer)).rstrip()
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        count = 0
+        for part in answer.parts:
+            if isinstance(part, Call) or (isinstance(part, Think) and not self.shows_thoughts):
+                continue
+            for piece in words(part):
+                thinks = isinstance(part, Think)
+                told = {"content": "", "thinking": piece} if thinks else {"content": piece}
+                spoken = {"role": "assistant", **told}
+                yield Frame("thinking" if thinks else "text", self.line(count, spoken, done=False))
+                count += 1
+        for index, call in enumerate(calls(answer)):
+            message: Json = {"role": "assistant", "content": "", "tool_calls": [self.call(call, index)]}
+            yield Frame("call", self.line(count + index, message, done=False))
+        last = {"role": "assistant", "content": ""}
+        yield Frame("end", self.line(count + len(calls(answer)), last, **self.ending(answer)))
+
+    def call(self, call: Call, index: int) -> Json:
+        """A whole call."""
+        id = call.id or f"call_{self.ticket.token(f'call {index}', 8, _LETTERS)}"
+        return {"id": id, "function": {"index": index, "name": call.name, "arguments": arguments(call)}}
+
+    def line(self, number: int, message: Json, **rest: Any) -> bytes:
+        """One object of a stream; each is 12 ms younger than the one before."""
+        moment = f"{self.ticket.moment('%Y-%m-%dT%H:%M:%S')}.{12_000 * number % 1_000_000 + 52_170:06}Z"
+        head = {"model": self.model, "created_at": moment, "message": message}
+        return utf8(f"{compact(head | rest)}\n")
+
+    def ending(self, answer: Answer) -> Json:
+        """What the last line adds: why it stopped, times in nanoseconds, counts."""
+        usage: Usage = answer.usage
+        read, written = 2_500_000 * usage.input, 13_000_000 * usage.output
+        return {
+            "done": True,
+            "done_reason": self.stops[reason(answer)],
+            "total_duration": 60_482_042 + read + written,
+            "load_duration": 58_847_000,
+            "prompt_eval_count": usage.input,
+            "prompt_eval_duration": read,
+            "eval_count": usage.output,
+            "eval_duration": written,
+        }
+
+    @property
+    def shows_thoughts(self) -> bool:
+        """Whether reasoning is seen: unless it is switched off."""
+        return self.asked.get("think") is not False
+
+    def headers(self, *, stream: bool) -> Headers:
+        kind = "application/x-ndjson" if stream else "application/json; charset=utf-8"
+        return (("content-type", kind),)
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """A line with an error; nothing follows."""
+        yield utf8(f"{compact({'error': self.failures[kind].message})}\n")
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        """No key is asked for; ollama.com looks at one that is there."""
+        key = headers.get("authorization", "").partition(" ")[2]
+        return Refusal("unauthorized", 401) if key == WRONG_KEY else None
+
+    def no_json(self, detail: str) -> Refusal:
+        return Refusal(detail, 400)
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        return Refusal("404 page not found", 404)
