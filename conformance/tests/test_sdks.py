@@ -362,3 +362,45 @@ def test_an_unknown_case_is_not_found(server, sdk):
     error, found = raised(sdk, server.url("tetx", next(server.nonces)))
     assert found == 404
     assert "There is no case 'tetx' here. The cases are: any, call," in str(error)
+
+
+USER = {"role": "user", "content": "Hello"}
+ORPHANS = {  # a result that answers no call, in each format; and what the provider says to it
+    OpenAIChat: (
+        {"messages": [USER, {"role": "tool", "tool_call_id": "call_1", "content": "5"}]},
+        "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'",
+    ),
+    OpenAIResponses: (
+        {"input": [USER, {"type": "function_call_output", "call_id": "call_1", "output": "5"}]},
+        "No tool call found for function call output with call_id call_1.",
+    ),
+    Anthropic: (
+        {
+            "messages": [
+                USER,
+                {"role": "assistant", "content": "Yes?"},
+                {
+                    "role": "user",
+                    "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "5"}],
+                },
+            ]
+        },
+        "unexpected `tool_use_id` found in `tool_result` blocks: toolu_1",
+    ),
+    Gemini: (
+        {"contents": [google_types.Part.from_function_response(name="now", response={"output": "5"})]},
+        "Please ensure that function response turn comes immediately after a function call turn.",
+    ),
+}
+
+
+@pytest.mark.parametrize("sdk", SDKS)
+def test_a_misordered_request_is_the_sdks_own_error(server, sdk):
+    changed, message = ORPHANS[sdk]
+    asked = sdk(server.url("text", next(server.nonces)))
+    (asked.arguments if sdk is Gemini else asked.body).update(changed)
+    with pytest.raises(
+        (openai.BadRequestError, anthropic.BadRequestError, google_errors.ClientError)
+    ) as caught:
+        asked.ask("sync")
+    assert message in str(caught.value)

@@ -171,6 +171,13 @@ def test_an_unknown_path(server, client):
     assert reply.json()["error"]["message"] == "Invalid URL (POST /v1/embeddings)"
 
 
+@pytest.mark.parametrize("provider", PROVIDERS.values(), ids=PROVIDERS)
+def test_a_wrong_method_is_refused_as_the_provider_does(server, client, provider):
+    reply = client.get(server.origin + provider.path, headers=provider.headers)
+    assert reply.status_code == 404
+    assert reply.json()["error"]["message"]
+
+
 def test_the_page_at_the_root_says_where_to_point_a_client(server, client):
     page = client.get(server.origin).text
     assert f"OpenAI     {server.origin}/v1" in page
