@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from ._history import History
 from .errors import UsageError
@@ -43,6 +43,10 @@ class Memory:
         unsent = [self._history.reply(())] if self._history.results else []
         self.set_turns([*self.get_turns(include_system_prompt=True), *unsent, *turns])
 
+    @overload
+    def last_turn(self, role: Literal["assistant"]) -> AssistantTurn | None: ...
+    @overload
+    def last_turn(self, role: Literal["user", "system"] | None = None) -> Turn | None: ...
     def last_turn(self, role: Literal["user", "assistant", "system"] | None = None) -> Turn | None:
         """The last turn, or the last one of a role; `None` where there is none."""
         turns = reversed(self._history.view())

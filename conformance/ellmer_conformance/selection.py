@@ -105,7 +105,7 @@ def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
 
 
 def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapter]) -> None:
-    known = {
+    known: dict[str, set[str]] = {
         "wire": {wire for adapter in adapters for wire in adapter.wires},
         "vendor": {v for adapter in adapters for vendors in adapter.wires.values() for v in vendors},
         "case": set(all_cases()),

@@ -112,6 +112,7 @@ class _Session:
 
     def _reply(self, pieces: Sequence[str]) -> Reply:
         turn = self.chat.last_turn("assistant")
+        assert turn is not None, "an answered chat has an answer"
         stop = turn.finish_reason
         return Reply(
             turn.text,
@@ -132,8 +133,8 @@ def _content(part: Part) -> ec.Content:
             return ec.ContentText(text)
         case Image(url=url) if url:
             return ec.content_image_url(url)
-        case Image(data, type):
-            return ec.ContentImageInline(type, base64.b64encode(data).decode())
+        case Image(data, media_type):
+            return ec.ContentImageInline(media_type, base64.b64encode(data).decode())
         case PDF(data, filename):
             return ec.ContentPDF("application/pdf", base64.b64encode(data).decode(), filename)
         case ToolCall(id, name, arguments):

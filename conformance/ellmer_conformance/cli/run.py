@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
-__all__ = ["command"]
+__all__ = ["command", "filters", "run"]
+
+F = TypeVar("F", bound=Callable[..., object])
 
 _REPEATED = {
     "adapter": "Installed adapter, or package.module:name [ellmer-core].",
@@ -18,7 +22,8 @@ _REPEATED = {
 }
 
 
-def _options(function: click.Command) -> click.Command:
+def filters(function: F) -> F:
+    """The options that narrow what is played."""
     for name, text in reversed(_REPEATED.items()):
         function = click.option(
             f"--{name}", multiple=True, help=f"{text} Repeatable; globs but for adapters."
@@ -27,7 +32,7 @@ def _options(function: click.Command) -> click.Command:
 
 
 @click.command("run")
-@_options
+@filters
 @click.option("--cassettes", type=click.Path(path_type=Path), default=Path("cassettes"), show_default=True)
 @click.option("--report", type=click.Path(path_type=Path), help="Folder for report.json and junit.xml.")
 @click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
@@ -37,7 +42,7 @@ def command(
     report: Path | None,
     workers: int,
     pytest_args: tuple[str, ...],
-    **filters: tuple[str, ...],
+    **wanted: tuple[str, ...],
 ) -> None:
     """Play every case, offline, from the cassettes; print the matrix.
 
@@ -49,13 +54,13 @@ def command(
             f"There is no folder {cassettes}. Run this where your cassettes are, name them with --cassettes, "
             "or make them with `conformance record`."
         )
-    sys.exit(run(cassettes, report, filters, [*pytest_args, *(["-n", str(workers)] if workers else [])]))
+    sys.exit(run(cassettes, report, wanted, [*pytest_args, *(["-n", str(workers)] if workers else [])]))
 
 
 def run(
     cassettes: Path,
     report: Path | None,
-    filters: dict[str, tuple[str, ...]],
+    wanted: dict[str, tuple[str, ...]],
     more: list[str],
 ) -> int:
     """Hands over to pytest; its exit code in ours."""
@@ -63,7 +68,7 @@ def run(
 
     arguments = ["--pyargs", "ellmer_conformance.suite", "-p", "ellmer_conformance.plugin"]
     arguments += ["-q", "--no-header", f"--cassettes={cassettes}"]
-    narrowed = [f"--{name}={value}" for name, values in filters.items() for value in values]
+    narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]
     arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:
         arguments += [f"--report={report}", f"--junitxml={report / 'junit.xml'}"]
