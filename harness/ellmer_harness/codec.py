@@ -7,8 +7,10 @@ the bytes themselves are kept and `reads` shows, for people only, what is in the
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from . import compression, eventstream, jsontext, sse
@@ -18,6 +20,7 @@ from .errors import CassetteError
 __all__ = ["Form", "decode", "encode"]
 
 Form = dict[str, Any]
+_CHARSET = re.compile(r"charset=\"?([\w-]+)")
 
 
 def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | None:
@@ -80,14 +83,18 @@ def _parsers(content_type: str, body: bytes) -> Iterator[Callable[[bytes], Form 
         yield jsontext.parse
         yield sse.parse_lines
     yield _text
+    if charset := _CHARSET.search(content_type):
+        yield partial(_text, charset=charset[1])
 
 
-def _text(body: bytes) -> Form | None:
+def _text(body: bytes, charset: str = "utf-8") -> Form | None:
     try:
-        lines = body.decode().splitlines(keepends=True)
-    except UnicodeDecodeError:
+        lines = body.decode(charset).splitlines(keepends=True)
+        "".join(lines).encode()  # a lone surrogate has no place in a UTF-8 file
+    except (UnicodeError, LookupError):
         return None
-    return {"text": lines[0] if len(lines) == 1 else lines}
+    form: Form = {"text": lines[0] if len(lines) == 1 else lines}
+    return form if charset == "utf-8" else {**form, "charset": charset}
 
 
 _WRITERS: dict[str, Callable[[Form], bytes]] = {
@@ -95,7 +102,7 @@ _WRITERS: dict[str, Callable[[Form], bytes]] = {
     "sse": sse.write,
     "ndjson": sse.write_lines,
     "eventstream": eventstream.write,
-    "text": lambda form: "".join(form["text"]).encode(),
+    "text": lambda form: "".join(form["text"]).encode(form.get("charset", "utf-8")),
     "base64": lambda form: b64decode(form["base64"]),
 }
 

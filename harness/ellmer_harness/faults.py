@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from random import Random
+from threading import Lock
 from typing import Any, ClassVar
 
 from .message import Failure, Sent
@@ -258,15 +259,17 @@ class Schedule:
 
     def __init__(self, faults: Iterable[Fault | tuple[Fault, ...]]) -> None:
         self._faults = [[*(fault if isinstance(fault, tuple) else (fault,))] for fault in faults]
+        self._lock = Lock()
         self._times = [together[0].times for together in self._faults]
 
     def next(self, sent: Sent) -> Sequence[Fault]:
         """What is to befall this request."""
-        for index, together in enumerate(self._faults):
-            when = together[0].when
-            if self._times[index] > 0 and (when is None or when(sent)):
-                self._times[index] -= 1
-                return together
+        with self._lock:
+            for index, together in enumerate(self._faults):
+                when = together[0].when
+                if self._times[index] > 0 and (when is None or when(sent)):
+                    self._times[index] -= 1
+                    return together
         return ()
 
 

@@ -16,7 +16,10 @@ from .errors import Blocked
 
 __all__ = ["watch"]
 
-_HOST_AT = {"socket.connect": 1, "socket.sendto": 1, "socket.getaddrinfo": 0, "socket.gethostbyname": 0}
+_HOST_AT = {
+    **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), 1),
+    **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"), 0),
+}
 _LOCAL = ("127.0.0.1", "::1")
 
 

@@ -44,7 +44,7 @@ _SECRET_NAME = re.compile(
     r"(?i)^(.*[-_.])?(api[-_]?key|key|apikey|token|secret|password|passwd|pwd|sig|signature|credentials?"
     r"|auth|authorization|cookie|session)$"
 )
-_ENV_NAME = re.compile(r"(?i)KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL")
+_ENV_NAME = re.compile(r"(?i)(^|_)(API)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(_|$)")
 _AMZ = re.compile(r"(?i)^x-amz-(signature|credential|security-token|date|expires)$")
 _SHORTEST = 12  # shorter values are words, not secrets
 _WEBISH = re.compile(r"^(https?://|/|\./)")

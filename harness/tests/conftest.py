@@ -27,6 +27,16 @@ def head(*headers, status="200 OK"):
     return "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode()
 
 
+def body_of(lines, headers):
+    if "transfer-encoding" not in headers:
+        yield lines.read(int(headers.get("content-length", 0)))
+        return
+    while size := int(lines.readline(), 16):
+        yield lines.read(size)
+        lines.readline()
+    lines.readline()
+
+
 @dataclass
 class Server:
     """Answers with what was queued: bytes to send, events to wait for (`over`: for ever), RESET; an echo when nothing is queued."""
@@ -79,7 +89,7 @@ class Server:
                 headers = dict(
                     line.decode().strip().lower().split(": ", 1) for line in iter(lines.readline, b"\r\n")
                 )
-                body = lines.read(int(headers.get("content-length", 0)))
+                body = b"".join(body_of(lines, headers))
                 self.requests.append((first.decode().split()[:2], headers, body))
                 if not self.replies:
                     self.whole({"echo": body.decode("latin-1")})

@@ -55,7 +55,18 @@ ndjson = st.lists(values.map(json.dumps) | lines, max_size=6).map("\n".join)
 bodies = st.binary(max_size=200) | st.one_of(spellings, sse_streams, ndjson, st.text()).map(
     lambda t: t.encode("utf-8", "surrogatepass")
 )
-types = st.sampled_from([JSON, SSE, AWS, "application/x-ndjson", "text/plain; charset=latin-1", ""])
+types = st.sampled_from(
+    [
+        JSON,
+        SSE,
+        AWS,
+        "application/x-ndjson",
+        "text/plain; charset=latin-1",
+        "text/plain;charset=utf-16",
+        "x; charset=x",
+        "",
+    ]
+)
 CODINGS = {
     "": bytes,
     "identity": bytes,
@@ -135,6 +146,14 @@ class TestReadable:
         assert form["eventstream"][0] == {"headers": {":event-type": "delta"}, "json": {"text": "hi"}}
         assert form["eventstream"][2].keys() == {"base64"}
 
+    @pytest.mark.parametrize("charset", ["iso-8859-1", "utf-16", "shift_jis"])
+    def test_text_in_another_charset_is_text(self, charset):
+        text = "カフェ vu\n" if charset == "shift_jis" else "déjà vu\n"
+        assert form_of(text.encode(charset), f"text/html; charset={charset}") == {
+            "text": text,
+            "charset": charset,
+        }
+
     @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
     def test_compressed_bodies_are_readable(self, coding):
         form = form_of(CODINGS[coding](b'{"a":1}'), JSON, coding)
@@ -147,6 +166,10 @@ class TestReadable:
         form = form_of(body, JSON, "gzip")
         assert form["base64"] == b64encode(body).decode()
         assert form["reads"] == {"json": {"a": 1}}
+
+    def test_what_goes_wrong_in_a_codec_of_ours_is_told(self):
+        with pytest.raises(CassetteError, match="a body in the cassette cannot be read"):
+            decode({"json": {"a": "\ud800"}}, Blobs(None))
 
     def test_a_cut_gzip_body_gives_what_it_can(self):
         assert undo(gzip.compress(b"hello" * 100, 0)[:60], "gzip").startswith(b"hello")

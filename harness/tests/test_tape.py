@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+import gzip
 import json
 import threading
 import warnings
 
+import brotli
 import httpx
 import pytest
+import zstandard
 
 from ellmer_harness import (
     CassetteError,
@@ -383,3 +386,46 @@ def test_a_recording_that_may_ask_for_nothing_leaves_an_empty_cassette(tmp_path)
 
     assert tape.recorded_from == "local"
     assert tape.unused() == []
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
+def test_compressed_answers_arrive_as_they_came(http, server, record, tmp_path, coding):
+    compress = {"gzip": gzip.compress, "br": brotli.compress, "zstd": zstandard.compress}[coding]
+    server.whole(compress(b'{"say":"hi"}'), "application/json", f"content-encoding: {coding}")
+    with use_cassette(tmp_path / "c.json", **record, accept_encoding=None) as tape:
+        recorded = ask(http)
+    assert server.requests[0][1]["accept-encoding"] != "identity"
+    with use_cassette(tmp_path / "c.json") as again:
+        response = ask(http)
+    assert response.content == recorded.content
+    assert response.headers["content-encoding"] == coding
+    assert tape.exchanges[0].body == again.exchanges[0].body
+    assert again.exchanges[0].json == {"say": "hi"}
+
+
+def test_recording_asks_for_plain_bodies(server, record, tmp_path):
+    with use_cassette(tmp_path / "c.json", **record) as tape:
+        ask(httpx)
+    assert server.requests[0][1]["accept-encoding"] == "identity"
+    assert "gzip" in tape.sent[0].headers["accept-encoding"], "what the client built is what is told"
+
+
+def test_a_redirect_is_two_exchanges(http, server, record, tmp_path):
+    server.whole({}, "application/json", f"location: {API}/there", status="307 Temporary Redirect")
+    with use_cassette(tmp_path / "c.json", **record):
+        recorded = ask(http, follow_redirects=True)
+    with use_cassette(tmp_path / "c.json") as tape:
+        assert ask(http, follow_redirects=True).json() == recorded.json()
+    assert [sent.url for sent in tape.sent] == [f"{API}/v1/chat", f"{API}/there"]
+
+
+def test_an_upload_in_pieces_is_kept_whole(http, server, record, tmp_path):
+    def upload():
+        with http.Client() as client:
+            return client.put(API, content=(part for part in (b"a", b"b"))).json()
+
+    with use_cassette(tmp_path / "c.json", **record):
+        expected = upload()
+    with use_cassette(tmp_path / "c.json") as tape:
+        assert upload() == expected
+    assert tape.sent[0].body == b"ab"
