@@ -6,12 +6,14 @@ an object has, and in which order. Nothing here was written down by hand, save w
 
 import json
 import os
+from base64 import b64decode
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from botocore.eventstream import EventStreamBuffer
 
 from ellmer_conformance.exchange import Request
 from ellmer_conformance.script import Answer, Call, Failure, Say, Think, Usage
@@ -31,8 +33,15 @@ class Format(NamedTuple):
 
     @property
     def protocol(self) -> str:
-        return "anthropic-messages" if self.wire == "anthropic" else self.wire
+        return PROTOCOLS.get(self.wire, self.wire)
 
+
+PROTOCOLS = {  # what the recordings call it, where that is something else
+    "anthropic": "anthropic-messages",
+    "bedrock": "bedrock-converse",
+    "cohere": "cohere-v2",
+    "mistral": "openai-chat",
+}
 
 FORMATS = {
     "openai-chat": Format("openai-chat", "openai", "openai-chat"),
@@ -41,6 +50,10 @@ FORMATS = {
     "anthropic": Format("anthropic", "anthropic", "anthropic-messages"),
     "gemini": Format("gemini", "google", "gemini"),
     "vertex": Format("gemini", "vertex", "gemini"),
+    "bedrock": Format("bedrock", "bedrock", "bedrock-converse"),
+    "ollama": Format("ollama", "ollama", "ollama"),
+    "mistral": Format("mistral", "mistral", "mistral"),
+    "cohere": Format("cohere", "cohere", "cohere"),
 }
 
 pytestmark = pytest.mark.skipif(
@@ -97,6 +110,20 @@ REQUESTS = {
         ("gemini-2.5-flash", ":streamGenerateContent?alt=sse", {}),
         ("gemini-3-flash-preview", ":streamGenerateContent?alt=sse", {}),
     ],
+    "bedrock": [
+        ("us.amazon.nova-2-lite-v1:0", "/converse-stream", {}),
+        (
+            "us.anthropic.claude-sonnet-5",
+            "/converse-stream",
+            {"additionalModelRequestFields": {"thinking": {"type": "adaptive"}}},
+        ),
+    ],
+    "ollama": [("qwen3:4b", "/api/chat", {}), ("llama3.2", "/api/chat", {"think": False})],
+    "mistral": [
+        ("mistral-small-latest", "/v1/chat/completions", {}),
+        ("magistral-medium-latest", "/v1/chat/completions", {}),
+    ],
+    "cohere": [("command-a-03-2025", "/v2/chat", {}), ("command-a-reasoning-08-2025", "/v2/chat", {})],
 }
 
 
@@ -106,6 +133,7 @@ REQUESTS = {
 def recorded(name: str, *, own: bool) -> Iterator[dict]:
     """Every answered chat request of the format: the vendor's own, or anybody's."""
     form = FORMATS[name]
+    own = own or form.wire != form.protocol == "openai-chat"  # others' Chat Completions are not Mistral's
     for path in sorted(TRAFFIC.glob(f"{form.family if own else '*'}/*.json")):
         for interaction in json.loads(path.read_text(encoding="utf-8"))["interactions"]:
             answered = interaction["operation"] == "chat" and interaction["response"]["status"] == 200
@@ -119,21 +147,38 @@ def recorded_values(name: str, *, own: bool, stream: bool) -> Iterator[tuple[str
     for interaction in recorded(name, own=own):
         response, fidelity = interaction["response"], interaction["source"]["fidelity"]
         body = response.get("body")
-        if stream and "data:" in response.get("text", ""):
-            yield fidelity, events(response["text"])
+        sent = (
+            b64decode(response["body_base64"])
+            if "body_base64" in response
+            else response.get("text", "").encode()
+        )
+        if stream and sent.startswith((b"data:", b"event:", b":", b"{", b"\0")):
+            yield fidelity, events(sent)
         elif isinstance(body, list if stream else dict):  # a list: Gemini's stream without alt=sse
             yield fidelity, body if stream else [body]
 
 
-def events(text: str) -> list:
-    """The data of each event: JSON, or the text of a marker. A bare object is an event of Gemini's."""
+def events(sent: bytes) -> list:
+    """The data of each event: JSON, or the text of a marker. A bare object is an event of Gemini's, or a line."""
+    if sent.startswith(b"\0"):  # the length of a message: AWS event stream
+        return list(messages(sent))
     found = []
-    for block in text.replace("\r\n", "\n").split("\n\n"):
-        data = [line[5:].strip() for line in block.splitlines() if line.startswith("data:")]
+    for block in sent.decode().replace("\r\n", "\n").split("\n\n"):
+        lines = block.splitlines()
+        data = [line[5:].strip() for line in lines if line.startswith("data:")]
         if block.startswith("{"):
-            data = [block]
+            data = lines if all(line.startswith("{") for line in lines) else [block]
         found += [each if each == "[DONE]" else json.loads(each) for each in data]
     return found
+
+
+def messages(sent: bytes) -> Iterator[dict]:
+    """Each payload under its type, read by botocore, which checks the sums."""
+    buffer = EventStreamBuffer()
+    buffer.add_data(sent)
+    for message in buffer:
+        kind = message.headers.get(":event-type") or message.headers[":exception-type"]
+        yield {kind: json.loads(message.payload)}
 
 
 # what was rendered ----------------------------------------------------------------------------------------
@@ -148,7 +193,7 @@ def rendered(name: str, *, stream: bool) -> Iterator[tuple[str, list]]:
         steps = ANSWERS | ({"failure": Failure("server-error", after=ANSWERS["text"])} if stream else {})
         for shown, step in steps.items():
             reply = render(dialect, step).body
-            yield f"{model}: {shown}", events(reply.decode()) if stream else [json.loads(reply)]
+            yield f"{model}: {shown}", events(reply) if stream else [json.loads(reply)]
 
 
 # which event follows which --------------------------------------------------------------------------------
@@ -160,6 +205,10 @@ def symbol(name: str, event) -> str:
         "openai-responses": responses_symbol,
         "anthropic": anthropic_symbol,
         "gemini": gemini_symbol,
+        "bedrock": bedrock_symbol,
+        "ollama": ollama_symbol,
+        "mistral": mistral_symbol,
+        "cohere": cohere_symbol,
     }[FORMATS[name].wire](event)
 
 
@@ -199,6 +248,41 @@ def gemini_symbol(event) -> str:
     return "+".join(sorted(kinds)) + end
 
 
+def bedrock_symbol(event) -> str:
+    ((kind, payload),) = event.items()
+    inner = payload.get("start") or payload.get("delta") or {}
+    return " ".join([kind, *inner, *inner.get("reasoningContent", ())])
+
+
+def ollama_symbol(event) -> str:
+    if "error" in event:
+        return "error"
+    if event["done"]:
+        return f"done {event['done_reason']}"
+    return next((kind for kind in ("thinking", "tool_calls") if event["message"].get(kind)), "text")
+
+
+def mistral_symbol(event) -> str:
+    if event == "[DONE]" or "choices" not in event:
+        return "done" if event == "[DONE]" else "error"
+    (choice,) = event["choices"]
+    delta = choice["delta"]
+    kind = "role" if "role" in delta else "calls" if delta.get("tool_calls") else "text"
+    if isinstance(delta.get("content"), list):
+        kind = "thinking"
+    return f"{kind} {choice['finish_reason'] or ''}".strip()
+
+
+def cohere_symbol(event) -> str:
+    if event == "[DONE]":
+        return "done"
+    if event["type"] == "message-end":
+        return f"message-end {event['delta']['finish_reason']}"
+    content = event["type"].startswith("content") and "delta" in event
+    kind = "thinking" if content and "thinking" in event["delta"]["message"]["content"] else ""
+    return f"{event['type']} {kind}".strip()
+
+
 def steps(name: str, stream: list) -> set[tuple[str, str]]:
     return set(pairwise(["start", *(symbol(name, event) for event in stream), "end"]))
 
@@ -231,6 +315,47 @@ UNRECORDED = {
         ("text", "error"): "captured by others: a bare object after normal events (vercel/ai#5217)",
         ("error", "end"): "likewise",
     },
+    "bedrock": {
+        ("messageStart", "messageStop"): "an answer of nothing has no blocks",
+        (
+            "contentBlockDelta toolUse",
+            "contentBlockDelta toolUse",
+        ): "documented: input comes in pieces (Claude)",
+        ("contentBlockDelta text", "internalServerException"): "documented: ConverseStreamOutput",
+        ("internalServerException", "end"): "likewise",
+    },
+    "ollama": {
+        ("start", "done stop"): "an answer of nothing is its last line",
+        ("thinking", "text"): "recorded on the way to calls; text takes their place",
+        ("text", "done length"): "recorded in a whole reply",
+        ("done length", "end"): "as after any other reason",
+        ("start", "tool_calls"): "recorded behind text and thoughts",
+        ("text", "error"): "recorded as the only line; the server's source has it after any",
+        ("error", "end"): "likewise",
+    },
+    "mistral": {
+        ("role", "text stop"): "an answer of nothing has no text before its end",
+        ("text", "text length"): "a limit ends an answer where it is",
+        ("text length", "done"): "as after any other finish reason",
+        ("text", "calls tool_calls"): "recorded in whole replies",
+        ("thinking", "calls tool_calls"): "likewise",
+        ("text", "error"): "not documented: the error body as an event",
+        ("error", "end"): "likewise",
+    },
+    "cohere": {
+        ("message-start", "message-end COMPLETE"): "an answer of nothing has no content",
+        ("content-end", "message-end MAX_TOKENS"): "documented: ChatFinishReason",
+        ("message-end MAX_TOKENS", "done"): "as after any other finish reason",
+        ("message-start", "tool-call-start"): "recorded behind a plan, which is not always there",
+        ("content-delta", "message-end ERROR"): "documented: ChatMessageEndEventDelta.error",
+        ("message-end ERROR", "done"): "likewise",
+        ("message-start", "content-start thinking"): "documented: content of type thinking",
+        ("content-start thinking", "content-delta thinking"): "likewise",
+        ("content-delta thinking", "content-delta thinking"): "likewise",
+        ("content-delta thinking", "content-end"): "likewise",
+        ("content-end", "content-start"): "likewise",
+        ("content-end", "tool-call-start"): "likewise",
+    },
 }
 
 
@@ -262,7 +387,14 @@ def test_no_step_is_excused_without_need(wire):
 
 # which keys an object has ---------------------------------------------------------------------------------
 
-OPAQUE = {"args", "input", "tools", "schema", "metadata"}  # what a caller or a model may fill with anything
+OPAQUE = {
+    "args",
+    "arguments",
+    "input",
+    "tools",
+    "schema",
+    "metadata",
+}  # what a caller or a model may fill with anything
 
 
 def objects(value, path: str = "") -> Iterator[tuple[str, list[str]]]:
@@ -294,6 +426,17 @@ UNSEEN = {
     ":response.failed/response/output:message": "recorded with a reasoning item",
     ":response.incomplete/response/output:message phase": "recorded in whole messages",
     ":response.reasoning_summary_text.delta obfuscation": "recorded in all other deltas",
+    "/internalServerException": "documented: ConverseStreamOutput",
+    " internalServerException": "likewise",
+    "/message thinking": "recorded in streams (Ollama)",
+    "/message tool_calls": "likewise",
+    "/message/tool_calls": "likewise",
+    "/message/tool_calls/function": "likewise",
+    ":internal_server_error": "recorded as an error body (Mistral)",
+    "/message/content:thinking": "documented: AssistantMessageResponse (Cohere)",
+    ":content-start/delta/message/content:thinking": "likewise",
+    ":content-delta/delta/message/content thinking": "likewise",
+    ":message-end/delta error": "documented: ChatMessageEndEventDelta",
 }
 
 

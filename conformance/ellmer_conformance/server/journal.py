@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from ..canary import is_canary
 from ..exchange import Exchange
 from ..rule import Verdict, Violation
 
@@ -110,8 +111,11 @@ class Journal:
 
 
 def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers with every credential replaced by its kind."""
-    return {name: _kind(value) if name in _SECRET else value for name, value in headers.items()}
+    """The headers with every credential replaced by its kind. A canary is none: it is there to be seen."""
+    return {
+        name: _kind(value) if name in _SECRET and not is_canary(value) else value
+        for name, value in headers.items()
+    }
 
 
 def _kind(value: str) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from .. import wires
+from ..canary import is_canary
 
 __all__ = ["OPEN_CASE", "Route", "route"]
 
@@ -39,7 +40,10 @@ class Route:
 
 @lru_cache(4096)
 def route(target: str, host: str) -> Route:
-    """Finds the way. `host` is the `Host` header: a client that was rerouted still names its vendor there."""
+    """Finds the way. `host` is the `Host` header: a client that was rerouted still names its vendor there.
+
+    A nonce may name it, too: `/c/one_tool/7@api.deepseek.com`.
+    """
     path, _, query_text = target.partition("?")
     match = _CASE.fullmatch(path)
     case = unquote(match["case"]) if match else OPEN_CASE
@@ -51,12 +55,12 @@ def route(target: str, host: str) -> Route:
         return Route("home", case, nonce)
     query = tuple(parse_qsl(query_text, keep_blank_values=True))
     url = _url(case, nonce, rest, query)
-    wire, vendor = wires.detect(url, None, {"host": host}) or ("", "")
+    wire, vendor = wires.detect(url, None, {"host": nonce.partition("@")[2] or host}) or ("", "")
     return Route("chat", case, nonce, rest, query, url, wire, vendor)
 
 
 def _url(case: str, nonce: str, path: str, query: Iterable[tuple[str, str]]) -> str:
     version = "/v1" if path.rstrip("/") == "/messages" else ""  # a base URL may have left it out
-    shown = urlencode([(name, value) for name, value in query if name != "key"])
+    shown = urlencode([(name, value) for name, value in query if name != "key" or is_canary(value)])
     place = f"/c/{quote(case, safe='')}/{quote(nonce, safe='') or '-'}{version}{path}"
     return f"http://127.0.0.1{place}" + (f"?{shown}" if shown else "")

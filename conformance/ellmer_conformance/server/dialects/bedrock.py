@@ -132,7 +132,8 @@ class Bedrock(Dialect):
             case Call():
                 start = {"contentBlockIndex": index, "start": {"toolUse": self.named(part, index)}}
                 yield Frame("call", self.event("contentBlockStart", start))
-                for text in slices(arguments_text(part)):
+                whole = arguments_text(part)
+                for text in slices(whole) if self.signs else [whole]:  # Nova sends them in one piece
                     yield Frame("arguments", self.delta(index, {"toolUse": {"input": text}}))
 
     def delta(self, index: int, delta: Json) -> bytes:

@@ -102,8 +102,10 @@ class Mistral(Dialect):
         return [*self.spoken(answer), *last]
 
     def spoken(self, answer: Answer) -> Iterator[Frame]:
-        """The reply up to its calls. The first chunk says nothing, and is not padded."""
+        """The reply up to its calls. The first chunk says nothing, and before thoughts the second neither."""
         yield Frame("open", self.chunk({"role": "assistant", "content": ""}, padded=False))
+        if self.thinks:
+            yield Frame("open", self.chunk({"content": ""}))
         for part in answer.parts:
             if isinstance(part, Call) or (isinstance(part, Think) and not self.thinks):
                 continue
