@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from .adapters import Endpoint
+from .canary import CANARY
 
-__all__ = ["WHERE", "Place", "endpoint", "live_key"]
-
-#: What a session gets as its key when no real one is needed. Found anywhere but in its header, it is a leak.
-CANARY = "conformance-key-0000"
+__all__ = ["CANARY", "WHERE", "Place", "endpoint", "live_key"]
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,17 @@ class Place:
     @property
     def origin(self) -> str:
         """Scheme and host: what the harness routes to the strict server."""
-        scheme, _, rest = self.base_url.partition("://")
-        return f"{scheme}://{rest.partition('/')[0]}"
+        return self.base_url.removesuffix(self.path)
+
+    @property
+    def path(self) -> str:
+        """What the base URL adds to it: `/v1`, or nothing."""
+        return urlsplit(self.base_url).path
+
+    @property
+    def host(self) -> str:
+        """`api.openai.com`."""
+        return urlsplit(self.base_url).netloc
 
 
 WHERE: Mapping[tuple[str, str], Place] = {

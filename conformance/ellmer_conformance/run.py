@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from .exchange import Exchange, Item, Media
 from .neutral import PDF, Image, Reply
 from .script import Answer, Call, Cut, Step
 
-__all__ = ["Run", "ToolRun"]
+__all__ = ["Run", "ToolRun", "Trouble"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,14 @@ class ToolRun:
     arguments: Mapping[str, Any]
     value: Any = None
     error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a play could not be judged: `ours` where the harness or the suite is at fault, not the adapter."""
+
+    text: str
+    ours: bool
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,10 @@ class Run:
     cassette: str = ""  # its path below the folder of the cassettes
     recorded_from: str = ""  # "live" or "strict-server"
     snapshot_diff: str | None = None  # how the transcript differs from the frozen one; None: not compared
+    trouble: Trouble | None = None  # nothing else holds, then
+    elsewhere: Sequence[str] | None = None  # other hosts that were called; None: not watched
+    altered: Sequence[str] | None = None  # what of the caller's the adapter changed; None: not watched
+    unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way of testing cannot judge: why
 
     @cached_property
     def said(self) -> list[list[Item]]:

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from ellmer_conformance.canary import CANARY
 from ellmer_conformance.case import Case, ask
 from ellmer_conformance.cases._parts import BLUE, RED, REPORT, weather
 from ellmer_conformance.exchange import Exchange, Request, Response
 from ellmer_conformance.neutral import Reply, Text, ToolCall, Turn
 from ellmer_conformance.rule import verdict
 from ellmer_conformance.rules.behaviour import book
-from ellmer_conformance.run import Run, ToolRun
+from ellmer_conformance.run import Run, ToolRun, Trouble
 from ellmer_conformance.script import Answer, Call, Cut, Failure, Say, Usage
 
 
@@ -49,7 +50,8 @@ def exchange(*messages, answer=""):
 
 
 PARIS, OSLO = ("c1", "get_weather", {"city": "Paris"}), ("c2", "get_weather", {"city": "Oslo"})
-ASKED = user("Weather in Paris and Oslo?")
+QUESTION = "Weather in Paris and Oslo?"
+ASKED = user(QUESTION)
 
 
 def two_tools():
@@ -61,7 +63,7 @@ def two_tools():
                 Answer((Call("get_weather", PARIS[2]), Call("get_weather", OSLO[2]))),
                 Answer((Say("21C and 9C."),), usage=Usage(95, 11)),
             ],
-            steps=[ask("Weather in Paris and Oslo?", text="21C and 9C.")],
+            steps=[ask(QUESTION, text="21C and 9C.")],
         ),
         wire="openai-chat",
         vendor="openai",
@@ -150,7 +152,7 @@ def cut():
     case = Case(
         tools=[weather],
         script=[Cut(Answer((Say("Let me"), call)), at="inside-arguments")],
-        steps=[ask("Weather?", text="Let me", outcome="incomplete")],
+        steps=[ask(QUESTION, text="Let me", outcome="incomplete")],
     )
     return replace(
         two_tools(),
@@ -166,7 +168,7 @@ def failed():
     """The provider fails in the middle of an answer."""
     case = Case(
         script=[Failure(after=Answer((Say("One"),)))],
-        steps=[ask("Count.", text="One", outcome="incomplete")],
+        steps=[ask(QUESTION, text="One", outcome="incomplete")],
     )
     return replace(cut(), case=case)
 
@@ -175,7 +177,7 @@ def short():
     """The token limit ends the text; in `calls`, a call."""
     case = Case(
         script=[Answer((Say("Once upon"),), stop="length")],
-        steps=[ask("A story.", text="Once upon")],
+        steps=[ask(QUESTION, text="Once upon")],
     )
     return replace(
         cut(), case=case, replies=[Reply("Once upon", stop="length", usage={"input": 10, "output": 5})]
@@ -187,7 +189,7 @@ def short_call():
     case = Case(
         tools=[weather],
         script=[Answer((Call("get_weather", text='{"ci'),), stop="length")],
-        steps=[ask("Weather?", text="")],
+        steps=[ask(QUESTION, text="")],
     )
     return replace(cut(), case=case, replies=[Reply("")])
 
@@ -199,7 +201,22 @@ def refused():
     return replace(run, refused=["image_in_tool_result"], tool_runs=pictured)
 
 
+def keyed(run=None, **changed):
+    """Requests with the session's key in its header; nothing else was called or changed."""
+    run = run or two_tools()
+    request = {"headers": {"authorization": f"Bearer {CANARY}"}} | changed
+    exchanges = [replace(e, request=replace(e.request, **request)) for e in run.exchanges]
+    return replace(run, exchanges=exchanges, elsewhere=[], altered=[])
+
+
+def locked_out():
+    """The provider refuses, and that is the end of it."""
+    return replace(cut(), exchanges=[Exchange(exchange(ASKED).request, Response(401))])
+
+
 RAN = [ToolRun("get_weather", {"city": "Pa"}, "?")]
+
+STRANGER = {"authorization": "Bearer conformance-key-OPENAI_API_KEY"}
 
 #: rule id: (a run that keeps it, how to break it)
 BREAKS = {
@@ -255,6 +272,17 @@ BREAKS = {
     "TXT-004": (two_tools, lambda r: replace(r, transcript=f"{r.transcript}conformance-key-0000")),
     "TXT-005": (two_tools, lambda r: replace(r, replies=[Reply("21C and")])),
     "USG-001": (two_tools, lambda r: replace(r, replies=[replace(r.replies[0], usage={"input": 1})])),
+    "AUT-002": (keyed, lambda r: keyed(r, url=f"https://api.openai.com/v1/chat?key={CANARY}")),
+    "AUT-003": (keyed, lambda r: keyed(r, headers=STRANGER)),
+    "AUT-005": (keyed, lambda r: replace(r, elsewhere=["raw.githubusercontent.com:443"])),
+    "ERR-002": (locked_out, lambda r: replace(r, exchanges=[*r.exchanges, *r.exchanges])),
+    "HIS-001": (keyed, lambda r: replace(r, altered=["the schema of get_weather"])),
+    "HIS-002": (
+        two_tools,
+        lambda r: replace(r, exchanges=[r.exchanges[0], exchange(calling(PARIS, OSLO))]),
+    ),
+    "RUN-001": (two_tools, lambda r: replace(r, trouble=Trouble("no request was seen", ours=False))),
+    "UNI-001": (two_tools, lambda r: replace(r, exchanges=[exchange(user("Weather in Oslo?"))])),
     "CAS-01": (two_tools, lambda r: replace(r, misses=["no recording of this request"])),
     "CAS-02": (two_tools, lambda r: replace(r, unplayed=["POST …: never played"])),
 }

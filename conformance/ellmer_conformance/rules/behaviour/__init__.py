@@ -4,7 +4,17 @@ These rules are of kind *loss*: the provider may answer 200 to all of it, and so
 into the run: `/exchanges/1/request/…` (then the place in the body), `/replies/0`, `/tool_runs`.
 """
 
-from . import cassettes, endings, media, replies, tools
+from . import cassettes, endings, history, media, replies, runs, secrets, tools
 from ._book import book
 
-__all__ = ["book", "cassettes", "endings", "media", "replies", "tools"]
+__all__ = [
+    "book",
+    "cassettes",
+    "endings",
+    "history",
+    "media",
+    "replies",
+    "runs",
+    "secrets",
+    "tools",
+]

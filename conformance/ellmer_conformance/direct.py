@@ -1,0 +1,112 @@
+"""Plays a case without a cassette: the session talks to the strict server itself.
+
+What an adapter sends is read from the server's journal, so any HTTP client will do. The server refuses what
+the provider refuses, at once and in its words. Nothing may be called but the server (`egress.py`), and every
+key in the environment is a canary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import replace
+from itertools import count
+
+from .adapters import Adapter, Endpoint
+from .canary import planted
+from .case import Case, Mode
+from .egress import watching
+from .endpoints import WHERE, endpoint
+from .exchange import Exchange
+from .neutral import Tool, Turn
+from .run import Run, Trouble
+from .runner import NotTestable, our_trouble
+from .runner import _adapters as faults
+from .runner import _close as close
+from .runner import _refused as declared_refusals
+from .runner import _Show as Show
+from .server import StrictServer
+from .wires import MODULES
+
+__all__ = ["Conversation", "play_direct"]
+
+_numbers = count(1)
+
+
+class Conversation:
+    """One case on the server: where to talk to, and what was said there."""
+
+    def __init__(self, server: StrictServer, wire: str, vendor: str, case: Case) -> None:
+        self.server, self.wire, self.vendor, self.case = server, wire, vendor, case
+        place = WHERE[wire, vendor]
+        host = "" if vendor == MODULES[wire].VENDOR else f"@{place.host}"
+        self.nonce = f"{next(_numbers)}{host}"
+        url = server.url(case.name, self.nonce) + place.path
+        self.endpoint: Endpoint = replace(endpoint(wire, vendor), base_url=url)
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """What went over the wire so far."""
+        found = self.server.exchanges(self.case.name, self.nonce)
+        return [replace(e, request=replace(e.request, wire=self.wire, vendor=self.vendor)) for e in found]
+
+    def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
+        """The trouble that nothing was said at all, unless a refusal came before any request."""
+        if self.exchanges or refused:
+            return None
+        errors = "".join(f"\nsend raised {error!r}" for error in raised if error)
+        return Trouble(f"no request reached {self.endpoint.base_url}{errors}", ours=False)
+
+
+def play_direct(
+    adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, *, server: StrictServer
+) -> Run:
+    """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
+    try:
+        return _play(adapter, Conversation(server, wire, vendor, case), mode)
+    except NotTestable as error:
+        trouble = Trouble(str(error), ours=False)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
+        trouble = our_trouble(error)
+    return Run(case, wire, vendor, mode, trouble=trouble)
+
+
+def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
+    wire, vendor, case = conversation.wire, conversation.vendor, conversation.case
+    refused = declared_refusals(adapter, wire, vendor, case)
+    show = Show(case, mode)
+    given = deepcopy(case.history), [replace(t, parameters=deepcopy(t.parameters)) for t in show.tools]
+    with ExitStack() as stack:
+        stack.enter_context(planted(WHERE[wire, vendor].key_vars))
+        elsewhere = stack.enter_context(watching(conversation.server.port))
+        with faults("session"):
+            session = adapter.session(
+                conversation.endpoint, system=case.system, tools=given[1], history=given[0]
+            )
+        stack.callback(close, session)
+        show._converse(session)
+        with faults("transcript"):
+            show.transcript = session.transcript()
+    return Run(
+        case=case,
+        wire=wire,
+        vendor=vendor,
+        mode=mode,
+        exchanges=conversation.exchanges,
+        replies=show.replies,
+        tool_runs=show.tool_runs,
+        transcript=show.transcript,
+        refused=refused,
+        elsewhere=elsewhere,
+        altered=_altered(case, *given),
+        trouble=conversation.unheard(refused, [reply.error for reply in show.replies]),
+    )
+
+
+def _altered(case: Case, history: Sequence[Turn], tools: Sequence[Tool]) -> list[str]:
+    """What is no longer as the caller passed it in."""
+    before = {tool.name: tool.parameters for tool in case.tools}
+    changed = [f"the schema of {tool.name}" for tool in tools if tool.parameters != before.get(tool.name)]
+    gone = ["the list of tools"] if len(tools) != len(case.tools) else []
+    return [*(["the history"] if list(history) != list(case.history) else []), *gone, *changed]

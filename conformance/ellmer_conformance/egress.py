@@ -1,0 +1,69 @@
+"""Who else was called: connections and name lookups of this process that do not go to the server of the test.
+
+An audit hook sees every socket of the process and cannot be taken out again; while nobody watches it does
+nothing. What goes elsewhere is refused, so that a test never leaves the machine. (A library that bypasses
+Python's sockets, such as uvloop, is not seen.)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from ipaddress import ip_address
+from typing import Any
+
+__all__ = ["Elsewhere", "watching"]
+
+_HOST_AT = {"socket.connect": 1, "socket.sendto": 1, "socket.getaddrinfo": 0, "socket.gethostbyname": 0}
+_watchers: list[tuple[int, list[str]]] = []
+
+
+class Elsewhere(ConnectionRefusedError):
+    """A connection that does not go where the session was told to go."""
+
+
+@contextmanager
+def watching(port: int) -> Iterator[list[str]]:
+    """Refuses and lists every other place than this port of this machine, each once, while the block runs."""
+    _install()
+    seen: list[str] = []
+    _watchers.append((port, seen))
+    try:
+        yield seen
+    finally:
+        _watchers.remove((port, seen))
+
+
+@cache
+def _install() -> None:
+    sys.addaudithook(_hook)
+
+
+def _hook(event: str, args: tuple[Any, ...]) -> None:
+    if not _watchers or event not in _HOST_AT:
+        return
+    port, seen = _watchers[-1]
+    where = _elsewhere(args[_HOST_AT[event]], port)
+    if where:
+        if where not in seen:
+            seen.append(where)
+        raise Elsewhere(f"{event} to {where}: the session was told to talk to 127.0.0.1:{port} alone")
+
+
+def _elsewhere(address: object, port: int) -> str:
+    """The place, if it is another one; `""` for ours, a local socket, and a wildcard to listen on."""
+    if isinstance(address, tuple):
+        ours = _is_local(str(address[0])) and address[1] == port
+        return "" if ours else f"{address[0]}:{address[1]}"
+    host = address.decode() if isinstance(address, bytes) else address
+    is_name = isinstance(host, str) and host and not host.startswith("/") and not _is_local(host)
+    return str(host) if is_name else ""
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
