@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Seque
 from contextlib import aclosing, closing
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, Self, TypeVar, overload
 
 from . import _prices
 from ._ask import arun, counted, run
@@ -24,11 +24,13 @@ from ._structured import Structured
 from ._toolbox import Toolbox
 from .content import Content, ContentText
 from .errors import EllmerWarning, UsageError
+from .frames import Library
 from .turns import AssistantTurn, Turn, UserTurn
 from .wire import Wire
 
 __all__ = ["Chat", "ToolMode"]
 
+T = TypeVar("T")
 Input = str | Content
 Shown = Content | Turn
 ToolMode = Literal["sequential", "concurrent"]
@@ -146,35 +148,78 @@ class Chat(Memory, Toolbox):
         shown = self._atalk(loop, echo_mode(echo), plan)
         return AsyncStream(shown, _picker(content), lambda: self._abandon(loop))
 
+    @overload
+    def chat_structured(
+        self,
+        *inputs: Input,
+        type: type[T],
+        convert: Literal[True] = True,
+        frame: None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "sequential",
+    ) -> T: ...
+    @overload
     def chat_structured(
         self,
         *inputs: Input,
         type: Any,
         convert: bool = True,
+        frame: Library | None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "sequential",
+    ) -> Any: ...
+    def chat_structured(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
     ) -> Any:
         """As `chat()`, but the last answer is data of `type` (a `type_…()`, a Python type, a model class).
 
-        With `convert`, it is checked and made what the type says; without, it is the JSON as it came. Raises
+        With `convert`, it is checked and made what the type says; without, it is the JSON as it came. An array of
+        objects becomes a data frame with `frame="pandas"` or `frame="polars"`. Raises
         `IncompleteResponseError` for an answer that was cut at a limit, `ConversionError` for data of another
         shape.
         """
-        wanted = Structured(type, convert=convert)
+        wanted = Structured(type, convert=convert, frame=frame)
         plan = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
         self._exhaust(inputs, echo_mode(echo), plan)
         return wanted.value(self._answer.text)
 
+    @overload
+    async def chat_structured_async(
+        self,
+        *inputs: Input,
+        type: type[T],
+        convert: Literal[True] = True,
+        frame: None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "concurrent",
+    ) -> T: ...
+    @overload
     async def chat_structured_async(
         self,
         *inputs: Input,
         type: Any,
         convert: bool = True,
+        frame: Library | None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "concurrent",
+    ) -> Any: ...
+    async def chat_structured_async(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
     ) -> Any:
         """`chat_structured()` without blocking."""
-        wanted = Structured(type, convert=convert)
+        wanted = Structured(type, convert=convert, frame=frame)
         plan = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
         await self._aexhaust(inputs, echo_mode(echo), plan)
         return wanted.value(self._answer.text)

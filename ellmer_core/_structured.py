@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from .errors import ConversionError
+from .frames import Library, columns_of, data_frame
 from .types import Type, TypeJsonSchema, TypeObject, convert, type_of
 
 __all__ = ["Structured"]
@@ -16,12 +17,14 @@ _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 class Structured:
     """What `chat_structured()` wants. Providers give objects only: another type travels as the one property of
-    an object. `sent` is the type to ask for."""
+    an object. `sent` is the type to ask for. With `frame`, an array of objects becomes a data frame."""
 
-    def __init__(self, type: Any, *, convert: bool = True) -> None:
-        self.type = type
-        self.convert = convert
+    def __init__(self, type: Any, *, convert: bool = True, frame: Library | None = None) -> None:
+        self.convert = convert or frame is not None
+        self.frame = frame
+        self.columns = columns_of(type, array=True) if frame else []
         wanted = type_of(type)
+        self.type = wanted if frame else type  # rows are dicts, whatever class the type is
         self.wrapped = not _is_object(wanted)
         self.sent: Type = TypeObject(properties={"wrapper": wanted}) if self.wrapped else wanted
 
@@ -38,7 +41,8 @@ class Structured:
                     f"The answer has no `wrapper`, where its value should be: {text[:200]!r}"
                 )
             data = data["wrapper"]
-        return convert(data, self.type) if self.convert else data
+        value = convert(data, self.type) if self.convert else data
+        return value if self.frame is None else data_frame(value, self.columns, self.frame)
 
 
 def _is_object(type: Type) -> bool:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from .content import ContentToolRequest, ContentToolResult
 from .errors import UsageError
 from .tools import ToolDef, tool
 
+if TYPE_CHECKING:
+    from .tools import FunctionTool
+
 __all__ = ["Toolbox"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
 Callback = Callable[[T], Awaitable[object] | object]
 
@@ -23,14 +28,14 @@ class Toolbox:
         self._on_request: list[Callback[ContentToolRequest]] = []
         self._on_result: list[Callback[ContentToolResult]] = []
 
-    def register_tool(self, tool_def: ToolDef | Callable[..., Any]) -> ToolDef:
+    def register_tool(self, tool_def: Callable[P, R]) -> FunctionTool[P, R]:
         """Lets the model ask for a tool, or for a function as `tool()` makes it one; returns the tool.
 
         Replaces one of the same name. Also good as a decorator.
         """
-        definition = tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
+        definition: Any = tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
         self._tools[definition.name] = definition
-        return definition
+        return definition  # type: ignore[no-any-return]  # a class for type checkers only
 
     def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
         """Registers several tools."""

@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
 from ._invoke import ainvoke, invoke
 from ._signature import Signature, has_default
@@ -27,6 +27,9 @@ from .errors import ToolReject, UsageError
 from .types import TypeObject, inner_type
 
 __all__ = ["ToolDef", "ainvoke", "invoke", "tool", "tool_annotations", "tool_reject"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,9 +70,23 @@ class ToolDef:
         return str(title) if title else in_words(self.name)
 
 
+if TYPE_CHECKING:
+
+    class FunctionTool(ToolDef, Generic[P, R]):
+        """A `ToolDef` whose call is known to type checkers to be its function's."""
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+
+class Decorator(Protocol):
+    """What `tool(name=…)` is: it makes a tool of a function."""
+
+    def __call__(self, function: Callable[P, R], /) -> FunctionTool[P, R]: ...
+
+
 @overload
 def tool(
-    function: Callable[..., Any],
+    function: Callable[P, R],
     description: str | None = None,
     *,
     name: str | None = None,
@@ -77,7 +94,7 @@ def tool(
     convert: bool = True,
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
-) -> ToolDef: ...
+) -> FunctionTool[P, R]: ...
 @overload
 def tool(
     function: None = None,
@@ -88,7 +105,7 @@ def tool(
     convert: bool = True,
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
-) -> Callable[[Callable[..., Any]], ToolDef]: ...
+) -> Decorator: ...
 def tool(
     function: Callable[..., Any] | None = None,
     description: str | None = None,
@@ -98,7 +115,7 @@ def tool(
     convert: bool = True,
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
-) -> ToolDef | Callable[[Callable[..., Any]], ToolDef]:
+) -> Any:
     """Makes a tool of a function; also as decorator, `@tool` or `@tool(name="…")`.
 
     `description` and `arguments` come from the docstring and the signature unless given; `arguments` maps
