@@ -29,20 +29,24 @@ def subschemas(schema: Any) -> Iterator[Json]:
     yield from subschemas(schema.get("items"))
 
 
-def strict_problem(schema: Any, *, numbers: bool = False) -> str | None:
-    """Why a strict schema is refused, in the provider's words; with `numbers`, bounds of numbers count too."""
-    for each in subschemas(schema):
-        kind = each.get("type")
-        if kind == "object" and each.get("additionalProperties") is not False:
+def strict_problem(schema: Any) -> str | None:
+    """Why a strict schema is refused, in the provider's words."""
+    found = list(subschemas(schema))
+    lists = [each["minItems"] for each in found if each.get("type") == "array" and "minItems" in each]
+    if many := [count for count in lists if count not in (0, 1)]:
+        return f"For 'array' type, 'minItems' values other than 0 or 1 are not supported (got: {many})"
+    return next((problem for each in found if (problem := _problem(each))), None)
+
+
+def _problem(schema: Json) -> str | None:
+    kind, told = schema.get("type"), "is not supported"
+    if kind == "object":
+        if schema.get("additionalProperties") is not False:
             return "For 'object' type, 'additionalProperties' must be explicitly set to false"
-        properties = each.get("properties")
-        if isinstance(properties, dict) and any(isinstance(value, bool) for value in properties.values()):
-            return "For 'object' type, property 'properties' is not supported"
-        if numbers and kind in {"integer", "number"}:
-            for key in _NUMERIC:
-                if key in each:
-                    return f"For '{kind}' type, property '{key}' is not supported"
-    return None
+        bare = any(isinstance(value, bool) for value in object_of(schema.get("properties")).values())
+        return f"For 'object' type, property 'properties' {told}" if bare else None
+    bounds = {"integer": _NUMERIC, "number": _NUMERIC, "array": ("maxItems",)}.get(str(kind), ())
+    return next((f"For '{kind}' type, property '{key}' {told}" for key in bounds if key in schema), None)
 
 
 def optional_count(schema: Any) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import messages
-from ...wires.values import decoded
+from ...wires.values import decoded, elements
 from .._media import IMAGE_TYPES, PNG, sniffed
 from ._book import ASK, IMAGE, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks, turns
@@ -80,9 +80,10 @@ def text_blocks_have_text(request: Request) -> Iterator[Finding]:
 
     Fix: leave empty blocks out of what you send back.
     """
-    for pointer, _, block in all_blocks(request.body):
-        if block.get("type") == "text" and isinstance(block.get("text"), str):
-            yield met(pointer) if block["text"] else broken(pointer, "the text is empty")
+    for pointer, message in messages(request.body):
+        for place, block in elements(message.get("content"), f"{pointer}/content"):
+            if block.get("type") == "text" and isinstance(block.get("text"), str):
+                yield met(place) if block["text"] else broken(place, "the text is empty")
 
 
 @book.rule(

@@ -319,7 +319,8 @@ def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
         last = found[-1]
         kinds = {str(block.get("type")) for _, block in last.blocks}
         paused = any(kind.startswith(("server_", "mcp_")) or kind.endswith("_tool_result") for kind in kinds)
-        prefill = last.role == "assistant" and not paused and "tool_use" not in kinds
+        said = any(block.get("text") for _, block in last.blocks)
+        prefill = last.role == "assistant" and said and not paused and "tool_use" not in kinds
         yield broken(last.pointer, "the assistant has the last word") if prefill else met(last.pointer)
 
 

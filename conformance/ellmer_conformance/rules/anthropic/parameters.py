@@ -80,7 +80,7 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
     for place, format in _formats(request.body):
         if isinstance(format.get("schema"), dict):
             pointer = f"/{place.replace('.', '/')}/schema"
-            reason = strict_problem(format["schema"], numbers=True)
+            reason = strict_problem(format["schema"])
             facts = {"place": f"{place}.schema", "reason": reason}
             yield broken(pointer, reason, **facts) if reason else met(pointer)
 
@@ -213,13 +213,9 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, max_tokens=1024, thinking=THINKING)],
 )
 def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
-    """A thinking budget is smaller than `max_tokens`, unless thinking is interleaved with tools."""
+    """A thinking budget is smaller than `max_tokens`, unless there are tools, with which thinking may interleave."""
     budget, limit = _budget(request), request.body.get("max_tokens")
-    headers = {key.lower(): value for key, value in request.headers.items()}
-    interleaved = bool(request.body.get("tools")) and (
-        "anthropic-version" not in headers or "interleaved" in headers.get("anthropic-beta", "")
-    )  # recorders drop headers
-    if budget is not None and isinstance(limit, int) and not interleaved:
+    if budget is not None and isinstance(limit, int) and not request.body.get("tools"):
         place, problem = (
             "/max_tokens",
             f"the limit of {limit} tokens leaves nothing beside {budget} of thinking",

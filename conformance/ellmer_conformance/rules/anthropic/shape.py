@@ -31,7 +31,7 @@ FOREIGN = frozenset(
         "function_call_output tool_call function inlineData functionCall functionResponse toolUse toolResult"
     )
 )
-SOURCES = {"image": ("base64", "url"), "document": ("base64", "content", "text", "url")}
+SOURCES = {"image": ("base64", "file", "url"), "document": ("base64", "content", "file", "text", "url")}
 
 
 @book.rule(
@@ -181,7 +181,7 @@ def blocks_are_anthropics(request: Request) -> Iterator[Finding]:
     "REQ-011",
     MUST,
     REJECT,
-    source=["recorded refusals of the source type `file` without its beta header (claude-sonnet-4-5)", SDK],
+    source=["the same text is recorded, of `file` without its beta header (claude-sonnet-4-5)", SDK],
     refusal=refused(
         "{place}.source: Input tag '{type}' found using 'type' does not match any of the expected tags: {expected}"
     ),
@@ -189,15 +189,13 @@ def blocks_are_anthropics(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user({"type": "image", "source": {"type": "data_url", "data": ""}}))],
 )
 def sources_are_known(request: Request) -> Iterator[Finding]:
-    """Media comes as `base64` or `url`, a document also as `text` or `content`; `file` needs a beta header."""
-    headers = {key.lower() for key in request.headers}
-    files = "anthropic-version" not in headers or "anthropic-beta" in headers  # recorders drop headers
+    """Media comes as `base64`, `url` or `file`, a document also as `text` or `content`."""
     for pointer, place, block in all_blocks(request.body):
         source = block.get("source")
         tags = SOURCES.get(str(block.get("type")))
         if tags and isinstance(source, dict) and isinstance(source.get("type"), str):
             kind = source["type"]
-            known = kind in tags or (kind == "file" and files)
+            known = kind in tags
             facts = {"place": place, "type": kind, "expected": ", ".join(f"'{tag}'" for tag in tags)}
             problem = f"{kind!r} is no source here"
             yield met(f"{pointer}/source") if known else broken(f"{pointer}/source", problem, **facts)

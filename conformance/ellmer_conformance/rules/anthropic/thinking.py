@@ -45,7 +45,9 @@ def thoughts_are_signed(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/deepset-ai/haystack-core-integrations/issues/2146",
         "https://github.com/Kilo-Org/kilocode/issues/5219",
+        "newer versions of the API are said to turn thinking off for such a request instead",
     ],
+    preview=True,
     refusal=refused(
         "messages.{turn}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When "
         "`thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost "

@@ -17,7 +17,7 @@ from ...rule import Check, Finding, broken, met
 from ...wires.bedrock import messages
 from ...wires.values import object_of
 from ..anthropic import book as anthropic
-from ..anthropic._schemas import strict_problem, subschemas
+from ..anthropic._schemas import strict_problem
 from ._blocks import specs
 from ._book import (
     ASK,
@@ -185,7 +185,7 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     """In a strict tool every object sets `additionalProperties: false`; neither numbers nor lists are bounded."""
     for index, (pointer, tool) in enumerate(specs(request.body)):
         if tool.get("strict") is True:
-            reason = _unsupported(object_of(tool.get("inputSchema")).get("json"))
+            reason = strict_problem(object_of(tool.get("inputSchema")).get("json"))
             place = f"{pointer}/inputSchema/json"
             yield broken(place, reason, index=index, reason=reason) if reason else met(place)
 
@@ -210,22 +210,8 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
     for key in path:
         definition = object_of(definition).get(key)
     if isinstance(definition, dict) and isinstance(definition.get("schema"), str):
-        place, reason = f"/{'/'.join(path)}/schema", _unsupported(_loaded(definition["schema"]))
+        place, reason = f"/{'/'.join(path)}/schema", strict_problem(_loaded(definition["schema"]))
         yield broken(place, reason, reason=reason) if reason else met(place)
-
-
-def _unsupported(schema: Any) -> str | None:
-    """Why the grammar compiler refuses a schema, in its words."""
-    for each in subschemas(schema):
-        if each.get("type") == "array" and "maxItems" in each:
-            return "For 'array' type, property 'maxItems' is not supported"
-    fewest = [
-        each["minItems"] for each in subschemas(schema) if each.get("type") == "array" and "minItems" in each
-    ]
-    many = [count for count in fewest if count not in (0, 1)]
-    if many:
-        return f"For 'array' type, 'minItems' values other than 0 or 1 are not supported (got: {many})"
-    return strict_problem(schema, numbers=True)
 
 
 def _loaded(text: str) -> Any:

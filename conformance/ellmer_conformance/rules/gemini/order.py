@@ -56,7 +56,7 @@ def the_user_starts(request: Request) -> Iterator[Finding]:
 
     Why: history was cut. Fix: put a user content in front; an empty text is enough.
     """
-    for turn in turns(request)[:1]:
+    for turn in turns(request)[:1] if not get(request.body, "cachedContent") else ():
         calls = turn.model and bool(turn.of("functionCall"))
         yield broken(turn.pointer, "the conversation starts with a call") if calls else met(turn.pointer)
 
@@ -73,9 +73,10 @@ def the_user_starts(request: Request) -> Iterator[Finding]:
 def responses_follow_calls(request: Request) -> Iterator[Finding]:
     """A turn with function responses comes right behind a turn with function calls."""
     before: Turn | None = None
+    cached = bool(get(request.body, "cachedContent"))  # the call may be in there
     for turn in turns(request):
         for pointer, _ in turn.of("functionResponse")[:1] if not turn.model else ():
-            called = bool(before and before.model and before.of("functionCall"))
+            called = bool(before and before.model and before.of("functionCall")) or (cached and not before)
             yield met(pointer) if called else broken(pointer, "a response, and no call before it")
         before = turn
 

@@ -32,8 +32,8 @@ CONFIG = frozenset(
 )
 SCHEMA = frozenset(
     words(
-        "any_of default description enum example format items max_items max_length max_properties maximum min_items "
-        "min_length min_properties minimum nullable pattern properties property_ordering required title type"
+        "$defs $ref any_of default defs description enum example format items max_items max_length max_properties maximum min_items "
+        "min_length min_properties minimum nullable pattern properties property_ordering ref required title type"
     )
 )
 CLOSED = {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": False}

@@ -14,7 +14,7 @@ from ._book import ADD, ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, cal
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 OLD = ("gemini-1*", "gemini-2*")
-SEARCH = ("googleSearch", "googleSearchRetrieval", "urlContext", "googleMaps")
+SEARCH = ("googleSearch", "googleSearchRetrieval", "urlContext")
 
 
 @book.rule(
@@ -128,9 +128,11 @@ def functions_or_search(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusals (gemini-2.5-flash-lite)",
     refusal=refused("Unsupported MIME type: {type}"),
-    models=OLD,
-    examples=[body(user(IMAGE))],
-    counterexamples=[body(user({"inlineData": {"mimeType": "image/gif", "data": PNG}}))],
+    models=["gemini-2.5-flash-lite*"],
+    examples=[body(user(IMAGE), named="gemini-2.5-flash-lite")],
+    counterexamples=[
+        body(user({"inlineData": {"mimeType": "image/gif", "data": PNG}}), named="gemini-2.5-flash-lite")
+    ],
 )
 def media_types_are_taken(request: Request) -> Iterator[Finding]:
     """Inline media is of a type the model takes: no GIF, and no parameters behind the type.

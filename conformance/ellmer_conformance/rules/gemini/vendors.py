@@ -12,6 +12,7 @@ VERTEX = book.extend(
     without=["SCH-004"],  # its schemas take some of these keys, and which is not studied
     STO_010={"preview": True},
     IMG_006={"preview": True},
+    REQ_020={"preview": True},
     TRM_003={"preview": False},
     REQ_013={
         "preview": False,

@@ -89,7 +89,17 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
         code="unsupported_parameter",
         param="stop",
     ),
-    models=["o1-mini*", "o3*", "o4-mini*", "gpt-5", "gpt-5-mini*", "gpt-5-nano*", "gpt-5.6*", *NO_CHAT],
+    models=[
+        "o1-mini*",
+        "o3",
+        "o3-2025*",
+        "o4-mini*",
+        "gpt-5",
+        "gpt-5-mini*",
+        "gpt-5-nano*",
+        "gpt-5.6*",
+        *NO_CHAT,
+    ],
     examples=[body(ASK, model="gpt-5-mini", stop=None)],
     counterexamples=[body(ASK, model="gpt-5.6-luna", stop=["\n"])],
 )

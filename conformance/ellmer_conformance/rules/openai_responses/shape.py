@@ -206,6 +206,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     examples=[body(ASK, call("a"), output("a"), tools=[TOOL])],
     counterexamples=[
         body(ASK, {"role": "assistant"}),
+        body(ASK, {"id": "msg_1"}),
         body(ASK, tools=[{"type": "function", "function": TOOL}]),
         body(ASK, tools=[{"type": "file_search"}]),
         body(ASK, text={"format": {"type": "json_schema", "schema": {}}}),
@@ -218,6 +219,7 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     Fix: see the path in the message. A tool is flat here; nested under `function` it is Chat Completions'.
     """
     needs = {
+        "": ("content",),  # what has no type is a message
         "message": ("content",),
         "function_call": ("call_id", "name", "arguments"),
         "function_call_output": ("call_id", "output"),
