@@ -83,7 +83,7 @@ class Server:
                 threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
 
     def talk(self, connection):
-        with connection, contextlib.suppress(OSError), connection.makefile("rb") as lines:
+        with connection, contextlib.suppress(OSError, ValueError), connection.makefile("rb") as lines:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while first := lines.readline():
                 headers = dict(
