@@ -1,24 +1,24 @@
 """The pytest plugin behind `conformance run`: parameters from adapters and cases, and the report.
 
 Options: `--adapter`, `--wire`, `--vendor`, `--case`, `--mode` (each may be repeated, globs allowed),
-`--cassettes`, `--snapshots`, `--report`, `--record`. Works under pytest-xdist: rows travel to the controller
-in the tests' reports.
+`--cassettes`, `--snapshots`, `--report`, `--baseline`, `--record`. Works under pytest-xdist: what a play gave
+travels to the controller in the test's report.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
+from .baseline import FILE, Baseline, BaselineError, load
 from .cases import scripts
-from .report import Report, Row, rows
+from .report import Report, Row, finished, forms, judged
+from .report.matrix import console, print_report
 from .selection import FILTERS, Play, UnknownChoice, inexpressible, select
 from .snapshots import Transcript
 
@@ -34,7 +34,11 @@ class Stage:
     cassettes: Path
     record: bool
     server: Callable[[str], str] | None
-    report: Callable[[Run, Sequence[Verdict]], None]
+    report: Callable[[Run, Sequence[Verdict]], list[Row]]
+
+
+_KEPT = pytest.StashKey[Report]()
+_BASELINE = pytest.StashKey[Baseline]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,7 +51,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(f"--{name}", action="append", default=[], help=f"only this {name} (glob, repeatable)")
     group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
     group.addoption("--snapshots", default="conformance/snapshots", help="folder of the frozen transcripts")
-    group.addoption("--report", default="", help="folder for report.json and junit.xml")
+    group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
+    group.addoption("--baseline", default="", help=f"expected failures [{FILE}, where there is one]")
     group.addoption("--record", action="store_true", help="record again instead of replaying")
     group.addoption("--live", action="store_true", help="with --record: from the real API or not at all")
 
@@ -82,10 +87,14 @@ def stage(request: pytest.FixtureRequest, _strict_server: Callable[[str], str] |
     scene: Play = request.getfixturevalue("scene")
     config = request.config
 
-    def report(run: Run, verdicts: Sequence[Verdict]) -> None:
-        found = rows(scene.adapter.name, run, verdicts)
-        kept = {"rows": [asdict(row) for row in found], "cassette": {run.cassette: run.recorded_from}}
-        request.node.user_properties.append(("conformance", json.dumps(kept)))
+    def report(run: Run, verdicts: Sequence[Verdict]) -> list[Row]:
+        found = judged(scene.adapter.name, run, verdicts)
+        found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
+        request.node.stash[_KEPT] = found
+        request.node.user_properties += [
+            (row.rule, f"{row.level} {row.verdict}") for row in found.rows if row.verdict != "not-applicable"
+        ]
+        return found.rows
 
     return Stage(Path(config.getoption("cassettes")), config.getoption("record"), _strict_server, report)
 
@@ -96,37 +105,76 @@ def transcript(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(Transcript)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Puts what the play gave into the test's report, as JSON, which is how it leaves a worker."""
+    report = yield
+    if report.when == "call" and _KEPT in item.stash:
+        vars(report)["conformance"] = item.stash[_KEPT].as_json()
+    return report
+
+
 class Collector:
-    """Gathers the rows from the tests' reports, wherever they ran, and writes and prints them at the end."""
+    """Gathers what the tests' reports bring, wherever they ran; settles it, writes and prints it at the end."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
+        self.parts: list[Report] = []
         self.report = Report()
+        self.crashes: list[str] = []  # tests that could not be set up, or a recording that was refused
+        self.whole = not any(config.getoption(name) for name in FILTERS)  # nothing was left out
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Takes the rows of a finished test."""
-        if report.when == "call":
-            for name, value in report.user_properties:
-                if name == "conformance":
-                    kept = json.loads(str(value))
-                    self.report.rows += [Row(**row) for row in kept["rows"]]
-                    self.report.cassettes |= kept["cassette"]
+        """Takes what a finished test brings."""
+        if report.when == "call" and hasattr(report, "conformance"):
+            self.parts.append(Report.from_json(report.conformance))
+        elif report.failed:
+            self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
+
+    def pytest_deselected(self) -> None:
+        """Some plays are left out."""
+        self.whole = False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Settles what only the whole run can tell: the baseline's entries, the score, the exit code."""
+        self.report = Report.joined(self.parts)
+        self.report.skipped = list(inexpressible(self.config.getoption("adapter")))
+        whole = self.whole and not (session.shouldstop or session.shouldfail)
+        rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
+        self.report.rows, self.report.problems = rows, problems
+        finished(self.report)
+        if self.report.exit_code and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+            session.exitstatus = self.report.exit_code
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Prints the matrix; writes report.json."""
-        self.report.skipped = list(inexpressible(self.config.getoption("adapter")))
+        """Prints the matrix; writes every form of the report."""
+        for crash in self.crashes if self.config.getoption("tbstyle") == "no" else ():
+            terminalreporter.write_line(crash)
+        if not self.report.rows:
+            return
+        terminalreporter.ensure_newline()
+        print_report(self.report, console(terminalreporter._tw._file))  # noqa: SLF001 - no public way to its stream
         folder = self.config.getoption("report")
-        if folder:
-            self.report.write(Path(folder) / "report.json")
-        if self.report.rows:
-            terminalreporter.ensure_newline()
-            self.report.print(Console(file=terminalreporter._tw._file, soft_wrap=True))  # noqa: SLF001 - no public way to its stream
-        if folder:
-            terminalreporter.write_line(f"wrote {Path(folder) / 'report.json'}")
+        for path in forms.write(self.report, Path(folder)) if folder else ():
+            terminalreporter.write_line(f"wrote {path}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The controller collects; workers only report."""
     Transcript.folder = config.rootpath / config.getoption("snapshots")
+    config.stash[_BASELINE] = _baseline(config.getoption("baseline"))
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Collector(config), "conformance-collector")
+
+
+def _baseline(name: str) -> Baseline:
+    path = Path(name or FILE)
+    if not name and not path.exists():
+        return Baseline()
+    try:
+        return load(path)
+    except BaselineError as error:
+        raise pytest.UsageError(str(error)) from None

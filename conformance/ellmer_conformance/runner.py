@@ -7,15 +7,26 @@ or, with a key in the environment, goes live. The adapter sees the same URLs eac
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ellmer_harness import (
+    CassetteError,
+    Miss,
+    NotIntercepted,
+    Refused,
+    SecretFound,
+    Sent,
+    Tape,
+    Unused,
+    use_cassette,
+)
 from ellmer_harness import Exchange as Taped
-from ellmer_harness import Miss, Sent, Tape, Unused, use_cassette
 
 from . import rules, wires
 from .adapters import Adapter, Session
@@ -25,9 +36,13 @@ from .exchange import Exchange, Request, Response
 from .neutral import Reply, Tool
 from .rule import Verdict, verdict
 from .rules import behaviour
-from .run import Run, ToolRun
+from .run import Run, ToolRun, Trouble
 
-__all__ = ["cassette_path", "judge", "play"]
+__all__ = ["NotTestable", "attempt", "cassette_path", "judge", "our_trouble", "play"]
+
+
+class NotTestable(Exception):
+    """The adapter cannot be put to this test: it broke outside of `send`, or sent nothing that could be seen."""
 
 
 def cassette_path(wire: str, vendor: str, case: Case, mode: Mode) -> Path:
@@ -47,10 +62,13 @@ def play(
     record: bool = False,
     server: Callable[[str], str] | None = None,
 ) -> Run:
-    """One case, one wire format, one mode. `server(case)` gives the strict server's URL to record from."""
+    """One case, one wire format, one mode. `server(case)` gives the strict server's URL to record from.
+
+    Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
+    """
     live = record and live_key(wire, vendor) is not None
     where = cassette_path(wire, vendor, case, mode)
-    refused = adapter.capabilities(wire, vendor).refused(case.needs)
+    refused = _refused(adapter, wire, vendor, case)
     tape = use_cassette(
         cassettes / where,
         mode="rewrite" if record else "replay",
@@ -62,9 +80,9 @@ def play(
         rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.name}",
     )
     show = _Show(case, mode)
-    session = adapter.session(
-        endpoint(wire, vendor, live=live), system=case.system, tools=show.tools, history=case.history
-    )
+    where_to = endpoint(wire, vendor, live=live)
+    with _adapters("session"):
+        session = adapter.session(where_to, system=case.system, tools=show.tools, history=case.history)
     taped = show.perform(session, tape)
     return Run(
         case=case,
@@ -84,8 +102,31 @@ def play(
     )
 
 
+def attempt(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, **where: Any) -> Run:
+    """`play`; what prevents a judgement is the run's trouble. A recording that is refused is still raised."""
+    try:
+        return play(adapter, wire, vendor, case, mode, **where)
+    except (Refused, SecretFound):
+        raise
+    except NotTestable as error:
+        trouble = Trouble(str(error), ours=False)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
+        trouble = our_trouble(error)
+    return Run(case, wire, vendor, mode, trouble=trouble)
+
+
+def our_trouble(error: Exception) -> Trouble:
+    """A fault of the suite or the harness, with the place it comes from."""
+    if isinstance(error, CassetteError):
+        return Trouble(str(error), ours=True)
+    frames = traceback.format_exception(error)[-3:]
+    return Trouble(f"{type(error).__name__}: {error}\n{''.join(frames)}", ours=True)
+
+
 def judge(run: Run) -> list[Verdict]:
-    """What every rule says: of each request, added up, and of the whole run."""
+    """What every rule says: of each request, added up, and of the whole run; of a run in trouble, only that."""
+    if run.trouble:
+        return [verdict(behaviour.book.rules["RUN-001"], run)]
     book = rules.book(run.wire, run.vendor)
     found: dict[str, list[Verdict]] = defaultdict(list)
     for index, exchange in enumerate(run.exchanges):
@@ -112,13 +153,20 @@ class _Show:
         """Plays all steps; returns the exchanges."""
         taped: list[Taped] = []
         try:
-            with tape as opened, closing(session):
+            with tape as opened, ExitStack() as stack:
+                stack.callback(_close, session)
                 taped = opened.exchanges
                 self.recorded_from = opened.recorded_from
                 self._converse(session)
-                self.transcript = session.transcript()
+                with _adapters("transcript"):
+                    self.transcript = session.transcript()
         except Miss as miss:
+            if isinstance(miss.__context__, CassetteError):  # the recording is broken, not the request
+                raise miss.__context__ from None
             self.misses.append(str(miss))
+        except NotIntercepted as error:
+            raised = "".join(f"\nsend raised {reply.error!r}" for reply in self.replies if reply.error)
+            raise NotTestable(f"{error}{raised}") from error
         except Unused as unused:
             self.unplayed.append(str(unused))
         return taped
@@ -139,6 +187,34 @@ class _Show:
                 self.replies.append(await session.asend(ask.parts, stream=self.mode == "async-stream"))
             except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
                 self.replies.append(Reply(error=error))
+
+
+def _close(session: Session) -> None:
+    with _adapters("close"):
+        session.close()
+
+
+@contextmanager
+def _adapters(method: str) -> Iterator[None]:
+    """What is raised inside is the adapter's fault. (What `send` raises is a reply.)"""
+    try:
+        yield
+    except NotTestable:
+        raise
+    except Exception as error:
+        raise NotTestable(f"{method}() raised {type(error).__name__}: {error}") from error
+
+
+def _refused(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:
+    """Which of the capabilities that the case needs the adapter declares as refused."""
+    with _adapters("capabilities"):
+        able = adapter.capabilities(wire, vendor)
+        for need in case.needs:
+            if getattr(able, need) not in {"native", "pointer", "refused"}:
+                raise NotTestable(
+                    f"{need} is declared as {getattr(able, need)!r}: say native, pointer or refused"
+                )
+        return able.refused(case.needs)
 
 
 def _watched(tool: Tool, runs: list[ToolRun]) -> Tool:

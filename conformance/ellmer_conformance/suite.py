@@ -12,9 +12,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from .plugin import Stage
+from .report import FAILING, Row
 from .rule import Verdict
 from .run import Run
-from .runner import judge, play
+from .runner import attempt, judge, our_trouble
 from .selection import Play
 from .transcript import normalised
 
@@ -23,7 +24,7 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 def test_conformance(scene: Play, stage: Stage, transcript: SnapshotAssertion) -> None:
     """The adapter keeps every rule that the case touches."""
-    run = play(
+    run = attempt(
         scene.adapter,
         scene.wire,
         scene.vendor,
@@ -33,11 +34,23 @@ def test_conformance(scene: Play, stage: Stage, transcript: SnapshotAssertion) -
         record=stage.record,
         server=stage.server,
     )
-    verdicts = judge(replace(run, snapshot_diff=_difference(run, scene, transcript)))
-    stage.report(run, verdicts)
-    failures = [_sentence(v) for v in verdicts if v.outcome == "fail"]
-    if failures:
-        pytest.fail("\n\n".join(failures), pytrace=False)
+    rows = stage.report(*_judged(run, scene, transcript))
+    broken = [row for row in rows if row.verdict in FAILING or row.verdict == "harness-error"]
+    if broken:
+        pytest.fail("\n\n".join(map(_sentence, broken)), pytrace=False)
+    expected = [f"{row.rule}: {row.reason} ({row.issue})" for row in rows if row.verdict == "expected-fail"]
+    if expected:
+        pytest.xfail("; ".join(expected))
+
+
+def _judged(run: Run, scene: Play, transcript: SnapshotAssertion) -> tuple[Run, list[Verdict]]:
+    """The run and what the rules say; a rule that breaks is our trouble, not the adapter's failure."""
+    try:
+        run = replace(run, snapshot_diff=_difference(run, scene, transcript))
+        return run, judge(run)
+    except Exception as error:  # noqa: BLE001 - see above
+        run = replace(run, trouble=our_trouble(error))
+        return run, judge(run)
 
 
 def _difference(run: Run, scene: Play, frozen: SnapshotAssertion) -> str | None:
@@ -52,11 +65,9 @@ def _difference(run: Run, scene: Play, frozen: SnapshotAssertion) -> str | None:
     return _COLOUR.sub("", "\n".join(assertion.get_assert_diff()))
 
 
-def _sentence(verdict: Verdict) -> str:
-    rule, violation = verdict.rule, verdict.violations[0]
-    refusal = violation.refusal
-    said = f"\n  the provider says ({refusal.status}): {refusal.message}" if refusal else ""
+def _sentence(row: Row) -> str:
+    said = f"\n  the provider says ({row.status}): {row.provider_error}" if row.provider_error else ""
     return (
-        f"{rule.id} ({rule.level}): {rule.sentence}\n  at {violation.pointer}: {violation.message}{said}"
-        f"\n  more: conformance explain {rule.id}"
+        f"{row.rule} ({row.level}, {row.verdict}) at {row.pointer}: {row.message}{said}"
+        f"\n  more: {row.explain_command}"
     )

@@ -34,12 +34,22 @@ def filters(function: F) -> F:
 @click.command("run")
 @filters
 @click.option("--cassettes", type=click.Path(path_type=Path), default=Path("cassettes"), show_default=True)
-@click.option("--report", type=click.Path(path_type=Path), help="Folder for report.json and junit.xml.")
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    help="Folder for report.json, JUnit, SARIF, Markdown, the HTML page and badges.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Expected failures [conformance-baseline.toml, where there is one].",
+)
 @click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def command(
     cassettes: Path,
     report: Path | None,
+    baseline: Path | None,
     workers: int,
     pytest_args: tuple[str, ...],
     **wanted: tuple[str, ...],
@@ -54,7 +64,9 @@ def command(
             f"There is no folder {cassettes}. Run this where your cassettes are, name them with --cassettes, "
             "or make them with `conformance record`."
         )
-    sys.exit(run(cassettes, report, wanted, [*pytest_args, *(["-n", str(workers)] if workers else [])]))
+    more = ["--tb=no", *([f"--baseline={baseline}"] if baseline else [])]
+    more += ["-n", str(workers)] if workers else []
+    sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
 
 
 def run(
@@ -67,7 +79,7 @@ def run(
     import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
 
     arguments = ["--pyargs", "ellmer_conformance.suite", "-p", "ellmer_conformance.plugin"]
-    arguments += ["-q", "--no-header", f"--cassettes={cassettes}"]
+    arguments += ["-q", "-rN", "--no-header", f"--cassettes={cassettes}"]
     narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]
     arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:

@@ -1,0 +1,22 @@
+"""What a run of the suite found, and every form in which people read it.
+
+`values` holds rows and reports, `evidence` makes them of a play, `document` writes and reads `report.json`, `score`
+counts; `matrix`, `markdown`, `html`, `sarif` and `badge` each write one form.
+"""
+
+from .document import UnreadableReport, finished, read, schema, write
+from .evidence import judged
+from .values import FAILING, Play, Report, Row
+
+__all__ = [
+    "FAILING",
+    "Play",
+    "Report",
+    "Row",
+    "UnreadableReport",
+    "finished",
+    "judged",
+    "read",
+    "schema",
+    "write",
+]

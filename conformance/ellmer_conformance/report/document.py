@@ -1,0 +1,102 @@
+"""`report.json`: finished, written, read again."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from .. import rules
+from ..requirements import requirements
+from ..rule import Rule
+from ..rules import behaviour
+from .score import score
+from .values import VERSION, Report
+
+__all__ = ["UnreadableReport", "finished", "read", "schema", "write"]
+
+_BY_LINE = ("plays", "results")  # one a line: readable, and half the size
+
+
+class UnreadableReport(ValueError):
+    """A file that is no report, or one of a later version; the message says which and what to do."""
+
+
+def finished(report: Report) -> Report:
+    """With what depends on all of it: the score, and the texts of the rules that were judged."""
+    required = requirements()
+    report.requirements, report.score = required.id, score(report.rows, required)
+    report.tool = {"name": "ellmer-conformance", "version": version("ellmer-core")}
+    asked = dict.fromkeys((row.wire, row.vendor, row.rule) for row in report.rows)
+    report.rules = [found for key in asked if (found := _text(*key))]
+    return report
+
+
+def _text(wire: str, vendor: str, id: str) -> dict[str, Any] | None:
+    found: Rule | None = rules.book(wire, vendor).rules.get(id) or behaviour.book.rules.get(id)
+    if found is None:
+        return None
+    return {
+        "id": id,
+        "wire": wire,
+        "vendor": vendor,
+        "level": found.level.value,
+        "kind": found.kind.value,
+        "preview": found.preview,
+        "sentence": found.sentence,
+        "explain": found.explain,
+        "source": list(found.source),
+    }
+
+
+def write(report: Report, path: Path) -> None:
+    """Writes `report.json`, in one piece."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staged = path.with_suffix(".tmp")
+    staged.write_text(_dumped(report.as_json()), encoding="utf-8")
+    staged.replace(path)
+
+
+def read(path: Path) -> Report:
+    """A report that was written. Raises UnreadableReport."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnreadableReport(
+            f"{path} cannot be read: {error.strerror}. `conformance run --report FOLDER` writes FOLDER/report.json"
+        ) from error
+    except ValueError as error:
+        raise UnreadableReport(f"{path} is no JSON: {error}") from error
+    if not isinstance(document, dict) or "version" not in document or "results" not in document:
+        raise UnreadableReport(f"{path} is no report of the conformance suite")
+    if document["version"] != VERSION:
+        raise UnreadableReport(
+            f"{path} is a report of version {document['version']}, and this reads version {VERSION}: update, or run again"
+        )
+    try:
+        return Report.from_json(document)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UnreadableReport(
+            f"{path} is damaged: {type(error).__name__} {error}. Run the suite again"
+        ) from error
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of `report.json`."""
+    text = files(__package__).joinpath("report.schema.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _dumped(document: dict[str, Any]) -> str:
+    """JSON with each member on a line of its own, and each row, too."""
+    members = []
+    for name, value in document.items():
+        if name in _BY_LINE and value:
+            text = "[\n" + ",\n".join(f"  {json.dumps(each, ensure_ascii=False)}" for each in value) + "\n ]"
+        else:
+            text = json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n ")
+        members.append(f" {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(members) + "\n}\n"

@@ -1,0 +1,139 @@
+"""The report on a terminal: a matrix of cases, what failed and why, and the score."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..case import MODES
+from .score import sentence
+from .values import Report, Row, worst
+
+__all__ = ["MARKS", "console", "print_report"]
+
+#: How a verdict looks: a mark of one cell's width, a style.
+MARKS = {
+    "pass": ("✓", "green"),
+    "fail": ("✗", "bold red"),
+    "warn": ("!", "yellow"),
+    "expected-fail": ("x", "yellow"),
+    "unexpected-pass": ("+", "bold red"),
+    "not-testable": ("?", "bold red"),
+    "harness-error": ("E", "bold magenta"),
+    "refused-as-declared": ("-", "green"),
+    "not-applicable": ("·", "dim"),
+}
+_WIDE = 250  # columns where nobody looks at a screen: a log wraps by itself
+_SHOWN = 12  # lines of a message
+
+Place = tuple[str, str]
+
+
+def console(file: IO[str]) -> Console:
+    """A console that breaks no table where the output is no terminal."""
+    found = Console(file=file)
+    return found if found.is_terminal else Console(file=file, width=_WIDE)
+
+
+def print_report(report: Report, to: Console) -> None:
+    """The matrix of each adapter, each failure once, and the score."""
+    for adapter in report.adapters:
+        for table in _tables(adapter, [row for row in report.rows if row.adapter == adapter], to.width):
+            to.print(table)
+    to.print(_legend(report.rows))
+    for group in _grouped(report.harness_errors + report.failures):
+        to.print(_failure(group), soft_wrap=True)
+    for problem in report.problems:
+        to.print(Text("✗ baseline: ", style="bold red").append(problem, style="default"), soft_wrap=True)
+    for name, counts in report.score.items():
+        to.print(f"{name}: {sentence(counts)}", highlight=False, soft_wrap=True)
+
+
+def _tables(adapter: str, rows: Sequence[Row], width: int) -> Iterator[Table]:
+    """The matrix, in as many tables as the width asks for."""
+    cases = list(dict.fromkeys(row.case for row in rows))
+    cells: dict[tuple[str, Place, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        cells[row.case, (row.wire, row.vendor), row.mode].append(row)
+    first = max(map(len, cases)) + 3
+    for places in _fitting(dict.fromkeys((row.wire, row.vendor) for row in rows), width - first):
+        title = f"{adapter}: {' · '.join(MODES)}"
+        table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+        table.add_column("case", no_wrap=True)
+        for place in places:
+            table.add_column("\n".join(_words(place)), justify="center", no_wrap=True)
+        for case in cases:
+            table.add_row(case, *(_cell(worst(cells[case, p, mode]) for mode in MODES) for p in places))
+        yield table
+
+
+def _fitting(places: Iterable[Place], width: int) -> list[list[Place]]:
+    """The columns, table by table."""
+    tables: list[list[Place]] = [[]]
+    left = width
+    for place in places:
+        needed = max(len(MODES), *map(len, _words(place))) + 2
+        if needed > left and tables[-1]:
+            tables.append([])
+            left = width
+        tables[-1].append(place)
+        left -= needed
+    return tables
+
+
+def _words(place: Place) -> list[str]:
+    """A heading in short lines: the wire format, and the vendor unless that is said already."""
+    wire, vendor = place
+    return [*wire.split("-"), *([] if vendor in wire else vendor.split("-"))]
+
+
+def _cell(verdicts: Iterable[str]) -> Text:
+    cell = Text()
+    for verdict in verdicts:
+        cell.append(*MARKS[verdict])
+    return cell
+
+
+def _legend(rows: Iterable[Row]) -> Text:
+    used = {row.verdict for row in rows}
+    legend = Text()
+    for verdict, mark in MARKS.items():
+        if verdict in used:
+            legend.append(*mark).append(f" {verdict}   ", style="dim")
+    return legend
+
+
+def _grouped(failures: Iterable[Row]) -> list[list[Row]]:
+    """Rows that fail in the same words."""
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in failures:
+        groups[row.rule, row.fingerprint].append(row)
+    return list(groups.values())
+
+
+def _failure(group: Sequence[Row]) -> Text:
+    row = group[0]
+    text = Text().append(MARKS[row.verdict][0], style=MARKS[row.verdict][1])
+    text.append(f" {row.rule} ({row.verdict}) ", style="bold").append(_cut(row.message))
+    text.append(f"\n    at {row.pointer}")
+    if row.excerpt:
+        text.append("\n" + "\n".join(f"    {line}" for line in row.excerpt.splitlines()), style="dim")
+    if row.provider_error:
+        text.append(f"\n    the provider would say ({row.status}): {row.provider_error}")
+    places = list(dict.fromkeys(f"{r.wire}/{r.vendor}/{r.case}[{r.mode}]" for r in group))
+    more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+    text.append(f"\n    in {', '.join(places[:3])}{more}", style="dim")
+    return text.append(f"\n    {row.explain_command}\n    {row.repro_command}", style="dim")
+
+
+def _cut(message: str) -> str:
+    lines = message.splitlines()
+    return "\n".join(
+        [*lines[:_SHOWN], f"… {len(lines) - _SHOWN} more lines"] if len(lines) > _SHOWN else lines
+    )

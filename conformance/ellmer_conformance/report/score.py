@@ -1,0 +1,51 @@
+"""The score: MUST rules kept of MUST rules that applied, against a frozen requirement set. Never one percentage."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from ..requirements import Requirements
+from .values import FINE, Row
+
+__all__ = ["score", "sentence"]
+
+_COUNTS = (
+    "must_applicable",
+    "must_passed",
+    "should_applicable",
+    "should_passed",
+    "preview_applicable",
+    "preview_passed",
+)
+
+
+def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, int]]:
+    """Per `adapter wire`: how many rules applied, and how many were kept in every case and mode.
+
+    A rule that a vendor is not known to enforce, or that is newer than the set, counts as a preview. Harness
+    errors count nowhere; an expected failure is a failure.
+    """
+    kept: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)
+    for row in rows:
+        if row.verdict not in {"not-applicable", "harness-error"}:
+            level = None if row.preview else required.level(row.wire, row.vendor, row.rule)
+            rules = kept[f"{row.adapter} {row.wire}", level or "preview", row.wire]
+            rules[row.rule] = rules.get(row.rule, True) and row.verdict in {*FINE, "unexpected-pass"}
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
+    for (name, level, _), rules in kept.items():
+        counts[name][f"{level.lower()}_applicable"] += len(rules)
+        counts[name][f"{level.lower()}_passed"] += sum(rules.values())
+    return dict(counts)
+
+
+def sentence(counts: Mapping[str, int]) -> str:
+    """`MUST 52/53 · SHOULD 9/9`, and previews where there are any."""
+    levels = [
+        level for level in ("must", "should", "preview") if level != "preview" or counts["preview_applicable"]
+    ]
+    return " · ".join(
+        f"{level.upper() if level != 'preview' else level} "
+        f"{counts[f'{level}_passed']}/{counts[f'{level}_applicable']}"
+        for level in levels
+    )
