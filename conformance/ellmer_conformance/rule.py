@@ -189,6 +189,9 @@ class RuleBook:
     vendor: str = ""
     envelope: Envelope = field(default=_plain, repr=False)
     rules: dict[str, Rule] = field(default_factory=dict)
+    _in_force: dict[tuple[str, date | None, int], list[Rule]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def rule(
         self,
@@ -271,17 +274,14 @@ class RuleBook:
         """Every rule's verdict on one request, in the order of the book."""
         return [verdict(rule, request) for rule in self.in_force(request)]
 
-    def objection(self, request: Request) -> Violation | None:
-        """The first violation that the provider refuses with; None where it would answer."""
-        for rule in self.in_force(request):
-            if rule.refuses:
-                for violation in verdict(rule, request).violations:
-                    return violation
-        return None
-
     def in_force(self, request: Request) -> list[Rule]:
         """The rules that hold for the request's model on its day."""
-        return [rule for rule in self.rules.values() if rule.holds_for(request.model, request.when)]
+        key = (request.model, request.when, len(self.rules))
+        if key not in self._in_force:
+            if len(self._in_force) >= 256:  # anybody can ask for any model
+                self._in_force.clear()
+            self._in_force[key] = [r for r in self.rules.values() if r.holds_for(request.model, request.when)]
+        return self._in_force[key]
 
     def refuse(
         self, violation: Violation, refusal: Refusal | None = None

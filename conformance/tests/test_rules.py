@@ -159,13 +159,27 @@ def test_the_docstring_is_the_sentence_and_the_explanation():
     assert rule.group == "REQ"
 
 
-def test_the_first_violation_is_what_the_api_says():
+def outcomes(book, body):
+    return [each.outcome for each in book.judge(book.request(body))]
+
+
+def test_a_violation_is_answered_as_the_api_would():
     book = small_book()
-    violation = book.objection(book.request({"model": "aa"}))
+    (broken_rule,) = book.judge(book.request({"model": "aa"}))
+    (violation,) = broken_rule.violations
     status, _, body = book.refuse(violation)
     assert (status, body) == (400, b"no x")
     assert violation.refusal.param == "x"
-    assert book.objection(book.request({"model": "aa", "x": 1})) is None
+    assert outcomes(book, {"model": "aa", "x": 1}) == ["pass"]
+    assert outcomes(book, {"model": "b"}) == []
+
+
+def test_a_loss_is_not_answered():
+    book = RuleBook("test", "home")
+    book.rule("TRM-001", Level.MUST, Kind.LOSS, source="here")(lambda _: iter([broken("/x", "gone")]))
+    (violation,) = book.judge(book.request({}))[0].violations
+    with pytest.raises(ValueError, match="not refused by the API"):
+        book.refuse(violation)
 
 
 @pytest.mark.parametrize(("model", "holds"), [("aa", True), ("abc", False), ("b", False)])
@@ -187,9 +201,7 @@ def test_a_dialect_withdraws_rewords_and_doubts():
     assert not book.extend("shy", without=["REQ-001"]).rules
     reworded = book.extend("rude", REQ_001={"refusal": Refusal("go away")})
     assert reworded.rules["REQ-001"].refusal.message == "go away"
-    doubted = book.extend("new", only=[])
-    assert doubted.objection(doubted.request({"model": "aa"})) is None
-    assert [each.outcome for each in doubted.judge(doubted.request({"model": "aa"}))] == ["warn"]
+    assert outcomes(book.extend("new", only=[]), {"model": "aa"}) == ["warn"]
     assert book.rules["REQ-001"].refuses, "the original is untouched"
 
 
