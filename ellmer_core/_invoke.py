@@ -18,6 +18,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from ._convert import convert
+from ._progress import calling, say
 from ._signature import is_field, parameters
 from .content import ContentToolRequest, ContentToolResult, replaced
 from .errors import AsyncToolError, ConversionError
@@ -32,16 +33,18 @@ Progress = Callable[[Any], object]
 Later = Awaitable[Any] | AsyncGenerator[Any, None]
 
 
-def invoke(request: ContentToolRequest, *, on_progress: Progress = lambda _: None) -> ContentToolResult:
-    """Calls the tool of `request` and waits. What a generator yields goes to `on_progress` as it comes."""
+def invoke(request: ContentToolRequest, *, on_progress: Progress = say) -> ContentToolResult:
+    """Calls the tool of `request` and waits. What a generator yields goes to `on_progress` as it comes; unless
+    given, to whoever shows the chat (see `local_shinychat()`)."""
     timeout = request.tool.timeout if request.tool else None
-    if timeout is None:
-        outcome = _attempted(request, on_progress)
-    else:
-        try:
-            outcome = _threaded(request, on_progress).result(timeout)
-        except TimeoutError:
-            return _late(request)
+    with calling(request):
+        if timeout is None:
+            outcome = _attempted(request, on_progress)
+        else:
+            try:
+                outcome = _threaded(request, on_progress).result(timeout)
+            except TimeoutError:
+                return _late(request)
     if isinstance(outcome, ContentToolResult):
         return outcome
     if iscoroutine(outcome):
@@ -51,9 +54,7 @@ def invoke(request: ContentToolRequest, *, on_progress: Progress = lambda _: Non
     )
 
 
-async def ainvoke(
-    request: ContentToolRequest, *, on_progress: Progress = lambda _: None
-) -> ContentToolResult:
+async def ainvoke(request: ContentToolRequest, *, on_progress: Progress = say) -> ContentToolResult:
     """Awaits the tool of `request`, async or not; one that is not runs in a thread of its own meanwhile, with
     the caller's context variables (and calls `on_progress` from there)."""
     import asyncio  # noqa: PLC0415 - imported when first needed
@@ -61,13 +62,14 @@ async def ainvoke(
     tool = request.tool
     try:
         async with asyncio.timeout(tool.timeout if tool else None):
-            if tool is None or _is_async(tool.function):
-                outcome = _attempted(request, on_progress)
-            else:
-                outcome = await asyncio.wrap_future(_threaded(request, on_progress))
-            if isinstance(outcome, ContentToolResult):
-                return outcome
-            return await _awaited(request, outcome, on_progress)
+            with calling(request):
+                if tool is None or _is_async(tool.function):
+                    outcome = _attempted(request, on_progress)
+                else:
+                    outcome = await asyncio.wrap_future(_threaded(request, on_progress))
+                if isinstance(outcome, ContentToolResult):
+                    return outcome
+                return await _awaited(request, outcome, on_progress)
     except TimeoutError:  # ours: the tool's own is an error result by now
         return _late(request)
 
