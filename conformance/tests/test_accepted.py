@@ -1,0 +1,338 @@
+"""What the APIs are known to accept, however odd it looks: no rule may object."""
+
+import pytest
+
+from ellmer_conformance import rules
+from ellmer_conformance.rules._media import PNG
+from ellmer_conformance.rules.anthropic import _book as an
+from ellmer_conformance.rules.gemini import _book as ge
+from ellmer_conformance.rules.openai_chat import _book as oc
+from ellmer_conformance.rules.openai_responses import _book as rs
+
+SYSTEM = {"role": "system", "content": "Be brief."}
+SAID = {"role": "assistant", "content": "5"}
+
+CHAT = {
+    "a system message in the middle": oc.body(oc.ASK, SAID, SYSTEM, oc.ASK),
+    "two system messages": oc.body(SYSTEM, SYSTEM, oc.ASK),
+    "a developer message": oc.body({"role": "developer", "content": "Be brief."}, oc.ASK),
+    "users in a row": oc.body(oc.ASK, oc.ASK),
+    "assistants in a row": oc.body(oc.ASK, SAID, SAID, oc.ASK),
+    "the assistant first": oc.body(SAID, oc.ASK),
+    "a call first": oc.body(oc.call("a"), oc.result("a")),
+    "the assistant last": oc.body(oc.ASK, SAID),
+    "an empty user message": oc.body({"role": "user", "content": ""}),
+    "text beside calls": oc.body(oc.ASK, oc.call("a", content="Let me see."), oc.result("a")),
+    "no content beside calls": oc.body(
+        oc.ASK, {k: v for k, v in oc.call("a").items() if k != "content"}, oc.result("a")
+    ),
+    "empty content beside calls": oc.body(oc.ASK, oc.call("a", content=""), oc.result("a")),
+    "a name on a tool message": oc.body(oc.ASK, oc.call("a"), {**oc.result("a"), "name": "add"}),
+    "results in another order": oc.body(oc.ASK, oc.call("a", "b"), oc.result("b"), oc.result("a")),
+    "an id used again later": oc.body(oc.ASK, oc.call("a"), oc.result("a"), oc.call("a"), oc.result("a")),
+    "an image behind the results": oc.body(
+        oc.ASK, oc.call("a"), oc.result("a"), {"role": "user", "content": [oc.IMAGE]}
+    ),
+    "text parts in a result": oc.body(oc.ASK, oc.call("a"), oc.result("a", [{"type": "text", "text": "5"}])),
+    "functions of the first kind": oc.body(
+        oc.ASK,
+        {"role": "assistant", "content": None, "function_call": {"name": "add", "arguments": "{}"}},
+        {"role": "function", "name": "add", "content": "5"},
+        functions=[{"name": "add", "parameters": {"type": "object", "properties": {}}}],
+    ),
+    "a refusal": oc.body(oc.ASK, {"role": "assistant", "content": None, "refusal": "No."}, oc.ASK),
+    "a file by its id": oc.body(
+        {"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}]}
+    ),
+    "an image in a result, seen by a newer model's gateway": oc.body(
+        oc.ASK, oc.call("a"), oc.result("a", [oc.IMAGE]), model="anthropic/claude-haiku-4.5"
+    ),
+    "a custom tool": oc.body(
+        oc.ASK, model="gpt-5-mini", tools=[{"type": "custom", "custom": {"name": "shell"}}]
+    ),
+    "a tool without parameters": oc.body(oc.ASK, tools=[{"type": "function", "function": {"name": "now"}}]),
+    "broken arguments the model wrote": oc.body(
+        oc.ASK,
+        {
+            "role": "assistant",
+            "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "add", "arguments": '{"x": '}}
+            ],
+        },
+        oc.result("a", "invalid JSON"),
+    ),
+    "no tools declared any more": oc.body(oc.ASK, oc.call("a"), oc.result("a")),
+    "a new model with many options": oc.body(
+        oc.ASK,
+        model="gpt-5-mini",
+        max_completion_tokens=5,
+        temperature=1,
+        reasoning_effort="low",
+        verbosity="low",
+        store=True,
+    ),
+}
+RESPONSES = {
+    "input as text": {"model": "gpt-4.1-mini", "input": "Hi"},
+    "a message between a call and its output": rs.body(rs.ASK, rs.call("a"), rs.ASK, rs.output("a")),
+    "outputs in another order": rs.body(rs.ASK, rs.call("a"), rs.call("b"), rs.output("b"), rs.output("a")),
+    "a call_id of another form": rs.body(rs.ASK, rs.call("fc_68c42de0"), rs.output("fc_68c42de0")),
+    "an output of a call on the server": rs.body(rs.output("a"), previous_response_id="resp_1"),
+    "an output in a conversation": rs.body(rs.output("a"), conversation="conv_1"),
+    "an output of a referenced call": rs.body({"type": "item_reference", "id": "fc_1"}, rs.output("a")),
+    "an output whose call was compacted": rs.body(
+        {"type": "compaction", "encrypted_content": "gAAA"}, rs.output("a")
+    ),
+    "an image and a file in an output": rs.body(
+        rs.ASK,
+        rs.call("a"),
+        rs.output("a", [rs.IMAGE, {"type": "input_file", "file_url": "https://example.com/a.pdf"}]),
+    ),
+    "reasoning without an id": rs.body(
+        rs.ASK, {"type": "reasoning", "summary": [], "encrypted_content": "g"}, SAID, rs.ASK
+    ),
+    "reasoning with its call": rs.body(
+        rs.ASK, {"type": "reasoning", "id": "rs_1", "summary": []}, rs.call("a", id="fc_1"), rs.output("a")
+    ),
+    "an assistant's own parts": rs.body(
+        rs.ASK,
+        {"role": "assistant", "phase": "final_answer", "content": [{"type": "output_text", "text": "5"}]},
+        rs.ASK,
+    ),
+    "a custom tool": rs.body(
+        rs.ASK,
+        {"type": "custom_tool_call", "call_id": "a", "name": "sh", "input": "ls"},
+        {"type": "custom_tool_call_output", "call_id": "a", "output": "."},
+    ),
+    "a computer": rs.body(
+        rs.ASK,
+        {
+            "type": "computer_call",
+            "call_id": "a",
+            "action": {"type": "screenshot"},
+            "id": "cu_1",
+            "pending_safety_checks": [],
+            "status": "completed",
+        },
+        {
+            "type": "computer_call_output",
+            "call_id": "a",
+            "output": {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{PNG}"},
+        },
+    ),
+    "what hosted tools leave behind": rs.body(
+        rs.ASK,
+        *(
+            {"type": kind, "id": f"{kind}_1", "status": "completed"}
+            for kind in (
+                "web_search_call",
+                "file_search_call",
+                "image_generation_call",
+                "code_interpreter_call",
+                "mcp_call",
+                "mcp_list_tools",
+                "mcp_approval_request",
+                "mcp_approval_response",
+                "tool_search_call",
+            )
+        ),
+        rs.ASK,
+    ),
+    "hosted tools": rs.body(
+        rs.ASK,
+        tools=[{"type": "web_search"}, {"type": "mcp", "server_label": "x"}, {"type": "image_generation"}],
+    ),
+    "a prompt from the server": {"model": "gpt-4.1-mini", "prompt": {"id": "pmpt_1"}},
+}
+ANTHROPIC = {
+    "content as text": an.body({"role": "user", "content": "Hi"}),
+    "the assistant first": an.body(an.assistant("5"), an.ASK),
+    "a call first": an.body(an.assistant(an.use("a")), an.user(an.result("a"))),
+    "calls and results in many messages": an.body(
+        an.ASK,
+        an.assistant(an.use("a")),
+        an.assistant(an.use("b")),
+        an.user(an.result("a")),
+        an.user(an.result("b")),
+    ),
+    "users in a row": an.body(an.ASK, an.ASK),
+    "text and media behind results": an.body(
+        an.ASK, an.assistant(an.use("a")), an.user(an.result("a"), "And?", an.IMAGE)
+    ),
+    "media in a result": an.body(
+        an.ASK,
+        an.assistant(an.use("a")),
+        an.user(
+            an.result(
+                "a",
+                [
+                    an.IMAGE,
+                    {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "x"}},
+                ],
+            )
+        ),
+    ),
+    "an empty result": an.body(
+        an.ASK, an.assistant(an.use("a")), an.user({"type": "tool_result", "tool_use_id": "a"})
+    ),
+    "a blank before a call": an.body(an.ASK, an.assistant(" ", an.use("a")), an.user(an.result("a"))),
+    "an id of another provider": an.body(
+        an.ASK, an.assistant(an.use("call_00_x-1")), an.user(an.result("call_00_x-1"))
+    ),
+    "a prefill": an.body(an.ASK, an.assistant("The sum is")),
+    "a turn that paused": an.body(
+        an.ASK,
+        an.assistant(
+            {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}},
+            {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
+        ),
+        model="claude-sonnet-4-6",
+    ),
+    "adaptive thinking without a thought": an.body(
+        an.ASK, an.assistant(an.use("a")), an.user(an.result("a")), thinking={"type": "adaptive"}
+    ),
+    "hidden thoughts": an.body(
+        an.ASK, an.assistant({"type": "redacted_thinking", "data": "x"}, an.use("a")), an.user(an.result("a"))
+    ),
+    "a system message in the middle": an.body(
+        an.ASK, SYSTEM, an.assistant("5"), an.ASK, model="claude-opus-4-8"
+    ),
+    "a cache": an.body(
+        an.user({"type": "text", "text": "Hi", "cache_control": {"type": "ephemeral"}}),
+        system=[an.text("Be brief.")],
+    ),
+    "files and uploads": an.body(
+        an.user(
+            {"type": "document", "source": {"type": "file", "file_id": "file_1"}},
+            {"type": "container_upload", "file_id": "file_2"},
+        )
+    ),
+    "MCP": an.body(
+        an.ASK,
+        an.assistant(
+            {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "x", "server_name": "s", "input": {}},
+            {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "content": []},
+            "5",
+        ),
+        an.ASK,
+        mcp_servers=[{"type": "url", "url": "https://x.test", "name": "s"}],
+    ),
+    "Anthropic's own tools": an.body(
+        an.ASK,
+        tools=[
+            {"type": "web_search_20250305", "name": "web_search"},
+            {"type": "computer_20251124", "name": "computer"},
+        ],
+    ),
+    "an empty list of tools": an.body(an.ASK, tools=[]),
+    "a tool without properties": an.body(an.ASK, tools=[{"name": "now", "input_schema": {"type": "object"}}]),
+    "a budget above the limit, interleaved with tools": an.body(
+        an.ASK, thinking={"type": "enabled", "budget_tokens": 4096}, tools=[an.TOOL]
+    ),
+}
+GEMINI = {
+    "one content where a list belongs": {"contents": ge.ASK},
+    "snake case": {
+        "contents": [{"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": PNG}}]}],
+        "system_instruction": {"parts": [{"text": "x"}]},
+        "generation_config": {"max_output_tokens": 5},
+    },
+    "no role": ge.body({"parts": [{"text": "Hi"}]}),
+    "a role of old": ge.body(ge.ASK, ge.model(ge.call()), {**ge.user(ge.answer()), "role": "function"}),
+    "an empty text": ge.body(ge.user({"text": ""})),
+    "an empty schema": ge.body(
+        ge.ASK,
+        tools=[
+            {"functionDeclarations": [{"name": "now", "parameters": {"type": "object", "properties": {}}}]}
+        ],
+    ),
+    "JSON Schema in its place": ge.body(
+        ge.ASK,
+        tools=[
+            {
+                "functionDeclarations": [
+                    {"name": "now", "parametersJsonSchema": {"type": "object", "additionalProperties": False}}
+                ]
+            }
+        ],
+    ),
+    "one tool where a list belongs": ge.body(ge.ASK, tools={"functionDeclarations": [ge.ADD]}),
+    "responses in many contents": ge.body(
+        ge.ASK,
+        ge.model(ge.call(), ge.call()),
+        ge.user(ge.answer()),
+        ge.user(ge.answer()),
+        ge.user({"text": "And?"}),
+    ),
+    "media beside a response": ge.body(ge.ASK, ge.model(ge.call()), ge.user(ge.answer(), ge.IMAGE)),
+    "media in a response": ge.body(
+        ge.ASK,
+        ge.model(ge.call(thoughtSignature="x")),
+        ge.user(ge.answer(parts=[ge.IMAGE])),
+        named="gemini-3-flash-preview",
+    ),
+    "an unsigned call of 2.5": ge.body(ge.ASK, ge.model(ge.call()), ge.user(ge.answer())),
+    "a call of another model": ge.body(
+        ge.ASK,
+        ge.model(ge.call(thoughtSignature="skip_thought_signature_validator")),
+        ge.user(ge.answer()),
+        named="gemini-3-pro-preview",
+    ),
+    "unsigned calls of earlier turns": ge.body(
+        ge.ASK,
+        ge.model(ge.call()),
+        ge.user(ge.answer()),
+        ge.model({"text": "5"}),
+        ge.ASK,
+        named="gemini-3-pro-preview",
+    ),
+    "code that was run": ge.body(
+        ge.ASK,
+        ge.model(
+            {"executableCode": {"language": "PYTHON", "code": "2+3"}},
+            {"codeExecutionResult": {"outcome": "OUTCOME_OK"}},
+        ),
+        ge.ASK,
+    ),
+    "a call not answered yet": ge.body(ge.ASK, ge.model(ge.call())),
+    "a response to a call in the cache": ge.body(ge.user(ge.answer()), cachedContent="cachedContents/x"),
+    "users in a row": ge.body(ge.ASK, ge.ASK),
+}
+ACCEPTED = [
+    pytest.param(wire, vendor, body, id=f"{vendor or wire}: {name}")
+    for wire, vendor, bodies in (
+        ("openai-chat", "", CHAT),
+        ("openai-chat", "openrouter", CHAT),
+        ("openai-responses", "", RESPONSES),
+        ("anthropic", "", ANTHROPIC),
+        ("gemini", "", GEMINI),
+    )
+    for name, body in bodies.items()
+]
+
+
+@pytest.mark.parametrize(("wire", "vendor", "body"), ACCEPTED)
+def test_no_rule_objects_to_what_is_accepted(wire, vendor, body):
+    book = rules.book(wire, vendor)
+    objections = [
+        f"{verdict.rule.id} {violation.pointer}: {violation.message}"
+        for verdict in book.judge(book.request(body))
+        for violation in verdict.violations
+        if verdict.rule.refuses
+    ]
+    assert not objections
+
+
+def test_vertex_does_not_merge():
+    split = ge.body(ge.ASK, ge.model(ge.call(), ge.call()), ge.user(ge.answer()), ge.user(ge.answer()))
+    book = rules.book("gemini", "vertex")
+    assert "PAR-003" in [each.rule.id for each in book.judge(book.request(split)) if each.outcome == "fail"]
+
+
+IMAGE_IN_TOOL = oc.body(oc.ASK, oc.call("a"), oc.result("a", [oc.IMAGE]))
+
+
+@pytest.mark.parametrize("vendor", ["openrouter", "ollama", "llamacpp.local", "huggingface"])
+def test_gateways_and_servers_take_images_in_tool_messages(vendor):
+    book = rules.book("openai-chat", vendor)
+    assert not [each for each in book.judge(book.request(IMAGE_IN_TOOL)) if each.outcome == "fail"]
