@@ -21,6 +21,7 @@ __all__ = [
     "envelope",
     "listed",
     "misnamed",
+    "mistyped",
     "path",
     "ranges",
     "refused",
@@ -89,6 +90,13 @@ def absent(value: Json, pointer: str, keys: Iterable[str]) -> Iterator[Finding]:
             if key in value
             else broken(pointer, f"`{key}` is missing", path=path(place), place=place)
         )
+
+
+def mistyped(pointer: str, expected: str, value: Any) -> Finding:
+    """A finding for a value of the wrong type."""
+    place, got = path(pointer), type_name(value)
+    text = f"Invalid type for '{place}': expected {expected}, but got {got} instead."
+    return broken(pointer, f"{got} where {expected} belongs", text=text, code="invalid_type", path=place)
 
 
 def too_long(text: Any, pointer: str, limit: int) -> Iterator[Finding]:

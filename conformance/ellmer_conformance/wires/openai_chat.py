@@ -34,6 +34,12 @@ def parts(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
     return elements(message.get("content"), f"{pointer}/content")
 
 
+def all_parts(body: Json) -> Iterator[tuple[str, Json]]:
+    """The parts of all messages with their pointers."""
+    for pointer, message in messages(body):
+        yield from parts(message, pointer)
+
+
 def tools(body: Json) -> Iterator[tuple[str, Json]]:
     """The declared tools with their pointers."""
     return elements(body.get("tools"), "/tools")

@@ -1,16 +1,13 @@
-"""Options: thinking, the format of the answer, limits; at the end the keys that no one knows."""
+"""Options: thinking and limits; at the end the keys that no one knows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.values import object_of, words
-from ._book import ASK, MUST, REJECT, TOOL, body, book, refused, user
-from ._schemas import strict_problem
-from ._turns import all_blocks
+from ._book import ASK, MUST, REJECT, TOOL, body, book, refused
 
 MEASURED = "measured on the live API, 2026-08"
 GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
@@ -23,18 +20,6 @@ KEYS = frozenset(
         "tool_choice tools top_k top_p user_profile_id workspace_id"
     )
 )
-
-
-def _format(**schema: Any) -> Json:
-    return {"format": {"type": "json_schema", "schema": schema}}
-
-
-def _document(*, cites: bool) -> Json:
-    source = {"type": "text", "media_type": "text/plain", "data": "2 + 3 = 5"}
-    return {"type": "document", "source": source, "citations": {"enabled": cites}}
-
-
-SUM: Json = {"type": "object", "properties": {"sum": {"type": "number"}}, "additionalProperties": False}
 
 
 @book.rule(
@@ -52,99 +37,6 @@ def the_budget_is_enough(request: Request) -> Iterator[Finding]:
     if budget is not None:
         place = "/thinking/budget_tokens"
         yield met(place) if budget >= 1024 else broken(place, f"the budget is {budget}")
-
-
-@book.rule(
-    "STO-009",
-    MUST,
-    REJECT,
-    source="recorded refusals (claude-opus-4-8, claude-3-5-haiku)",
-    refusal=refused("{place}: {reason}"),
-    examples=[body(ASK, output_config=_format(**SUM))],
-    counterexamples=[
-        body(ASK, output_config=_format(type="object", properties={"sum": {"type": "number"}})),
-        body(
-            ASK,
-            output_format={
-                "type": "json_schema",
-                "schema": {**SUM, "properties": {"sum": {"type": "integer", "minimum": 0}}},
-            },
-        ),
-    ],
-)
-def answers_are_closed(request: Request) -> Iterator[Finding]:
-    """In the schema of an answer every object sets `additionalProperties: false`, and no number is bounded.
-
-    Fix: close the objects; say the bounds in the description.
-    """
-    for place, format in _formats(request.body):
-        if isinstance(format.get("schema"), dict):
-            pointer = f"/{place.replace('.', '/')}/schema"
-            reason = strict_problem(format["schema"])
-            facts = {"place": f"{place}.schema", "reason": reason}
-            yield broken(pointer, reason, **facts) if reason else met(pointer)
-
-
-@book.rule(
-    "REQ-020",
-    MUST,
-    REJECT,
-    source="recorded refusals (claude-3-5-haiku, claude-sonnet-4)",
-    refusal=refused("'{model}' does not support output format."),
-    models=[
-        "claude-3*",
-        "claude-sonnet-4-2025*",
-        "claude-sonnet-4-0",
-        "claude-opus-4-2025*",
-        "claude-opus-4-0",
-    ],
-    examples=[body(ASK, model="claude-3-5-haiku-20241022")],
-    counterexamples=[body(ASK, model="claude-3-5-haiku-20241022", output_config=_format(**SUM))],
-)
-def old_models_have_no_format(request: Request) -> Iterator[Finding]:
-    """Structured output needs a model of the 4.5 generation or newer."""
-    asked = any(True for _ in _formats(request.body))
-    yield broken("/model", "this model has no output format", model=request.model) if asked else met("/model")
-
-
-@book.rule(
-    "REQ-021",
-    MUST,
-    REJECT,
-    source="recorded refusal (claude-opus-4-6)",
-    refusal=refused(
-        "This model does not support effort level '{effort}'. Supported levels: high, low, max, medium."
-    ),
-    models=["claude-opus-4-6*"],
-    examples=[body(ASK, model="claude-opus-4-6", output_config={"effort": "max"})],
-    counterexamples=[body(ASK, model="claude-opus-4-6", output_config={"effort": "xhigh"})],
-)
-def the_effort_is_known(request: Request) -> Iterator[Finding]:
-    """An effort is one of those the model has."""
-    config = request.body.get("output_config")
-    effort = config.get("effort") if isinstance(config, dict) else None
-    if isinstance(effort, str):
-        place, known = "/output_config/effort", effort in {"high", "low", "max", "medium"}
-        yield met(place) if known else broken(place, f"this model has no {effort!r}", effort=effort)
-
-
-@book.rule(
-    "REQ-022",
-    MUST,
-    REJECT,
-    source="recorded refusal (claude-3-haiku)",
-    refusal=refused("'{model}' does not support citations."),
-    models=["claude-3-haiku*"],
-    examples=[body(user(_document(cites=False)), model="claude-3-haiku-20240307")],
-    counterexamples=[body(user(_document(cites=True)), model="claude-3-haiku-20240307")],
-)
-def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
-    """Citations need a newer model."""
-    for pointer, _, block in all_blocks(request.body):
-        citations = block.get("citations")
-        if block.get("type") == "document" and isinstance(citations, dict):
-            asked, place = citations.get("enabled") is True, f"{pointer}/citations"
-            yield broken(place, "this model does not cite", model=request.model) if asked else met(place)
 
 
 @book.rule(
@@ -266,13 +158,3 @@ def _budget(request: Request) -> int | None:
     thinking = object_of(request.body.get("thinking"))
     budget = thinking.get("budget_tokens") if thinking.get("type") == "enabled" else None
     return budget if isinstance(budget, int) else None
-
-
-def _formats(request: Json) -> Iterator[tuple[str, Json]]:
-    config = request.get("output_config")
-    for place, format in (
-        ("output_config.format", config.get("format") if isinstance(config, dict) else None),
-        ("output_format", request.get("output_format")),
-    ):
-        if isinstance(format, dict):
-            yield place, format

@@ -15,6 +15,8 @@ from .._openai import envelope
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
+MEASURED = "measured on the live API, 2026-08, gpt-5.6-terra"
+
 book = RuleBook("openai-chat", "openai", envelope(4))
 
 ASK: Json = {"role": "user", "content": "What is 2 + 3?"}

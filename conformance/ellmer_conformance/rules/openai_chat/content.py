@@ -1,0 +1,137 @@
+"""What a message holds: content, and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...exchange import Request
+from ...rule import Finding, broken, met
+from ...wires.openai_chat import all_parts, messages
+from ...wires.values import items_of
+from .._openai import listed, mistyped, path, refused
+from ._book import ASK, MEASURED, MUST, REJECT, body, book, call, result
+
+PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
+
+
+@book.rule(
+    "REQ-006",
+    MUST,
+    REJECT,
+    source=MEASURED,
+    refusal=refused(
+        "Invalid value for 'content': expected a string, got null.", param="messages.[{index}].content"
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1", "")), body({"role": "user", "content": ""})],
+    counterexamples=[
+        body({"role": "user"}),
+        body({"role": "user", "content": None}),
+        body(ASK, {"role": "assistant", "content": None}),
+        body(ASK, call("call_1"), result("call_1", None)),
+    ],
+)
+def content_is_there(request: Request) -> Iterator[Finding]:
+    """A message has content, unless it is an assistant's that calls tools, refuses or speaks.
+
+    Why: null is not an empty answer. Fix: send `""` (which is accepted), or leave the message out.
+    """
+    for i, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") not in {"user", "system", "assistant", "tool"}:
+            continue
+        instead = ("tool_calls", "function_call", "refusal", "audio")
+        if message.get("role") == "assistant" and any(message.get(key) is not None for key in instead):
+            continue
+        missing = message.get("content") is None
+        yield broken(pointer, "the message has no content", index=i) if missing else met(pointer)
+
+
+@book.rule(
+    "REQ-007",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusals: an object as content (gpt-4.1-nano), null as image URL (gpt-4o-mini)",
+        MEASURED,
+    ],
+    refusal=refused("{text}", code="{code}", param="{path}"),
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]})],
+    counterexamples=[
+        body({"role": "user", "content": {"type": "text", "text": "Hi"}}),
+        body({"role": "user", "content": 5}),
+        body({"role": "user", "content": [{"type": "image_url", "image_url": "https://example.com/a.png"}]}),
+        body({"role": "user", "content": [{"type": "image_url", "image_url": {"url": None}}]}),
+    ],
+)
+def fields_have_their_types(request: Request) -> Iterator[Finding]:
+    """Content is a string or a list of objects, and an image's URL a string inside an object.
+
+    Fix: put a single part into a list; write `{"type": "image_url", "image_url": {"url": …}}`.
+    """
+    for pointer, message in messages(request.body):
+        content, place = message.get("content"), f"{pointer}/content"
+        if content is not None and not isinstance(content, str | list):
+            yield mistyped(place, "one of a string or array of objects", content)
+            continue
+        yield met(place)
+        for i, part in enumerate(items_of(content)):
+            yield from _part(part, f"{place}/{i}")
+
+
+@book.rule(
+    "REQ-009",
+    MUST,
+    REJECT,
+    source="recorded refusal of a part of type `pdf` (gpt-4o-mini)",
+    refusal=refused(
+        f"Invalid value: '{{type}}'. Supported values are: {listed(PARTS)}.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]})],
+    counterexamples=[
+        body({"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}),
+        body({"role": "user", "content": [{"type": "image", "source": {}}]}),
+    ],
+)
+def parts_are_known(request: Request) -> Iterator[Finding]:
+    """A part of a message is text, an image URL, audio, a refusal or a file.
+
+    Why: the names of the Responses API (`input_text`) and of other providers (`image`) are refused.
+    """
+    for pointer, part in all_parts(request.body):
+        kind, place = part.get("type"), f"{pointer}/type"
+        if isinstance(kind, str):
+            problem = f"{kind!r} is no type of part"
+            yield met(place) if kind in PARTS else broken(place, problem, type=kind, path=path(place))
+
+
+@book.rule(
+    "REQ-011",
+    MUST,
+    REJECT,
+    source="recorded refusal of `file.data` (gpt-4o)",
+    refusal=refused("Unknown parameter: '{path}'.", code="unknown_parameter", param="{path}"),
+    examples=[body({"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}]})],
+    counterexamples=[body({"role": "user", "content": [{"type": "file", "file": {"data": "JVBERi0="}}]})],
+)
+def file_keys_are_known(request: Request) -> Iterator[Finding]:
+    """A file part has `file_data` or `file_id`, a `filename`, and nothing else."""
+    for pointer, part in all_parts(request.body):
+        file = part.get("file")
+        for key in file if isinstance(file, dict) else ():
+            place, known = f"{pointer}/file/{key}", key in {"file_data", "file_id", "filename"}
+            yield met(place) if known else broken(place, f"a file has no `{key}`", path=path(place))
+
+
+def _part(part: Any, pointer: str) -> Iterator[Finding]:
+    if not isinstance(part, dict):
+        yield mistyped(pointer, "an object", part)
+    elif part.get("type") == "image_url" and "image_url" in part:
+        image, place = part["image_url"], f"{pointer}/image_url"
+        if not isinstance(image, dict):
+            yield mistyped(place, "an object", image)
+        elif not isinstance(image.get("url", ""), str):
+            yield mistyped(f"{place}/url", "a base64-encoded data URL", image["url"])
+        else:
+            yield met(place)
