@@ -4,13 +4,14 @@
 """The whole vocabulary of working on this project: `nox -l` lists it, `nox -s NAME` runs one session."""
 
 import os
+from pathlib import Path
 
 import nox
 
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["tests", "conformance", "lint", "types"]
+nox.options.sessions = ["conformance", "tests", "calibrate", "lint", "types"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
@@ -45,6 +46,17 @@ def record(session: nox.Session) -> None:
     """Record the cassettes again: live where a key is set, else from the strict server."""
     session.install("-e", ".[conformance]")
     session.run("conformance", "record", *session.posargs)
+
+
+@nox.session
+def calibrate(session: nox.Session) -> None:
+    """Lint recorded provider traffic, and compare the rules with what the real APIs said to it."""
+    traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic"))
+    if not traffic.is_dir():
+        session.skip(f"there is no recorded traffic in {traffic}; name a folder in CONFORMANCE_TRAFFIC")
+    session.install("-e", ".[conformance]")
+    session.run("conformance", "lint", *session.posargs, str(traffic))
+    session.run("conformance", "calibrate", str(traffic))
 
 
 @nox.session
