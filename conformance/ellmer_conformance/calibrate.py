@@ -67,7 +67,7 @@ class Calibration:
         return [case for case in self.cases if case.kind == kind]
 
 
-def calibrate(paths: Iterable[Path], on_file: Callable[[Path], None] = lambda _: None) -> Calibration:
+def calibrate(paths: Iterable[Path | str], on_file: Callable[[Path], None] = lambda _: None) -> Calibration:
     """Judges every recorded request under the paths that has an answer. Raises `Unreadable` for a missing path."""
     found = Calibration()
     for path in find(paths):

@@ -113,7 +113,7 @@ class LintResult:
 
 
 def lint(
-    paths: Iterable[Path], *, jobs: int = 1, on_file: Callable[[FileReport], None] = lambda _: None
+    paths: Iterable[Path | str], *, jobs: int = 1, on_file: Callable[[FileReport], None] = lambda _: None
 ) -> LintResult:
     """Judges every file under the paths, on `jobs` processes. Raises `Unreadable` for a path that is not there."""
     result = LintResult()

@@ -15,9 +15,9 @@ from .files import SUFFIXES, Unreadable, read
 __all__ = ["SUFFIXES", "Recording", "Unreadable", "find", "read"]
 
 
-def find(paths: Iterable[Path]) -> Iterator[Path]:
+def find(paths: Iterable[Path | str]) -> Iterator[Path]:
     """The files under the paths, sorted within each folder. Raises `Unreadable` for a path that is not there."""
-    for path in paths:
+    for path in map(Path, paths):
         if not path.exists():
             raise Unreadable(path, "there is no such file or folder")
         yield from (path,) if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
