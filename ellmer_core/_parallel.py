@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-import warnings
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -17,9 +16,9 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from ._chat import Chat, Input
 from ._clients import Connection
-from .errors import ConversionError, EllmerWarning, UsageError
-from .frames import Library, columns_of, data_frame
-from .types import type_of
+from ._many import Prompt, Rows, inputs_of, warn_of_failures
+from .errors import ConversionError, UsageError
+from .frames import Library
 
 __all__ = [
     "parallel_chat",
@@ -31,7 +30,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Prompt = Input | Sequence[Input]
 Say = Callable[[Chat, tuple[Input, ...]], Awaitable[Any]]
 
 
@@ -122,30 +120,12 @@ async def parallel_chat_structured_async(
     **options: Unpack[Many],
 ) -> Any:
     """`parallel_chat_structured()` without blocking."""
-    columns = columns_of(type, array=False) if frame else []
-    wanted = type_of(type) if frame else type  # rows are dicts, whatever class the type is
+    rows = Rows(type, frame, convert=convert)
 
     async def say(fork: Chat, prompt: tuple[Input, ...]) -> tuple[Any, Chat]:
-        convertible = convert or frame is not None
-        return await fork.chat_structured_async(*prompt, type=wanted, convert=convertible), fork
+        return await fork.chat_structured_async(*prompt, type=rows.type, convert=rows.convert), fork
 
-    outcomes = await _Parallel(chat, say, options).run(prompts)
-    if frame is None:
-        return [outcome[0] if isinstance(outcome, tuple) else None for outcome in outcomes]
-    return data_frame([_row(outcome) for outcome in outcomes], [*columns, *ABOUT], frame)
-
-
-#: What a data frame says about each answer, beside its data.
-ABOUT = (".error", ".input_tokens", ".output_tokens", ".cost")
-
-
-def _row(outcome: Any) -> dict[str, Any]:
-    if not isinstance(outcome, tuple):
-        return {".error": str(outcome or "not sent")}
-    data, fork = outcome
-    used = fork.get_tokens()[-1]
-    about = (None, used["input"], used["output"], used["cost"])
-    return {**data, **dict(zip(ABOUT, about, strict=True))}
+    return rows.collected(await _Parallel(chat, say, options).run(prompts))
 
 
 class _Parallel:
@@ -168,7 +148,7 @@ class _Parallel:
 
     async def run(self, prompts: Iterable[Prompt]) -> list[Any]:
         """The outcomes, in the order of the prompts."""
-        asked = [_inputs(prompt) for prompt in prompts]
+        asked = [inputs_of(prompt) for prompt in prompts]
         outcomes: list[Any] = [None] * len(asked)
         waiting = iter(enumerate(asked))
         with _bar(len(asked), shown=self.progress) as advance:
@@ -178,7 +158,7 @@ class _Parallel:
                         group.create_task(self.work(waiting, outcomes, advance))
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from None
-        _warn(outcomes)
+        warn_of_failures(outcomes)
         return outcomes
 
     async def work(
@@ -235,19 +215,6 @@ class Paced(Connection):
         if wait:
             await self.sleep(wait)
         return await self.inner.concurrent()
-
-
-def _inputs(prompt: Prompt) -> tuple[Input, ...]:
-    return tuple(prompt) if isinstance(prompt, (list, tuple)) else (prompt,)  # type: ignore[return-value]  # checked by the chat
-
-
-def _warn(outcomes: Sequence[Any]) -> None:
-    errors = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
-    unsent = sum(outcome is None for outcome in outcomes)
-    if errors:
-        of = f"{len(errors)} of {len(outcomes)} prompts failed ({type(errors[0]).__name__}: {errors[0]})"
-        more = f", and {unsent} were not sent" if unsent else ""
-        warnings.warn(of + more, EllmerWarning, stacklevel=2)
 
 
 def _blocking(work: Coroutine[Any, Any, T]) -> T:

@@ -8,6 +8,7 @@ from typing import ClassVar, Unpack
 from .._chat import Chat
 from .._vendors import Options, construct
 from ..wire.anthropic import AnthropicMessages
+from ..wire.batches import AnthropicBatches, Batches
 
 __all__ = ["Anthropic", "chat_anthropic"]
 
@@ -17,6 +18,7 @@ class Anthropic(AnthropicMessages):
     """The Messages API."""
 
     default_model: ClassVar[str] = "claude-sonnet-5"
+    batches: ClassVar[Batches | None] = AnthropicBatches()
     key_vars: ClassVar[tuple[str, ...]] = ("ANTHROPIC_API_KEY",)
     base_url_var: ClassVar[str] = "ANTHROPIC_BASE_URL"
     base_url_end: ClassVar[str] = "/v1"

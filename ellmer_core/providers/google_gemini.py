@@ -7,6 +7,7 @@ from typing import ClassVar, Unpack
 
 from .._chat import Chat
 from .._vendors import Options, construct
+from ..wire.batches import Batches, GeminiBatches
 from ..wire.gemini import Gemini
 
 __all__ = ["GoogleGemini", "chat_google_gemini"]
@@ -17,6 +18,7 @@ class GoogleGemini(Gemini):
     """The API of AI Studio (Vertex AI is another vendor)."""
 
     default_model: ClassVar[str] = "gemini-3.5-flash"
+    batches: ClassVar[Batches | None] = GeminiBatches()
     key_vars: ClassVar[tuple[str, ...]] = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
     base_url_var: ClassVar[str] = "GOOGLE_GEMINI_BASE_URL"
     base_url_end: ClassVar[str] = "/v1beta"

@@ -9,6 +9,7 @@ from .._chat import Chat
 from .._vendors import Options, construct
 from ..content import Content
 from ..wire import Json, Supports
+from ..wire.batches import Batches, OpenAIBatches
 from ._chat_completions import ChatCompletions
 
 __all__ = ["Groq", "chat_groq"]
@@ -21,6 +22,7 @@ class Groq(ChatCompletions):
 
     vendor: ClassVar[str] = "Groq"
     default_model: ClassVar[str] = "openai/gpt-oss-120b"
+    batches: ClassVar[Batches | None] = OpenAIBatches("/v1/chat/completions")
     key_vars: ClassVar[tuple[str, ...]] = ("GROQ_API_KEY",)
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Unpack
 
 from .._chat import Chat
 from .._vendors import Options, construct
+from ..wire.batches import Batches, OpenAIBatches
 from ..wire.openai_responses import OpenAIResponses
 
 __all__ = ["OpenAI", "chat_openai"]
@@ -17,6 +18,7 @@ class OpenAI(OpenAIResponses):
     """The Responses API."""
 
     default_model: ClassVar[str] = "gpt-5.6-terra"
+    batches: ClassVar[Batches | None] = OpenAIBatches("/v1/responses")
     key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     base_url_var: ClassVar[str] = "OPENAI_BASE_URL"
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Unpack
 from .._chat import Chat
 from .._vendors import Options, construct
 from ..wire import Supports
+from ..wire.batches import Batches, OpenAIBatches
 from ..wire.openai_chat import OpenAIChat
 
 __all__ = ["OpenAICompletions", "chat_openai_completions"]
@@ -19,6 +20,7 @@ class OpenAICompletions(OpenAIChat):
 
     vendor: ClassVar[str] = "OpenAI"
     default_model: ClassVar[str] = "gpt-4.1"
+    batches: ClassVar[Batches | None] = OpenAIBatches("/v1/chat/completions")
     key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     base_url_var: ClassVar[str] = "OPENAI_BASE_URL"
     supports: ClassVar[Supports] = Supports(native_tool_media=False, thinking=False)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..tools import ToolDef
     from ..turns import AssistantTurn, Turn
     from ..types import Type
+    from .batches import Batches
 
 __all__ = ["Json", "Merger", "Request", "Supports", "Wire"]
 
@@ -108,6 +109,7 @@ class Wire(ABC):
     key_optional: ClassVar[bool] = False  # the server may do without one
     base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
     base_url_end: ClassVar[str] = ""  # what the vendor's own clients add to the URL of that variable: "/v1"
+    batches: ClassVar[Batches | None] = None  # its batch API, where the vendor has one
     models_path: ClassVar[str] = "/models"  # where the API lists its models; "" where it does not
     param_names: ClassVar[
         Mapping[str, str]
@@ -174,12 +176,12 @@ class Wire(ABC):
         out. Raises `ContentError` for media that the vendor does not take; in a result they are named instead."""
         contents = described(contents, self.refuses)
         if refused := next(filter(self.refuses, contents), None):
-            takes = "no PDF" if self.supports.images else "text only"
-            raise _shared.refused(refused, self.name, f"{self.vendor} takes {takes}")
+            kind = "PDF" if isinstance(refused, ContentPDF) else "image"
+            raise _shared.refused(refused, self.name, f"{self.vendor}'s {self.model} takes no {kind}")
         return contents if self.tool_media == "native" else flatten(contents)
 
     def refuses(self, value: object) -> bool:
-        """Whether this is media of a kind that the vendor does not take."""
+        """Whether this is media of a kind that the vendor, or the model, does not take."""
         if isinstance(value, ContentPDF):
             return not self.supports.pdfs
         return isinstance(value, ContentImage) and not self.supports.images

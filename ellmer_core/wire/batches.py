@@ -1,0 +1,198 @@
+"""Batch APIs: many requests handed in at once, answered within a day, for half the price.
+
+Pure, like the wire formats: the methods yield the HTTP requests to make and are sent the bodies of their answers.
+Each answer is kept as `{"status": …, "body": …}`, as if it had come over HTTP by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TypeVar
+
+from ..errors import BadRequestError, ResponseError, UsageError
+from . import Json, Request, Wire
+
+__all__ = ["AnthropicBatches", "Batches", "GeminiBatches", "OpenAIBatches"]
+
+T = TypeVar("T")
+Steps = Generator[Request, bytes, T]
+
+
+class Batches(ABC):
+    """One provider's way. A `batch` is the provider's own object, as its API last returned it."""
+
+    @abstractmethod
+    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
+        """Hands in the bodies of requests, by the names that their answers will bear."""
+
+    @abstractmethod
+    def poll(self, wire: Wire, batch: Json) -> Request:
+        """Asks how far it is."""
+
+    @abstractmethod
+    def done(self, batch: Json) -> bool:
+        """Whether there is nothing to wait for. Raises `BadRequestError` where it failed as a whole."""
+
+    @abstractmethod
+    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
+        """The answers by name; one that is missing was not given."""
+
+
+@dataclass(frozen=True)
+class OpenAIBatches(Batches):
+    """A file of requests, and one or two of answers. https://platform.openai.com/docs/api-reference/batch"""
+
+    endpoint: str
+
+    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
+        lines = [
+            {"custom_id": name, "method": "POST", "url": self.endpoint, "body": body}
+            for name, body in bodies.items()
+        ]
+        file = _json((yield _upload(wire, "\n".join(map(_dumps, lines)).encode())))
+        job = {"input_file_id": file["id"], "endpoint": self.endpoint, "completion_window": "24h"}
+        return _json((yield _post(wire, "/batches", job)))
+
+    def poll(self, wire: Wire, batch: Json) -> Request:
+        return wire.get(_url(wire, f"/batches/{batch['id']}"))
+
+    def done(self, batch: Json) -> bool:
+        if batch.get("status") == "failed":
+            errors = (batch.get("errors") or {}).get("data") or [{}]
+            said = "; ".join(error.get("message") or "no reason given" for error in errors)
+            raise BadRequestError(f"The batch was refused: {said}", status=400, body=batch)
+        return batch.get("status") in {"completed", "expired", "cancelled"}
+
+    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
+        results: dict[str, Json] = {}
+        for file in filter(None, (batch.get("output_file_id"), batch.get("error_file_id"))):
+            lines = yield wire.get(_url(wire, f"/files/{file}/content"))
+            results |= {line["custom_id"]: self.result(line) for line in _lines(lines) if "custom_id" in line}
+        return results
+
+    def result(self, line: Json) -> Json:
+        """One line of the file."""
+        response = line.get("response") or {}
+        if line.get("error"):  # it was not asked at all
+            return {"status": response.get("status_code") or 500, "body": {"error": line["error"]}}
+        return {"status": response.get("status_code", 500), "body": response.get("body")}
+
+
+@dataclass(frozen=True)
+class AnthropicBatches(Batches):
+    """https://docs.claude.com/en/api/creating-message-batches"""
+
+    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
+        requests = [{"custom_id": name, "params": body} for name, body in bodies.items()]
+        return _json((yield _post(wire, "/messages/batches", {"requests": requests})))
+
+    def poll(self, wire: Wire, batch: Json) -> Request:
+        return wire.get(_url(wire, f"/messages/batches/{batch['id']}"))
+
+    def done(self, batch: Json) -> bool:
+        return batch.get("processing_status") == "ended"
+
+    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
+        lines = yield wire.get(_url(wire, f"/messages/batches/{batch['id']}/results"))
+        return {line["custom_id"]: self.result(line) for line in _lines(lines) if "custom_id" in line}
+
+    def result(self, line: Json) -> Json:
+        """One line of the results."""
+        match line.get("result"):
+            case {"type": "succeeded", "message": message}:
+                return {"status": 200, "body": message}
+            case {"type": "errored", "error": error}:
+                kind = (error.get("error") or {}).get("type")
+                return {"status": 400 if kind == "invalid_request_error" else 500, "body": error}
+            case {"type": kind}:
+                return {
+                    "status": 500,
+                    "body": {"error": {"type": kind, "message": f"The request was {kind}."}},
+                }
+        return {"status": 500, "body": line}
+
+
+@dataclass(frozen=True)
+class GeminiBatches(Batches):
+    """Requests and answers inside the batch object. https://ai.google.dev/gemini-api/docs/batch-api"""
+
+    LARGEST = 20_000_000  # bytes of a batch whose requests are not in a file
+
+    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
+        requests = [{"request": body, "metadata": {"key": name}} for name, body in bodies.items()]
+        batch = {"batch": {"displayName": "ellmer-core", "inputConfig": {"requests": {"requests": requests}}}}
+        if (size := len(_dumps(batch).encode())) > self.LARGEST:
+            raise UsageError(
+                f"Gemini takes {self.LARGEST} bytes in one batch, and these prompts are {size}: use several."
+            )
+        return _json((yield _post(wire, f"/models/{wire.model}:batchGenerateContent", batch)))
+
+    def poll(self, wire: Wire, batch: Json) -> Request:
+        return wire.get(_url(wire, f"/{batch['name']}"))
+
+    def done(self, batch: Json) -> bool:
+        state = (batch.get("metadata") or {}).get("state", "").rpartition("_")[2]
+        if state in {"FAILED", "CANCELLED", "EXPIRED"} or "error" in batch:
+            said = (batch.get("error") or {}).get("message") or f"it is {state}"
+            raise BadRequestError(f"The batch was not answered: {said}", status=400, body=batch)
+        return state == "SUCCEEDED" or bool(batch.get("done"))
+
+    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:  # noqa: ARG002 - they came with the batch
+        found = batch.get("response") or (batch.get("metadata") or {}).get("output") or {}
+        answers = (found.get("inlinedResponses") or {}).get("inlinedResponses") or []
+        yield from ()
+        return {answer["metadata"]["key"]: self.result(answer) for answer in answers}
+
+    def result(self, answer: Json) -> Json:
+        """One answer. An error has Google's numbers for its kinds, of which 3, 9 and 11 are the request's fault."""
+        if "response" in answer:
+            return {"status": 200, "body": answer["response"]}
+        code = (answer.get("error") or {}).get("code")
+        return {"status": 400 if code in {3, 9, 11} else 500, "body": answer}
+
+
+def _upload(wire: Wire, content: bytes) -> Request:
+    """A file for the batch API, as an HTML form sends one. https://www.rfc-editor.org/rfc/rfc7578"""
+    edge = f"ellmer-core-{sha256(content).hexdigest()}"  # cannot stand in what it is the hash of
+    part = f"--{edge}\r\nContent-Disposition: form-data; name="
+    head = f'{part}"purpose"\r\n\r\nbatch\r\n{part}"file"; filename="batch.jsonl"\r\nContent-Type: application/jsonl\r\n\r\n'
+    headers = {**wire.headers(), **wire.api_headers, "content-type": f"multipart/form-data; boundary={edge}"}
+    raw = head.encode() + content + f"\r\n--{edge}--\r\n".encode()
+    return Request(_url(wire, "/files"), headers, {}, raw=raw)
+
+
+def _post(wire: Wire, path: str, body: Json) -> Request:
+    return Request(_url(wire, path), {**wire.headers(), **wire.api_headers}, body)
+
+
+def _url(wire: Wire, path: str) -> str:
+    return f"{wire.base_url.rstrip('/')}{path}"
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _json(body: bytes) -> Json:
+    try:
+        value = json.loads(body)
+    except ValueError as error:
+        raise ResponseError(f"The answer of the batch API is not JSON ({error}): {body[:200]!r}") from error
+    if not isinstance(value, dict):
+        raise ResponseError(f"The answer of the batch API is not an object: {body[:200]!r}")
+    return value
+
+
+def _lines(body: bytes) -> Iterator[Json]:
+    """The objects in JSON lines; a line that is none says nothing about any request."""
+    for line in body.splitlines():
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            yield value
