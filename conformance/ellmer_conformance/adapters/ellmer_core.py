@@ -6,6 +6,7 @@ import base64
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import ellmer_core as ec
@@ -13,7 +14,7 @@ import ellmer_core as ec
 from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from . import Capabilities, Endpoint
 
-__all__ = ["EllmerCore", "adapter"]
+__all__ = ["EllmerCore", "Session", "adapter"]
 
 _CONSTRUCTORS: Mapping[tuple[str, str], str] = {
     ("openai-chat", "openai"): "chat_openai_completions",
@@ -21,14 +22,19 @@ _CONSTRUCTORS: Mapping[tuple[str, str], str] = {
     ("openai-responses", "openai"): "chat_openai",
     ("anthropic", "anthropic"): "chat_anthropic",
     ("gemini", "google"): "chat_google_gemini",
+    ("bedrock", "bedrock"): "chat_aws_bedrock",
+    ("ollama", "ollama"): "chat_ollama",
+    ("mistral", "mistral"): "chat_mistral",
+    ("cohere", "cohere"): "chat_cohere",
 }
 _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "content_filter": "filter"}
-_TEXT_ONLY = Capabilities(
-    image_in_user="refused",
-    pdf_in_user="refused",
-    image_in_tool_result="refused",
-    pdf_in_tool_result="refused",
-)
+_NO_PDF = Capabilities(pdf_in_user="refused", pdf_in_tool_result="refused")
+_TEXT_ONLY = replace(_NO_PDF, image_in_user="refused", image_in_tool_result="refused")
+_CAPABILITIES: Mapping[tuple[str, str], Capabilities] = {
+    ("openai-chat", "deepseek"): _TEXT_ONLY,
+    ("ollama", "ollama"): _NO_PDF,
+    ("cohere", "cohere"): _TEXT_ONLY,  # the models that see use no tools
+}
 
 
 class EllmerCore:
@@ -40,8 +46,8 @@ class EllmerCore:
     }
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """Everything, but for DeepSeek, which takes text only."""
-        return _TEXT_ONLY if (wire, vendor) == ("openai-chat", "deepseek") else Capabilities()
+        """Everything, but for those who take no PDF, or text only."""
+        return _CAPABILITIES.get((wire, vendor), Capabilities())
 
     def session(
         self,
@@ -50,7 +56,7 @@ class EllmerCore:
         system: str | None = None,
         tools: Sequence[Tool] = (),
         history: Sequence[Turn] = (),
-    ) -> _Session:
+    ) -> Session:
         """A chat with the vendor's own constructor."""
         construct = getattr(ec, _CONSTRUCTORS[endpoint.wire, endpoint.vendor])
         chat = construct(
@@ -60,14 +66,21 @@ class EllmerCore:
             base_url=endpoint.base_url,
             echo="none",
             max_tries=endpoint.max_retries + 1,
+            **self.options(),
         )
         chat.register_tools([_tool(tool) for tool in tools])
         if history:
             chat.set_turns([_turn(turn) for turn in history])
-        return _Session(chat)
+        return Session(chat)
+
+    def options(self) -> Mapping[str, Any]:
+        """Further options of the constructor."""
+        return {}
 
 
-class _Session:
+class Session:
+    """A chat, sync and async."""
+
     def __init__(self, chat: ec.Chat) -> None:
         self.chat = chat
 

@@ -1,0 +1,113 @@
+"""Creatures that lose, dump, reorder or misplace images."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+from ...exchange import Json
+from .. import Capabilities
+from .creature import Creature, blocks, is_media
+
+
+def without_media(body: Json) -> Json:
+    """The body, its media gone."""
+    for found in blocks(body):
+        found[:] = [block for block in found if not is_media(block)]
+    return body
+
+
+class DropsImages(Creature):
+    """Leaves media out without a word."""
+
+    case, caught_by = "tool_returns_image", ("TRM-001", "TRM-016")
+
+    def body(self, body: Json) -> Json:
+        return without_media(body)
+
+
+class DumpsBase64(Creature):
+    """Sends the JSON of an image as text."""
+
+    case, caught_by = "tool_returns_image", ("TRM-002", "TRM-001")
+
+    def body(self, body: Json) -> Json:
+        kind = {"openai-responses": {"type": "input_text"}, "gemini": {}}.get(
+            self.endpoint.wire, {"type": "text"}
+        )
+        for found in blocks(body):
+            found[:] = [kind | {"text": json.dumps(b)} if is_media(b) else b for b in found]
+        return body
+
+
+class SwapsImages(Creature):
+    """Sends the second image first."""
+
+    case, caught_by = "tool_returns_two_images", ("TRM-007",)
+
+    def body(self, body: Json) -> Json:
+        for found in blocks(body):
+            media = [block for block in found if is_media(block)]
+            found[:] = [media.pop() if is_media(block) else block for block in found]
+        return body
+
+
+class SendsImagesTwice(Creature):
+    """Wraps media again each time the history is replayed."""
+
+    case, caught_by = "tool_returns_image", ("TRM-011",)
+
+    def body(self, body: Json) -> Json:
+        for found in blocks(body):
+            found[:] = [block for each in found for block in ([each, each] if is_media(each) else [each])]
+        return body
+
+
+class NamesTheWrongCall(Creature):
+    """Moves an image out of its result and says that it is another's."""
+
+    case, caught_by = "parallel_tools_first_returns_image", ("TRM-005",)
+
+    def body(self, body: Json) -> Json:
+        found: Json = json.loads(re.sub(r'(content tool-call-id=\\")\w+', r"\1call_0", json.dumps(body)))
+        return found
+
+
+class PrefixesTwice(Creature):
+    """Makes a data URL of a data URL."""
+
+    case, caught_by, on = "image_from_user", ("IMG-004",), ("openai-chat",)
+
+    def body(self, body: Json) -> Json:
+        for found in blocks(body):
+            for block in filter(is_media, found):
+                block["image_url"]["url"] = "data:image/png;base64," + block["image_url"]["url"]
+        return body
+
+
+class RefusesInSilence(Creature):
+    """Declares that it takes no images from tools, and drops them where it should say so."""
+
+    case, caught_by = "tool_returns_image", ("TRM-010",)
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:
+        able = super().capabilities(wire, vendor)
+        return replace(able, image_in_tool_result="refused")
+
+    def body(self, body: Json) -> Json:
+        found: Json = json.loads(json.dumps(without_media(body)).replace("[see below]", "ok"))
+        return found
+
+
+class PrintsBase64(Creature):
+    """Prints an image as what it is made of."""
+
+    case, caught_by = "image_from_user", ("TRM-014",)
+
+    def printed(self, transcript: str) -> str:
+        return transcript.replace("[inline image]", json.dumps(self.seen))
+
+    def body(self, body: Json) -> Json:
+        self.seen = body
+        return body
