@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["close", "current", "lowered", "offline", "open_"]
 
 _MODULES = ("httpx", "httpx2")
+_MARK = "_ellmer_harness_original"
 _ACTIVE: ContextVar[Tape | None] = ContextVar("ellmer_harness_tape", default=None)
 _OPEN: list[Tape] = []
 _LOCK = RLock()
@@ -87,14 +88,17 @@ def _install() -> None:
 
 def _wrap(owner: Any, method: str, wrapper: Any) -> None:
     original = getattr(owner, method)
+    # Whoever patched over ours while a tape was open may have put ours back since: it is not to be wrapped again.
+    original = getattr(original, _MARK, original)
     wrapped = functools.wraps(original)(wrapper(original))
+    setattr(wrapped, _MARK, original)
     _ORIGINALS[owner, method] = original, wrapped
     setattr(owner, method, wrapped)
 
 
 def _uninstall() -> None:
     for (owner, method), (original, wrapped) in _ORIGINALS.items():
-        if getattr(owner, method) is wrapped:  # else somebody patched over it, and will put ours back
+        if getattr(owner, method) is wrapped:  # else somebody patched over it, and puts back what they found
             setattr(owner, method, original)
     _ORIGINALS.clear()
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from .clock import Clock
 from .errors import Miss
 from .message import Exchange, Failure, Headers
 from .reply import Piece, Reply
 
-__all__ = ["Done", "Take"]
+__all__ = ["Take"]
 
 _STOPPED_HERE = (
     "the recorded stream ends here because the client stopped reading when it was recorded; this run reads on. "
@@ -24,27 +24,27 @@ _STOPPED_HERE = (
 )
 
 
-class Done(Protocol):
-    """What is told when an exchange is over; called once."""
-
-    def __call__(self, take: Take) -> None: ...
-
-
 @dataclass
 class Take:
-    """`http` is the module in use, httpx or httpx2; `reply` is what to play, None to send the request."""
+    """`http` is the module in use, httpx or httpx2; `reply` is what to play, None to send the request.
+
+    `done` is told once, when the exchange is over; `place` and `spends` say where in the deck the reply is from,
+    and whether playing it uses it up.
+    """
 
     http: Any
     request: Any
     exchange: Exchange
-    done: Done
+    done: Callable[[Take], None]
     clock: Clock
     reply: Reply | None = None
     waits: list[float] = field(default_factory=list)
     miss: Callable[[str], Miss] = Miss
     place: int | None = None
     spends: bool = True
-    _since: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self._since = time.perf_counter()
 
     def answered(self, status: int, reason: str, headers: Headers) -> None:
         """The head of the answer is there."""

@@ -129,47 +129,44 @@ class Tape(Options):
         take = Take(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
         self.sent.append(sent)
         self.exchanges.append(take.exchange)
-        if self.deck is None:
-            return take
-        ask = Ask(self.deck.match, clean)
-        if self.replays and self._play(take, ask):
-            take.exchange.played = True
-        elif self.records:
-            self.workers.note()
-            self._pending[id(take)] = take, self.deck.append(clean, None)
-        else:
-            raise self.missed(
-                f"{sent.method} {sent.url} is not in cassette {self.path}\n"
-                f"{nearest(self.deck, ask, self.path)}\n{command(self.rerecord)}"
-            )
+        try:
+            if self.deck is not None:
+                self._place(take, clean, self.deck)
+        except CassetteError as error:  # a client would take it for trouble on the line, and try again
+            raise self.missed(f"cassette {self.path}: {error}") from error
         return take
 
     def routed(self, http: Any, request: Any) -> Any:
         """The request as it really goes out: to another host, if there is a route."""
         return routed(http, request, self.routes or {}, self.accept_encoding)
 
-    def _play(self, take: Take, ask: Ask) -> bool:
+    def _place(self, take: Take, clean: Any, deck: Deck) -> None:
+        """Finds the answer in the deck, or makes room for it there."""
+        ask, sent = Ask(deck.match, clean), take.exchange.sent
+        if self.replays and self._play(take, ask, deck):
+            take.exchange.played = True
+        elif self.records:
+            self.workers.note()
+            self._pending[id(take)] = take, deck.append(clean, None)
+        else:
+            raise self.missed(
+                f"{sent.method} {sent.url} is not in cassette {self.path}\n"
+                f"{nearest(deck, ask, self.path)}\n{command(self.rerecord)}"
+            )
+
+    def _play(self, take: Take, ask: Ask, deck: Deck) -> bool:
         """Gives the take its reply; False if there is none to be had."""
         faults, reply = self._schedule.next(take.exchange.sent), Reply(200)
         if not any(fault.answers for fault in faults):
-            try:
-                recorded = self._recorded(take, ask)
-            except CassetteError as error:  # a client would take it for trouble on the line, and try again
-                raise self.missed(f"cassette {self.path}: {error}") from error
-            if recorded is None:
+            take.place = deck.take(ask)
+            if take.place is None:
                 return False
-            reply = framed(recorded, self.framing) if self.framing else recorded
+            reply = Reply.recorded(deck.response(take.place), timed=self.delays is not None)
+            reply = framed(reply, self.framing) if self.framing else reply
         for fault in faults:
             reply = fault.change(reply)
         take.reply, take.spends = reply, all(fault.spends for fault in faults)
         return True
-
-    def _recorded(self, take: Take, ask: Ask) -> Reply | None:
-        assert self.deck is not None, "only a tape with a deck replays"
-        take.place = self.deck.take(ask)
-        if take.place is None:
-            return None
-        return Reply.recorded(self.deck.response(take.place), timed=self.delays is not None)
 
     def _done(self, take: Take) -> None:
         if take.place is not None and self.deck is not None:

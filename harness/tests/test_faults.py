@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import socket
 import time
@@ -233,6 +234,23 @@ def test_a_retry_gets_the_recording_that_did_not_arrive(http, path):
         read(http)
 
 
+def test_a_retry_gets_the_first_of_equal_recordings(http, server, record, tmp_path):
+    for number in range(2):
+        server.chunked(server.events({"n": number}))
+    with use_cassette(tmp_path / "c.json", **record):
+        http.post(API, json={"a": 1, "b": 2}), http.post(API, json={"a": 1, "b": 2})
+
+    for body in ('{"a":1,"b":2}', '{"b":2,"a":1}'):  # found by its bytes, found by its value
+        headers = {"content-type": "application/json"}
+        faults = [Cut(after_bytes=3)]
+        with use_cassette(tmp_path / "c.json", faults=faults), http.Client(headers=headers) as client:
+            broken = client.send(client.build_request("POST", API, content=body), stream=True)
+            second = client.post(API, content=body).text
+            with pytest.raises(http.RemoteProtocolError):
+                broken.read()
+            assert (client.post(API, content=body).text, second) == ('data: {"n":0}\n\n', 'data: {"n":1}\n\n')
+
+
 def test_faults_befall_the_requests_they_are_meant_for(http, path):
     stops = [Pass(), Status(503, times=2), Status(418, when=lambda sent: sent.json == {"tea": True})]
     with use_cassette(path, faults=stops, on_repeat="last") as tape, http.Client() as client:
@@ -288,11 +306,16 @@ def test_recorded_gaps_count_when_asked(http, server, path, tmp_path):
         assert read(http)[:2] == (EVENTS[:1], "ReadTimeout")
 
 
-def test_a_live_recording_keeps_the_gaps(http, server, record, tmp_path):
+def test_a_live_recording_keeps_the_gaps(http, server, record, tmp_path, monkeypatch):
     server.chunked(EVENTS)
+    ticks = itertools.count(step=0.25)
+    monkeypatch.setattr("ellmer_harness.take.time.perf_counter", lambda: next(ticks))
     with use_cassette(tmp_path / "c.json", **record | {"recorded_from": "live"}):
         read(http)
     stream = json.loads((tmp_path / "c.json").read_text())["interactions"][0]["response"]["stream"]
-    assert len(stream["ms"].split()) == 3
+    assert stream == {"sizes": "events", "ms": "250 250 250"}
+    slept = []
+    monkeypatch.setattr("ellmer_harness.streams.time.sleep", slept.append)
     with use_cassette(tmp_path / "c.json", delays="real"):
         assert read(http)[0] == EVENTS
+    assert slept == [0.25, 0.25, 0.25]

@@ -66,6 +66,17 @@ def test_a_folder_that_cannot_be_written_is_told_after_the_run(server, record, t
     assert httpx.HTTPTransport.handle_request.__module__.startswith("httpx")
 
 
+def test_a_full_disk_leaves_the_good_file(server, record, tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "c.json").write_text("good")
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"), use_cassette(tmp_path / "c.json", **record):
+        httpx.get("https://api.example.com")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"c.json": "good"}
+
+
 def test_blobs_may_be_shared_and_are_found_again(server, record, tmp_path):
     image = b"\x89PNG" + bytes(5000)
     for path in ("a/one.json", "a/b/two.json"):

@@ -93,6 +93,7 @@ PLACES = {
     "multipart": {"files": {"f": ("a.bin", b"\x00" + TOKEN.encode())}},
     "base64": {"json": {"data": b64encode(b"x" + TOKEN.encode()).decode()}},
     "base64 inside text": {"content": "see:" + b64encode(f"user:{TOKEN}".encode()).decode()},
+    "base64 glued to a word": {"json": {"x": "token" + b64encode(f"user {TOKEN}".encode()).decode()}},
     "gzip": {"content": gzip.compress(TOKEN.encode()), "headers": {"content-encoding": "gzip"}},
     "gzip in base64": {"json": {"z": b64encode(gzip.compress(TOKEN.encode() * 9)).decode()}},
     "a large binary": {"content": b"\xff" * 5000 + TOKEN.encode()},

@@ -6,6 +6,7 @@ import gzip
 import json
 import threading
 import warnings
+from unittest import mock
 
 import brotli
 import httpx
@@ -346,6 +347,24 @@ def test_the_transports_are_left_as_they_were(http, server, record, tmp_path):
     with pytest.raises(Refused), use_cassette(tmp_path / "d.json", **record, judge=lambda _: ["no"]):
         ask(http)
     assert before == (http.HTTPTransport.handle_request, http.AsyncHTTPTransport.handle_async_request)
+
+
+def test_a_patch_that_outlives_a_tape_does_no_harm(http, server, record, tmp_path):
+    patch = mock.patch.object(http.HTTPTransport, "handle_request", return_value=None)
+    original = http.HTTPTransport.handle_request
+    tape = use_cassette(tmp_path / "a.json", **record)
+    with tape:
+        ask(http)
+        patch.start()
+    patch.stop()  # puts back what it found: our wrapper, of a tape that is closed
+    try:
+        with use_cassette(tmp_path / "b.json", **record) as second:
+            assert ask(http).status_code == 200
+        assert len(second.sent) == 1
+        with http.Client() as client:
+            assert client.get(server.url).status_code == 200
+    finally:
+        http.HTTPTransport.handle_request = original
 
 
 def test_tapes_nest_and_the_inner_one_counts(http, server, record, tmp_path):
