@@ -9,11 +9,11 @@ from typing import Any
 
 from ._batch_job import Job, Sleep
 from ._chat import Chat
+from ._frames import Library
 from ._loop import cut_short
 from ._many import Prompt, Rows, warn_of_failures
 from ._structured import Structured
 from .errors import IncompleteResponseError, ResponseError
-from .frames import Library
 from .turns import AssistantTurn
 
 __all__ = ["batch_chat", "batch_chat_completed", "batch_chat_structured", "batch_chat_text"]

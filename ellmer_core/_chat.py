@@ -15,6 +15,7 @@ from ._ask import arun, counted, run
 from ._cancel import StreamController
 from ._clients import Connection, Timeouts
 from ._echo import Echo, EchoMode, echo_mode
+from ._frames import Library
 from ._history import History, sendable
 from ._http import AsyncLine, Line, adrive, drive
 from ._loop import Loop, Plan, converse, cut_short
@@ -24,7 +25,6 @@ from ._structured import Structured
 from ._toolbox import Toolbox
 from .content import Content, ContentText
 from .errors import EllmerWarning, UsageError
-from .frames import Library
 from .turns import AssistantTurn, Turn, UserTurn
 from .wire import Wire
 

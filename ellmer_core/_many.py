@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._chat import Chat, Input
+from ._frames import Library, columns_of, data_frame
 from .errors import EllmerWarning
-from .frames import Library, columns_of, data_frame
 from .types import type_of
 
 __all__ = ["Prompt", "Rows", "inputs_of", "warn_of_failures"]

@@ -16,9 +16,9 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from ._chat import Chat, Input
 from ._clients import Connection
+from ._frames import Library
 from ._many import Prompt, Rows, inputs_of, warn_of_failures
 from .errors import ConversionError, UsageError
-from .frames import Library
 
 __all__ = [
     "parallel_chat",

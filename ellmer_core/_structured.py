@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
+from ._frames import Library, columns_of, data_frame
 from .errors import ConversionError
-from .frames import Library, columns_of, data_frame
 from .types import Type, TypeJsonSchema, TypeObject, convert, type_of
 
 __all__ = ["Structured"]

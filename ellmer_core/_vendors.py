@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 from . import providers
@@ -180,3 +181,24 @@ def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
     if timeout is None or isinstance(timeout, Timeouts):
         return timeout
     return Timeouts(connect=min(10.0, timeout), idle=timeout)
+
+
+def stub() -> str:
+    """What `_by_vendor.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
+    vendors = sorted(_own())
+    lines = [
+        "# Written by `python -m ellmer_core._vendors`.",
+        "",
+        "from collections.abc import Callable",
+        "from typing import Any",
+        "",
+        *(f"from .providers.{vendor} import chat_{vendor} as chat_{vendor}" for vendor in vendors),
+        "",
+        *(f"models_{vendor}: Callable[..., list[dict[str, Any]]]" for vendor in vendors),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("_by_vendor.pyi").write_text(stub(), encoding="utf-8")

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ellmer_core._frames import data_frame, df_schema
 from ellmer_core._structured import Structured
 from ellmer_core.errors import ConversionError, UsageError
-from ellmer_core.frames import data_frame, df_schema
 from ellmer_core.types import type_array, type_integer, type_object, type_string
 
 libraries = pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ellmer_core
-from ellmer_core import _MODULES
+from ellmer_core import _MODULES, _vendors
 
 PACKAGE = Path(ellmer_core.__file__).parent
 HEAVY = ("httpx", "pydantic", "rich", "PIL", "matplotlib", "markdown_it", "docstring_parser", "asyncio")
@@ -47,7 +47,13 @@ def test_type_checkers_see_the_same_modules():
     tree = ast.parse(Path(ellmer_core.__file__).read_text(encoding="utf-8"))
     starred = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level}
 
-    assert starred == set(_MODULES)
+    assert starred == {*_MODULES, "_by_vendor"}
+
+
+def test_type_checkers_see_every_vendor():
+    stub = PACKAGE / "_by_vendor.pyi"
+
+    assert stub.read_text(encoding="utf-8") == _vendors.stub(), "run `python -m ellmer_core._vendors`"
 
 
 def test_every_vendor_has_its_constructor():
@@ -57,10 +63,15 @@ def test_every_vendor_has_its_constructor():
     for vendor in vendors:
         name = f"chat_{vendor}"
         assert getattr(ellmer_core, name) is getattr(import_module(f"ellmer_core.providers.{vendor}"), name)
-        assert name in dir(ellmer_core)
+        models = getattr(ellmer_core, f"models_{vendor}")
+        assert models.__name__ == f"models_{vendor}"
+        assert name in models.__doc__
+        assert {name, models.__name__} <= set(dir(ellmer_core))
 
 
-@pytest.mark.parametrize("name", ["chat_nobody", "Chta", "chat_", "providers_", "__path", "split"])
+@pytest.mark.parametrize(
+    "name", ["chat_nobody", "models_nobody", "Chta", "chat_", "providers_", "__path", "split"]
+)
 def test_a_name_that_is_not_there(name):
     with pytest.raises(AttributeError, match=f"module 'ellmer_core' has no attribute '{name}'"):
         getattr(ellmer_core, name)
