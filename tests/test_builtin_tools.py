@@ -1,0 +1,172 @@
+"""Tools that the provider runs itself: what is sent for them, and that what they did goes back as it came."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ellmer_core import ToolBuiltIn, chat_anthropic, chat_openai, tool, tool_web_fetch, tool_web_search
+from ellmer_core._invoke import invoke
+from ellmer_core.content import ContentToolRequest, ContentUnknown
+from ellmer_core.errors import UsageError
+from ellmer_core.turns import UserTurn
+from ellmer_core.wire.anthropic import AnthropicMessages
+from ellmer_core.wire.gemini import Gemini
+from ellmer_core.wire.openai_chat import OpenAIChat
+from ellmer_core.wire.openai_responses import OpenAIResponses
+
+TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[1] / "../shared/traffic"))
+ANTHROPIC, GEMINI, RESPONSES = AnthropicMessages(model="m"), Gemini(model="m"), OpenAIResponses(model="m")
+
+
+def sent(wire, *tools):
+    return wire.request([UserTurn("Hi")], tools).json["tools"]
+
+
+@tool
+def add(a: int) -> int:
+    """Adds."""
+    return a
+
+
+def test_each_provider_gets_its_own_definition():
+    search, fetch = tool_web_search(), tool_web_fetch()
+    assert sent(RESPONSES, search) == [{"type": "web_search"}]
+    assert sent(ANTHROPIC, search, fetch) == [
+        {"type": "web_search_20250305", "name": "web_search"},
+        {"type": "web_fetch_20250910", "name": "web_fetch"},
+    ]
+    assert sent(GEMINI, search, fetch) == [{"googleSearch": {}}, {"urlContext": {}}]
+
+
+def test_with_its_options():
+    place = {"city": "Köln", "country": "DE"}
+    search = tool_web_search(allowed_domains=("example.com",), user_location=place)
+    located = {"type": "approximate", **place}
+    assert sent(RESPONSES, search) == [
+        {"type": "web_search", "filters": {"allowed_domains": ["example.com"]}, "user_location": located}
+    ]
+    [anthropic] = sent(ANTHROPIC, search)
+    assert anthropic["allowed_domains"] == ["example.com"]
+    assert anthropic["user_location"] == located
+    [fetch] = sent(ANTHROPIC, tool_web_fetch(max_uses=2, blocked_domains=["x.org"], citations=True))
+    assert fetch == {
+        "type": "web_fetch_20250910",
+        "name": "web_fetch",
+        "blocked_domains": ["x.org"],
+        "max_uses": 2,
+        "citations": {"enabled": True},
+    }
+
+
+@pytest.mark.parametrize(
+    ("wire", "definition"),
+    [
+        (RESPONSES, tool_web_search(blocked_domains=["x.org"])),
+        (RESPONSES, tool_web_search(max_uses=1)),
+        (RESPONSES, tool_web_fetch()),
+        (GEMINI, tool_web_search(allowed_domains=["x.org"])),
+        (GEMINI, tool_web_fetch(max_uses=1)),
+        (OpenAIChat(model="m"), tool_web_search()),
+    ],
+)
+def test_what_a_provider_cannot_heed_it_is_not_asked(wire, definition):
+    with pytest.raises(
+        UsageError, match=rf"`{definition.name}`, with these options, exists for .*not for {wire.name}"
+    ):
+        sent(wire, definition)
+
+
+def test_beside_functions_of_ours():
+    assert [each.get("name") for each in sent(ANTHROPIC, add, tool_web_search())] == ["add", "web_search"]
+    functions, search = sent(GEMINI, tool_web_search(), add)
+    assert [each["name"] for each in functions["functionDeclarations"]] == ["add"]
+    assert search == {"googleSearch": {}}
+
+
+def test_any_tool_of_any_provider_goes_as_it_is():
+    form = {"type": "code_interpreter", "container": {"type": "auto"}}
+    interpreter = ToolBuiltIn("code", {"openai-responses": form, "openai-chat": {"type": "x"}})
+    chat = chat_openai(api_key="k", model="m")
+    chat.register_tool(interpreter)
+    assert chat.get_tools() == {"code": interpreter}
+    assert sent(RESPONSES, interpreter) == [form]
+    assert sent(OpenAIChat(model="m"), interpreter) == [{"type": "x"}]
+    assert repr(interpreter) == "<ToolBuiltIn code (openai-responses, openai-chat)>"
+
+
+def test_it_is_not_run_here():
+    result = invoke(ContentToolRequest("c1", "web_search", {}, tool=tool_web_search()))
+    assert "run by the provider" in str(result.error)
+
+
+# What they did ----------------------------------------------------------------------------------------------
+
+SEARCHED = {
+    chat_anthropic: {
+        "content": [
+            {"type": "text", "text": "Let me look."},
+            {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "cats"}},
+            {
+                "type": "web_search_tool_result",
+                "tool_use_id": "srvtoolu_1",
+                "content": [{"type": "web_search_result", "url": "https://x", "encrypted_content": "e"}],
+            },
+            {"type": "text", "text": "Cats."},
+        ],
+        "stop_reason": "end_turn",
+    },
+    chat_openai: {
+        "status": "completed",
+        "output": [
+            {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "cats"}},
+            {
+                "type": "message",
+                "id": "msg_1",
+                "role": "assistant",
+                "status": "completed",
+                "content": [{"type": "output_text", "text": "Cats.", "annotations": [{"type": "url_citation", "url": "https://x"}]}],
+            },
+        ],
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", SEARCHED)
+def test_a_conversation_goes_on_with_what_they_did(server, reply, make):
+    answer = json.dumps(SEARCHED[make]).encode()
+    server.answers(reply([answer]), reply([answer]))
+    chat = make(base_url=server.url, api_key="k", model="m", echo="none")
+    chat.register_tool(tool_web_search())
+
+    assert chat.chat("Search for cats.").endswith("Cats.")
+    assert any(isinstance(content, ContentUnknown) for content in chat.last_turn().contents)
+    chat.chat("And dogs?")
+
+    body = server.asked[1].json
+    if make is chat_anthropic:
+        assert body["messages"][1]["content"] == SEARCHED[make]["content"]
+    else:
+        assert body["input"][1:3] == SEARCHED[make]["output"]
+
+
+@pytest.mark.skipif(not TRAFFIC.is_dir(), reason="The recorded traffic is not here: set CONFORMANCE_TRAFFIC.")
+def test_recorded_blocks_of_server_tools_go_back_as_they_came():
+    checked = 0
+    for path in sorted(TRAFFIC.joinpath("anthropic-messages").glob("*server-tools*.json")):
+        for interaction in json.loads(path.read_text(encoding="utf-8"))["interactions"]:
+            body = interaction["response"].get("body")
+            if not isinstance(body, dict) or not body.get("content"):
+                continue
+            [message] = ANTHROPIC.message(ANTHROPIC.turn(body))
+            for came, goes in zip(
+                server_blocks(body["content"]), server_blocks(message["content"]), strict=True
+            ):
+                assert came == goes, path
+                checked += 1
+    assert checked
+
+
+def server_blocks(blocks):
+    return [block for block in blocks if block["type"].startswith(("server_tool", "web_", "code_", "bash_"))]
