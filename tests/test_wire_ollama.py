@@ -74,17 +74,18 @@ def test_results_come_before_what_the_user_says():
     assert WIRE.message(turn) == [
         {"role": "tool", "content": "[see below]", "tool_name": "draw", "tool_call_id": "call_1"},
         {"role": "tool", "content": '{"t":3}', "tool_name": "look", "tool_call_id": "call_2"},
-        {"role": "user", "content": f"before\n\n{OPEN}", "images": ["iVBORw0="]},
-        {"role": "user", "content": f"{CLOSE}\n\ngo on"},
+        {"role": "user", "content": f"before\n\n{OPEN}"},
+        {"role": "user", "content": f"{CLOSE}\n\ngo on", "images": ["iVBORw0="]},
     ]
 
 
-def test_an_image_belongs_to_the_text_before_it():
+def test_an_image_starts_a_message_since_the_server_shows_it_before_the_text():
     turn = UserTurn([ContentText("First:"), PNG, JPG, ContentText("Second:"), PNG])
 
     assert WIRE.message(turn) == [
-        {"role": "user", "content": "First:", "images": ["iVBORw0=", "/9j/"]},
-        {"role": "user", "content": "Second:", "images": ["iVBORw0="]},
+        {"role": "user", "content": "First:"},
+        {"role": "user", "content": "Second:", "images": ["iVBORw0=", "/9j/"]},
+        {"role": "user", "content": "", "images": ["iVBORw0="]},
     ]
     assert WIRE.message(UserTurn([PNG])) == [{"role": "user", "content": "", "images": ["iVBORw0="]}]
     assert WIRE.message(UserTurn([])) == []
@@ -110,7 +111,7 @@ def test_what_the_user_cannot_send(content):
 
 
 def test_a_pdf_of_a_tool_is_named():
-    told, shown, _ = WIRE.message(UserTurn([result([PDF, PNG])]))
+    told, _, shown = WIRE.message(UserTurn([result([PDF, PNG])]))
 
     assert "a PDF document" in told["content"]
     assert shown["images"] == ["iVBORw0="]

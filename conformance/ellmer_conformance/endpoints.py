@@ -54,6 +54,16 @@ WHERE: Mapping[tuple[str, str], Place] = {
         "gemini-3.5-flash",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     ),
+    ("bedrock", "bedrock"): Place(
+        "https://bedrock-runtime.us-east-1.amazonaws.com",
+        "us.anthropic.claude-sonnet-5",
+        ("AWS_BEARER_TOKEN_BEDROCK",),
+    ),
+    ("ollama", "ollama"): Place("http://localhost:11434", "qwen3-vl:4b", ("OLLAMA_API_KEY",)),
+    ("mistral", "mistral"): Place("https://api.mistral.ai/v1", "mistral-small-latest", ("MISTRAL_API_KEY",)),
+    ("cohere", "cohere"): Place(
+        "https://api.cohere.com/v2", "command-a-03-2025", ("CO_API_KEY", "COHERE_API_KEY")
+    ),
 }
 
 

@@ -339,8 +339,8 @@ UNRECORDED = {
         ("text length", "done"): "as after any other finish reason",
         ("text", "calls tool_calls"): "recorded in whole replies",
         ("thinking", "calls tool_calls"): "likewise",
-        ("text", "error"): "not documented: the error body as an event",
-        ("error", "end"): "likewise",
+        ("text", "text error"): "documented: the finish reason `error`",
+        ("text error", "done"): "as after any other finish reason",
     },
     "cohere": {
         ("message-start", "message-end COMPLETE"): "an answer of nothing has no content",
@@ -432,7 +432,6 @@ UNSEEN = {
     "/message tool_calls": "likewise",
     "/message/tool_calls": "likewise",
     "/message/tool_calls/function": "likewise",
-    ":internal_server_error": "recorded as an error body (Mistral)",
     "/message/content:thinking": "documented: AssistantMessageResponse (Cohere)",
     ":content-start/delta/message/content:thinking": "likewise",
     ":content-delta/delta/message/content thinking": "likewise",

@@ -75,7 +75,7 @@ class _Choice:
 
     def add(self, choice: Json, shown: list[Content]) -> None:
         """Takes one delta; what it adds to show goes into `shown`."""
-        if choice.get("error"):
+        if choice.get("error") or choice.get("finish_reason") == "error":  # Mistral, OpenRouter
             raise in_band_error(choice)
         for name, value in choice.items():
             if value and name not in _DELTAS:

@@ -6,12 +6,14 @@ content, and so do citations, which point into its text. Answers and streams are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ..content import (
     Content,
+    ContentImage,
     ContentImageRemote,
     ContentPDF,
     ContentText,
@@ -37,6 +39,8 @@ FINISH = {
     "MAX_TOKENS": "max_tokens",
     "TOOL_CALL": "tool_use",
 }
+#: Models that see nothing: `image content is not supported for this model`.
+BLIND = re.compile(r"command-(r|light|a-0|a-reasoning|a-translate)")
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,9 @@ class CohereChat(OpenAIChat):
         if self.params.get("reasoning_tokens"):
             body["thinking"] = {"type": "enabled"}
         return self.post(f"{self.base_url.rstrip('/')}/chat", body, stream=stream)
+
+    def refuses(self, value: object) -> bool:
+        return super().refuses(value) or (isinstance(value, ContentImage) and bool(BLIND.match(self.model)))
 
     def call_id(self, id: str) -> str:
         """Any; citations refer to results by it."""

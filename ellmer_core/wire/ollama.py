@@ -104,16 +104,16 @@ class OllamaChat(Wire):
                 return [*map(self.result, results), *self.user(rest)]
 
     def user(self, contents: Sequence[Content]) -> list[Json]:
-        """User messages. An image belongs to the text before it; a text after one starts a message."""
+        """User messages. The server shows a message's images before its text: so an image starts a message."""
         messages: list[Json] = []
         for part in (self.content(c) for c in contents if _shared.sendable(c, self.name)):
             last = messages[-1] if messages else None
-            if last is None or ("images" in last and "content" in part):
+            if last is None or ("images" in part and last["content"]):
                 messages.append({"role": "user", "content": "", **part})
             elif "images" in part:
-                last["images"] = [*last.get("images", ()), *part["images"]]
+                last["images"] = [*last["images"], *part["images"]]
             else:
-                last["content"] = f"{last['content']}\n\n{part['content']}"
+                last["content"] += f"\n\n{part['content']}" if last["content"] else part["content"]
         return messages
 
     def result(self, result: ContentToolResult) -> Json:

@@ -241,7 +241,7 @@ class OpenAIChat(Wire):
         if response.get("error"):
             raise in_band_error(response)
         choice = (response.get("choices") or [{}])[0]
-        if choice.get("error"):
+        if choice.get("error") or choice.get("finish_reason") == "error":
             raise in_band_error(choice)
         message = choice.get("message") or {}
         reason = choice.get("finish_reason")

@@ -1,6 +1,7 @@
 """Cohere v2: named events, one kind for each part's start, pieces and end; `[DONE]`.
 
-What the model says before it calls is a plan, not content. https://docs.cohere.com/docs/streaming
+Reasoning is content where the model is made for it; else what it thinks before it calls is a plan beside the content.
+https://docs.cohere.com/docs/streaming
 """
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
@@ -68,19 +69,19 @@ class Cohere(Dialect):
         return utf8(compact(reply))
 
     def message(self, answer: Answer) -> Json:
-        """The message; with calls, its text is the plan."""
+        """The message: what there is of content, plan and calls; without calls, always content."""
         made = [self.call(call, index) for index, call in enumerate(calls(answer))]
         content: list[Json] = []
         if self.thinks and thought(answer):
             content.append({"type": "thinking", "thinking": thought(answer)})
-        if said(answer) and not made:
+        if said(answer):
             content.append({"type": "text", "text": said(answer)})
-        return {
-            "role": "assistant",
-            **({"content": content} if content or not made else {}),
-            **({"tool_plan": said(answer)} if made and said(answer) else {}),
-            **({"tool_calls": made} if made else {}),
-        }
+        message: Json = {"role": "assistant"}
+        if content or not made:
+            message["content"] = content
+        if made and thought(answer) and not self.thinks:
+            message["tool_plan"] = thought(answer)
+        return message | ({"tool_calls": made} if made else {})
 
     def call(self, call: Call, index: int, arguments: str | None = None) -> Json:
         """A call, whole or with other arguments."""
@@ -94,12 +95,11 @@ class Cohere(Dialect):
         yield Frame("open", sse(compact(start), "message-start"))
         index = 0
         for part in answer.parts:
-            if isinstance(part, Think) and self.thinks:
+            if isinstance(part, Think) and not self.thinks:
+                yield from plan(part) if calls(answer) else ()
+            elif isinstance(part, Say | Think) and part.text:
                 yield from content(part, index)
                 index += 1
-            elif isinstance(part, Say) and part.text:
-                yield from plan(part) if calls(answer) else content(part, index)
-                index += not calls(answer)
         for number, call in enumerate(calls(answer)):
             yield from self.called(call, number)
         ending = {"finish_reason": self.stops[reason(answer)], "usage": self.usage(answer.usage)}
@@ -166,10 +166,10 @@ class Cohere(Dialect):
         return Refusal(f"invalid path: {path}", 404)
 
 
-def plan(part: Say) -> Iterator[Frame]:
-    """Text before calls."""
+def plan(part: Think) -> Iterator[Frame]:
+    """What the model thinks before it calls."""
     for piece in words(part):
-        yield Frame("text", event("tool-plan-delta", delta={"message": {"tool_plan": piece}}))
+        yield Frame("thinking", event("tool-plan-delta", delta={"message": {"tool_plan": piece}}))
 
 
 def content(part: Say | Think, index: int) -> Iterator[Frame]:

@@ -160,10 +160,9 @@ class Mistral(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """A bare error object. (No recording shows one: the form is that of the error body.)"""
-        failure = self.failures[kind]
-        error = {"object": "error", "message": failure.message, "type": failure.type, "param": None}
-        yield sse(compact(error | {"code": failure.code}))
+        """A last chunk whose finish reason is `error`. (Documented as a reason; no recording shows it.)"""
+        yield self.chunk({"content": ""}, "error")
+        yield sse("[DONE]")
 
     # refusals ---------------------------------------------------------------------------------------------
 
