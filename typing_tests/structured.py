@@ -1,0 +1,56 @@
+"""Structured output as a user writes it. Never run, as `chats.py`."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypedDict, assert_type
+
+from pydantic import BaseModel
+
+from ellmer_core import (
+    chat_openai,
+    parallel_chat_structured,
+    type_array,
+    type_integer,
+    type_object,
+    type_string,
+)
+
+
+@dataclass
+class Person:
+    name: str
+    age: int
+
+
+class Place(TypedDict):
+    city: str
+
+
+class Model(BaseModel):
+    value: float
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+chat = chat_openai()
+assert_type(chat.chat_structured("Who?", type=Person), Person)
+assert_type(chat.chat_structured("Where?", type=Place), Place)
+assert_type(chat.chat_structured("How much?", type=Model), Model)
+assert_type(chat.chat_structured("Which?", type=Colour), Colour)
+assert_type(chat.chat_structured("How many?", type=int), int)
+assert_type(chat.chat_structured("All?", type=list[Person]), list[Person])
+
+people = type_array(items=type_object(name=type_string("The name."), age=type_integer(required=False)))
+assert_type(chat.chat_structured("Who?", type=people), Any)
+assert_type(chat.chat_structured("Who?", type=Person, convert=False), Any)
+assert_type(chat.chat_structured("Who?", type=list[Person], frame="pandas"), Any)
+assert_type(parallel_chat_structured(chat, ["Who?"], type=Person, frame="polars"), Any)
+chat.chat_structured("Who?")  # type: ignore[call-overload]
+chat.chat_structured("Who?", type=Person, frame="excel")  # type: ignore[call-overload]
+
+
+async def ask() -> None:
+    assert_type(await chat.chat_structured_async("Who?", type=Person), Person)
+    assert_type(await chat.chat_structured_async("Who?", type=people), Any)
