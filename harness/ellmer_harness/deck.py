@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from threading import RLock
-from typing import Any, Literal
+from typing import Any
 
 from vcr.cassette import Cassette
 from vcr.request import Request
 
 from .key import Ask, Match
+from .options import Repeat
 from .serializer import OURS, Serializer
 
-__all__ = ["Deck", "Repeat"]
+__all__ = ["Deck"]
 
-Repeat = Literal["error", "last", "cycle"]
 Response = dict[str, Any]
 
 

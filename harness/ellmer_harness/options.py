@@ -14,10 +14,11 @@ from .key import Match
 from .message import Sent
 from .reply import Reply
 
-__all__ = ["MODES", "Mode", "Options", "default_mode", "set_default_mode"]
+__all__ = ["MODES", "Mode", "Options", "Repeat", "default_mode", "set_default_mode"]
 
 Mode = Literal["replay", "record", "rewrite", "append", "live"]
 MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "append", "live")
+Repeat = Literal["error", "last", "cycle"]
 Policy = Callable[[Mapping[str, Any]], str | None]
 Judge = Callable[[list[Sent]], list[str]]
 _default: list[str | None] = [None]
@@ -70,7 +71,7 @@ class Options:
     match: Match = field(default_factory=Match)
     """What makes two requests the same."""
 
-    on_repeat: Literal["error", "last", "cycle"] = "error"
+    on_repeat: Repeat = "error"
     """What a request gets once all its recordings were played."""
 
     metadata: Mapping[str, Any] | None = None

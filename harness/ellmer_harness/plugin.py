@@ -163,7 +163,13 @@ class _Summary:
 
     def _orphans(self) -> list[str]:
         """Cassettes beside those that were used; only where every test of the module ran."""
-        if self.config.option.maxfail or any("::" in argument for argument in self.config.args):
+        chosen = self.config.option
+        if (
+            chosen.maxfail
+            or chosen.keyword
+            or chosen.markexpr
+            or any("::" in one for one in self.config.args)
+        ):
             return []
         used = {Path(verdict.path) for _, verdict in self.verdicts}
         folders = {path.parent for path in used if path.parent.name not in self.unsure}

@@ -67,8 +67,11 @@ def response(tape: Tape, reply: Reply) -> dict[str, Any]:
     body, headers = tape.scrub.body(reply.body, sizes), tape.scrub.response(reply.headers)
     if body != reply.body:
         headers = [(name, str(len(body)) if name == "content-length" else value) for name, value in headers]
+    live = tape.recorded_from == "live"
+    if not live and any(name == "content-length" for name, _ in headers):
+        sizes, waits = [len(body)], []  # no stream: where the network cut it is different every time
     clean = replace(reply, headers=headers, pieces=cut(body, sizes, waits))
-    return saved(clean, timed=tape.recorded_from == "live")
+    return saved(clean, timed=live)
 
 
 def save(tape: Tape, error: BaseException | None) -> None:

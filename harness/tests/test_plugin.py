@@ -276,7 +276,7 @@ def test_orphans_and_stale_recordings_are_listed(suite, pytester):
     result.stdout.fnmatch_lines(
         ["1 played", "STALE *recorded * days ago; the model is retired*", "ORPHAN *test_old.json*"]
     )
-    for arguments in (["-k", "a"], ["test_it.py::test_a"]):
+    for arguments in (["-k", "test"], ["-k", "a"], ["test_it.py::test_a"]):
         suite(None, *arguments).stdout.no_fnmatch_line("ORPHAN*")
 
 
