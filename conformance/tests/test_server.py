@@ -208,6 +208,31 @@ def test_without_a_key_nobody_gets_in(server, client, wire, status, message):
     assert (reply.status_code, reply.json()["error"]["message"][: len(message)]) == (status, message)
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/openai/deployments/gpt-4.1/chat/completions?api-version=2024-10-21", 200),
+        ("/openai/v1/chat/completions", 200),
+        ("/v1/chat/completions", 401),
+    ],
+)
+def test_azure_has_a_header_of_its_own(server, client, path, status):
+    reply = client.post(server.origin + path, json=CHAT.body, headers={"api-key": "any-key"})
+    assert reply.status_code == status
+    assert (
+        client.post(server.origin + path, json=CHAT.body, headers={"api-key": WRONG_KEY}).status_code == 401
+    )
+
+
+@pytest.mark.parametrize("provider", PROVIDERS.values(), ids=PROVIDERS)
+def test_observe_answers_without_a_key_and_notes_it(client, provider):
+    with StrictServer(SCRIPTS, mode="observe") as server:
+        reply = client.post(server.url("two", "n") + provider.path, json=provider.body)
+        assert (reply.status_code, reply.headers["x-conformance-violations"]) == (200, "KEY-001")
+        [noted] = client.get(f"{server.url('two', 'n')}/report").json()["exchanges"][0]["violations"]
+        assert (noted["rule"], noted["message"]) == ("KEY-001", noted["provider"]["message"])
+
+
 def test_gemini_takes_its_key_from_the_query_and_tells_nobody(server, client):
     gemini, url = PROVIDERS["gemini"], server.url("two", next(NONCES))
     assert client.post(f"{url}{gemini.path}?key=secret-1", json=gemini.body).status_code == 200

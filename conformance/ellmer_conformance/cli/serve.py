@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import cast
 
 import click
@@ -19,18 +20,26 @@ __all__ = ["command"]
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--mode",
-    type=click.Choice(["reject", "observe"]),
+    type=click.Choice(["reject", "observe", "proxy"]),
     default="reject",
     show_default=True,
-    help="Refuse what the API refuses, or answer everything and note the violations.",
+    help="Refuse what the API refuses; answer everything and note the violations; or pass on to --upstream.",
 )
-def command(port: int, host: str, mode: str) -> None:
+@click.option("--upstream", default="", metavar="URL", help="With --mode proxy: https://api.openai.com")
+def command(port: int, host: str, mode: str, upstream: str) -> None:
     """Start the strict server: it refuses what the real APIs refuse, and answers the rest from a script.
 
     Without a case in the URL it answers a short text to whatever is legal. Each request is logged in a line,
-    with the rules that it breaks. Ctrl-C stops it.
+    with the rules that it breaks, and shown at / in a browser. Ctrl-C stops it.
+
+    As a proxy it passes requests on to a real API, keys included, and judges them; keys are not kept.
     """
-    server = StrictServer(scripts(), mode=cast("Mode", mode), port=port, host=host)
+    if upstream and not re.match(r"https?://[^/]", upstream):
+        raise click.BadParameter(f"{upstream!r} is no http or https URL", param_hint="--upstream")
+    try:
+        server = StrictServer(scripts(), mode=cast("Mode", mode), port=port, host=host, upstream=upstream)
+    except ValueError as error:
+        raise click.UsageError(f"{error}: --mode proxy --upstream https://api.openai.com") from error
     server.engine.watch = log
     try:
         server.serve_forever(lambda: click.echo(greeting(server.origin, mode, server.engine.scripts)))
@@ -43,9 +52,9 @@ def command(port: int, host: str, mode: str) -> None:
 def log(entry: Entry) -> None:
     """One line: where it went, what was answered, and what was wrong with it."""
     request, response = entry.exchange.request, entry.exchange.response
-    assert response is not None
+    left = " client left" if entry.left is not None else ""
     broken = [f"{violation.rule.id} {violation.pointer}" for violation in entry.violations]
     sort = f"{request.wire or '?'}{' stream' if request.stream else ''}"
     where = f"{entry.case}/{entry.nonce}" if entry.nonce else entry.case
-    line = f"{response.status}  {where}  {sort}  {request.model or '-'}  {', '.join(broken)}".rstrip()
+    line = f"{response.status if response else '---'}{left}  {where}  {sort}  {request.model or '-'}  {', '.join(broken)}".rstrip()
     click.echo(line if line.isprintable() else ascii(line))

@@ -2,20 +2,21 @@
 
 In order, as the providers do it: the route, the key, JSON, the rules, the signatures; then the next step of
 the script. A request that is refused takes no step. In `observe` mode nothing is refused for its content:
-the violations are noted, in a header of the reply and in the report.
+the violations are noted, in a header of the reply and in the report; a missing key is one of them. In `proxy`
+mode the upstream answers (`proxy.py`), and only the pages are the engine's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import Literal
 from urllib.parse import quote
 
 from .. import wires
 from ..exchange import Exchange, Request
-from ..rule import Refusal, Rule, Verdict, Violation, verdict
+from ..rule import Kind, Level, Refusal, Rule, Verdict, Violation, verdict
 from ..rules import book
 from ..script import Answer, Say, Script
 from . import home
@@ -24,12 +25,12 @@ from .http import HttpRequest
 from .journal import Entry, Journal, without_secrets
 from .registry import dialect_of
 from .render import refuse, render
-from .reply import Reply, plain
+from .reply import Reply, is_short, plain
 from .routes import OPEN_CASE, Route, route
 
-__all__ = ["ANY", "Engine", "Mode"]
+__all__ = ["ANY", "Engine", "Mode", "examined", "notes"]
 
-Mode = Literal["reject", "observe"]
+Mode = Literal["reject", "observe", "proxy"]
 
 #: What the open case says, every time.
 ANY = Script((Answer((Say("Hello! Your request is legal, and this is the answer to it."),)),))
@@ -59,11 +60,26 @@ class Engine:
             return self._chat(request, way)
         if request.method not in {"GET", "HEAD"}:
             return plain(405, [("content-type", "text/plain"), ("allow", "GET, HEAD")], b"Only GET.\n")
-        if way.page == "report":
-            return plain(
-                200, [("content-type", "application/json")], self.journal.report(way.case, way.nonce)
-            )
-        return home.page(request.headers.get("host", ""), self.mode, self.scripts)
+        return self._page(request, way)
+
+    def _page(self, request: HttpRequest, way: Route) -> Reply:
+        query = dict(way.query)
+        if way.page == "home":
+            return home.page(request.headers, self.mode, self.scripts)
+        last = query.get("last", "")
+        body = (
+            self.journal.index()
+            if way.page == "index"
+            else self.journal.report(way.case, way.nonce, int(last) if last.isdecimal() else 0)
+        )
+        return plain(200, [("content-type", "application/json"), ("cache-control", "no-store")], body)
+
+    def enter(self, entry: Entry, size: int) -> None:
+        """Notes an exchange; `size` is that of the request's body, in bytes."""
+        response = entry.exchange.response
+        self.journal.add(entry, 2000 + size + (len(response.body) if response else 0))
+        if self.watch:
+            self.watch(entry)
 
     def too_large(self, request: HttpRequest) -> Reply:
         """The reply to a request whose body is not worth reading."""
@@ -77,30 +93,31 @@ class Engine:
         headers = without_secrets(http.headers)
         request = Request(way.wire, way.vendor, {}, way.url, http.method, headers)
         verdicts: tuple[Verdict, ...] = ()
-        refusal = self._turned_away(http, way, request)
+        refusal, unlocked = self._turned_away(http, way, request)
         if refusal is None:
             try:
-                judge = judged if len(http.body) < _REMEMBERED else judged.__wrapped__
-                request, verdicts = judge(way, http.method, tuple(headers.items()), http.body)
+                request, verdicts = examined(http, way, headers)
             except (ValueError, RecursionError) as error:
                 refusal = self._dialect(way, request).no_json(str(error))
+        verdicts = (*unlocked, *verdicts)
         dialect = self._dialect(way, request)
         reply = refuse(dialect, refusal) if refusal else self._judged(dialect, way, verdicts)
         entry = Entry(way.case, way.nonce or "", Exchange(request, reply.response), verdicts)
-        self.journal.add(entry, 2000 + len(http.body) + len(reply.body))
-        if self.watch:
-            self.watch(entry)
-        return reply
+        self.enter(entry, len(http.body))
+        return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
 
-    def _turned_away(self, http: HttpRequest, way: Route, request: Request) -> Refusal | None:
-        """Refusals that need no body: no such path, case or method; no key."""
+    def _turned_away(
+        self, http: HttpRequest, way: Route, request: Request
+    ) -> tuple[Refusal | None, tuple[Verdict, ...]]:
+        """What needs no body: a refusal (no such path, case or method; no key), or that it was let pass."""
         dialect = self._dialect(way, request)
         if not way.wire or http.method != "POST":
-            return dialect.no_such(http.method, way.path)
+            return dialect.no_such(http.method, way.path), ()
         if way.case not in self.scripts:
             known = ", ".join(sorted(self.scripts))
-            return Refusal(f"There is no case {way.case!r} here. The cases are: {known}.", 404)
-        return dialect.locked(http.headers, dict(way.query))
+            return Refusal(f"There is no case {way.case!r} here. The cases are: {known}.", 404), ()
+        refusal = dialect.locked(http.headers, dict(way.query))
+        return (None, (keyless(way.wire, refusal),)) if refusal and self.mode == "observe" else (refusal, ())
 
     def _judged(self, dialect: Dialect, way: Route, verdicts: Sequence[Verdict]) -> Reply:
         violations = [v for verdict in verdicts for v in verdict.violations]
@@ -129,13 +146,37 @@ def host_of(request: HttpRequest) -> str:
     return request.headers.get("x-forwarded-host") or request.headers.get("host", "")
 
 
+def examined(
+    http: HttpRequest, way: Route, headers: Mapping[str, str]
+) -> tuple[Request, tuple[Verdict, ...]]:
+    """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
+    judge = judged if len(http.body) < _REMEMBERED else judged.__wrapped__
+    return judge((way.wire, way.vendor), http.method, way.url, tuple(headers.items()), http.body)
+
+
 @lru_cache(1024)
 def judged(
-    way: Route, method: str, headers: tuple[tuple[str, str], ...], body: bytes
+    service: tuple[str, str], method: str, url: str, headers: tuple[tuple[str, str], ...], body: bytes
 ) -> tuple[Request, tuple[Verdict, ...]]:
-    """The request and what the rules say of it: the same each time, and clients repeat themselves."""
-    request = wires.request(method, way.url, dict(headers), body, way.vendor)
-    return request, tuple(verdict(rule, request) for rule in rules(way.wire, way.vendor, request.model))
+    """The same for the same request: clients repeat themselves."""
+    wire, vendor = service
+    request = wires.request(method, url, dict(headers), body, vendor)
+    return request, tuple(verdict(rule, request) for rule in rules(wire, vendor, request.model))
+
+
+def keyless(wire: str, refusal: Refusal) -> Verdict:
+    """What the provider would have said to a request without a key, as a broken rule."""
+    rule = Rule(
+        id="KEY-001",
+        level=Level.MUST,
+        kind=Kind.REJECT,
+        wire=wire,
+        sentence="A request carries a key, and the headers that the provider asks for.",
+        check=lambda _: iter(()),
+        source=("strict server",),
+        refusal=refusal,
+    )
+    return Verdict(rule, 1, (Violation(rule, "", refusal.message),))
 
 
 @lru_cache(256)

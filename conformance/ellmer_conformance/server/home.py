@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
+from html import escape
+from importlib.resources import files
 
 from .reply import Reply, plain
 
 __all__ = ["greeting", "page"]
 
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
 _MESSAGES = {"messages": [{"role": "user", "content": "Hello"}]}
 _CONTENTS = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
 
@@ -62,10 +66,18 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
     )
 
 
-def page(host: str, mode: str, cases: Iterable[str]) -> Reply:
-    """The same for a browser or curl."""
-    text = greeting(f"http://{host or '127.0.0.1'}", mode, cases)
-    return plain(200, [("content-type", "text/plain; charset=utf-8")], text.encode())
+def page(headers: Mapping[str, str], mode: str, cases: Iterable[str]) -> Reply:
+    """The same for curl; for a browser the page that shows the conversations as they arrive."""
+    text = greeting(f"http://{headers.get('host') or '127.0.0.1'}", mode, cases)
+    if "text/html" not in headers.get("accept", ""):
+        return plain(200, [("content-type", "text/plain; charset=utf-8")], text.encode())
+    kind, policy = ("content-type", "text/html; charset=utf-8"), ("content-security-policy", _POLICY)
+    return plain(200, [kind, policy], _live().replace("{{greeting}}", escape(text)).encode())
+
+
+@cache
+def _live() -> str:
+    return files(__package__).joinpath("live.html").read_text("utf-8")
 
 
 def _curl(url: str, headers: Iterable[str], body: object) -> str:

@@ -10,13 +10,15 @@ import asyncio
 import socket
 import struct
 from collections import deque
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import aclosing
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Protocol, cast
 
 import httptools
 
-from .reply import Reply, plain
+from .reply import Broken, Relayed, Reply, is_short, plain
 
 __all__ = ["MAX_BODY", "Connection", "Handler", "HttpRequest"]
 
@@ -43,8 +45,8 @@ class HttpRequest:
 class Handler(Protocol):
     """What a connection asks. Both must be quick."""
 
-    def answer(self, request: HttpRequest) -> Reply:
-        """The reply to a whole request."""
+    def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
+        """The reply to a whole request, or what it will come from."""
 
     def too_large(self, request: HttpRequest) -> Reply:
         """The reply to a request whose body will not be read."""
@@ -61,7 +63,9 @@ class Connection(asyncio.Protocol):
         self._waiting: deque[HttpRequest] = deque()
         self._playing: asyncio.Task[None] | None = None
         self._writable: asyncio.Event | None = None
-        self._closing = self._half_closed = self._held = False
+        self._closing = self._half_closed = self._held = self._left = False
+        self._silent = False  # nothing more is due from here: when the client's side ends, it has left
+        self._written = 0  # bytes of the body that is being played
 
     # from the transport -----------------------------------------------------------------------------------
 
@@ -71,6 +75,7 @@ class Connection(asyncio.Protocol):
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self._left = not self._closing
         self._closing = True
         self._connections.discard(self)
         self._waiting.clear()
@@ -89,7 +94,8 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         self._half_closed = True
-        return bool(self._playing or self._waiting)  # a client that half-closes still gets its reply
+        busy = bool(self._playing or self._waiting)
+        return busy and not self._silent  # a client that half-closes still gets its reply
 
     def pause_writing(self) -> None:
         self._writable = asyncio.Event()
@@ -164,7 +170,7 @@ class Connection(asyncio.Protocol):
         while self._waiting and not self._closing and self._playing is None:
             request = self._waiting.popleft()
             reply = self._answer(request)
-            if reply.length is not None and len(reply.writes) <= 1 and reply.ending == "end":
+            if isinstance(reply, Reply) and is_short(reply):
                 self._write(head(reply, request) + (b"" if request.method == "HEAD" else reply.body))
                 self._after(reply, request)
             else:
@@ -173,30 +179,42 @@ class Connection(asyncio.Protocol):
             self._held = False
             self._transport.resume_reading()
 
-    def _answer(self, request: HttpRequest) -> Reply:
+    def _answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
         try:
             return self._handler.answer(request)
         except Exception as error:  # noqa: BLE001 - a client must not hang on our own defects
-            context = {"message": "a defect of the strict server", "exception": error}
-            asyncio.get_running_loop().call_exception_handler(context)
-            text = f"A defect of the strict server: {error!r}\n"
-            return plain(500, [("content-type", "text/plain; charset=utf-8")], text.encode())
+            return defect(error)
 
-    async def _play(self, reply: Reply, request: HttpRequest) -> None:
-        chunked = reply.length is None and request.version == "1.1"
-        self._write(head(reply, request))
-        for number, data in enumerate(() if request.method == "HEAD" else reply.writes):
-            if number and reply.delay:
-                await asyncio.sleep(reply.delay)
-            if self._writable:
-                await self._writable.wait()
-            self._write(b"%x\r\n%b\r\n" % (len(data), data) if chunked and data else data)
-        if chunked and reply.ending == "end" and request.method != "HEAD":
-            self._write(b"0\r\n\r\n")
-        await self._end(reply)
-        self._playing = None
+    async def _play(self, coming: Reply | Awaitable[Reply], request: HttpRequest) -> None:
+        self._silent = not isinstance(coming, Reply)  # how long the upstream takes is not known
+        reply = coming if isinstance(coming, Reply) else await settled(coming)
+        try:
+            self._write(head(reply, request))
+            await self._body_of(reply, request)
+            await self._end(reply)
+        except Broken:
+            self.close()
+            return
+        except asyncio.CancelledError:
+            if self._left and reply.left and reply.ending != "half-close":
+                reply.left(self._written)
+            raise
+        self._playing, self._silent = None, False
         self._after(reply, request)
         self._next()
+
+    async def _body_of(self, reply: Reply, request: HttpRequest) -> None:
+        chunked, silent = reply.length is None and request.version == "1.1", request.method == "HEAD"
+        self._written = 0
+        async with aclosing(pieces(reply)) as body:
+            async for data in body:
+                if self._writable:
+                    await self._writable.wait()
+                if data and not silent:
+                    self._write(b"%x\r\n%b\r\n" % (len(data), data) if chunked else data)
+                    self._written += len(data)
+        if chunked and reply.ending == "end" and not silent:
+            self._write(b"0\r\n\r\n")
 
     async def _end(self, reply: Reply) -> None:
         match reply.ending:
@@ -208,9 +226,16 @@ class Connection(asyncio.Protocol):
                 self.close()
             case "half-close":
                 self._transport.write_eof()
-                await asyncio.Event().wait()  # cancelled when the client leaves
+                await self._silence()
             case "stall":
-                await asyncio.Event().wait()
+                await self._silence()
+
+    async def _silence(self) -> None:
+        """Until the client leaves, which cancels this."""
+        self._silent = True
+        if self._half_closed:
+            self._transport.close()
+        await asyncio.Event().wait()
 
     def _after(self, reply: Reply, request: HttpRequest) -> None:
         if self._half_closed or not persistent(reply, request):
@@ -236,6 +261,34 @@ class Connection(asyncio.Protocol):
         if not self._transport.is_closing():
             self._transport.write_eof()
             asyncio.get_running_loop().call_later(_LINGER, self._transport.abort)
+
+
+async def settled(coming: Awaitable[Reply]) -> Reply:
+    """A reply that had to be waited for."""
+    try:
+        return await coming
+    except Exception as error:  # noqa: BLE001 - a client must not hang on our own defects
+        return defect(error)
+
+
+def defect(error: Exception) -> Reply:
+    """What a client is told when we fail; the loop is told the rest."""
+    context = {"message": "a defect of the strict server", "exception": error}
+    asyncio.get_running_loop().call_exception_handler(context)
+    text = f"A defect of the strict server: {error!r}\n"
+    return plain(500, [("content-type", "text/plain; charset=utf-8")], text.encode())
+
+
+async def pieces(reply: Reply) -> AsyncGenerator[bytes, None]:
+    """The writes of a body, when each is due."""
+    if isinstance(reply, Relayed):
+        async with aclosing(reply.chunks) as chunks:
+            async for data in chunks:
+                yield data
+    for number, data in enumerate(reply.writes):
+        if number and reply.delay:
+            await asyncio.sleep(reply.delay)
+        yield data
 
 
 def persistent(reply: Reply, request: HttpRequest) -> bool:

@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
 from ..canary import is_canary
-from ..exchange import Exchange
-from ..rule import Verdict, Violation
+from ..exchange import Exchange, Response
+from ..rule import Refusal, Verdict, Violation
 
 __all__ = ["Entry", "Journal", "without_secrets"]
 
-_SECRET = {
-    "authorization",
-    "x-api-key",
-    "x-goog-api-key",
-    "api-key",
-    "x-amz-security-token",
-    "cookie",
-    "proxy-authorization",
-}
+_SECRET = re.compile(r"(^|.*[-_])(auth|authorization|cookie|credential|key|secret|signature|token)")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Entry:
-    """One exchange of a conversation and what the rules said of the request."""
+    """One exchange of a conversation and what the rules said of the request.
+
+    `left` is set where the client went away before the end: the bytes of the body written by then. `number`
+    counts the server's entries from 1, `at` is when it was entered (Unix time); the journal sets both.
+    """
 
     case: str
     nonce: str
     exchange: Exchange
     verdicts: tuple[Verdict, ...] = ()
+    left: int | None = None
+    number: int = 0
+    at: float = 0.0
 
     @property
     def violations(self) -> list[Violation]:
@@ -42,23 +44,35 @@ class Entry:
 
     def report(self) -> dict[str, Any]:
         """The entry as JSON."""
-        request, response = self.exchange.request, self.exchange.response
-        assert response is not None
+        request = self.exchange.request
         return {
+            "number": self.number,
+            "at": self.at,
             "request": {
+                "wire": request.wire,
+                "vendor": request.vendor,
+                "model": request.model,
+                "stream": request.stream,
                 "method": request.method,
                 "url": request.url,
                 "headers": dict(request.headers),
                 "body": request.body,
             },
-            "response": {
-                "status": response.status,
-                "headers": dict(response.headers),
-                "body": response.body.decode("utf-8", "replace"),
-                "ended": response.ended,
-            },
+            "response": _response(self.exchange.response),
+            "client_left_after": self.left,
             "violations": [_violation(v) for v in self.violations],
         }
+
+
+def _response(response: Response | None) -> dict[str, Any] | None:
+    if response is None:
+        return None
+    return {
+        "status": response.status,
+        "headers": dict(response.headers),
+        "body": response.body.decode("utf-8", "replace"),
+        "ended": response.ended,
+    }
 
 
 def _violation(violation: Violation) -> dict[str, Any]:
@@ -71,7 +85,12 @@ def _violation(violation: Violation) -> dict[str, Any]:
         "pointer": violation.pointer,
         "message": violation.message,
         "sentence": rule.sentence,
+        "provider": _provider(violation.refusal),
     }
+
+
+def _provider(refusal: Refusal | None) -> dict[str, Any] | None:
+    return {"status": refusal.status, "message": refusal.message} if refusal else None
 
 
 @dataclass
@@ -82,11 +101,14 @@ class Journal:
     size: int = 256 * 1024 * 1024
     _kept: deque[tuple[Entry, int]] = field(default_factory=deque)
     _bytes: int = 0
+    _count: int = 0
     _lock: Lock = field(default_factory=Lock)
 
     def add(self, entry: Entry, size: int) -> None:
         """Enters an exchange; `size` is about what it takes, in bytes. The oldest make room."""
         with self._lock:
+            self._count += 1
+            entry.number, entry.at = self._count, time.time()
             self._kept.append((entry, size))
             self._bytes += size
             while len(self._kept) > self.entries or (self._bytes > self.size and len(self._kept) > 1):
@@ -98,24 +120,58 @@ class Journal:
             kept = list(self._kept)
         return (e for e, _ in kept if e.case == case and nonce in {None, e.nonce})
 
-    def report(self, case: str, nonce: str | None) -> bytes:
-        """The same as JSON text."""
+    def report(self, case: str, nonce: str | None, last: int = 0) -> bytes:
+        """The same as JSON text; of the `last` exchanges only, unless 0."""
         found = list(self.of(case, nonce))
         report = {
             "case": case,
             "nonce": nonce,
             "violations": sum(len(entry.violations) for entry in found),
-            "exchanges": [{"nonce": entry.nonce, **entry.report()} for entry in found],
+            "exchanges": [{"nonce": entry.nonce, **entry.report()} for entry in found[-last:]],
         }
-        return json.dumps(report, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+        return _json(report)
+
+    def index(self) -> bytes:
+        """The conversations as JSON text, the latest first."""
+        with self._lock:
+            kept = [entry for entry, _ in self._kept]
+        found: dict[tuple[str, str], list[Entry]] = {}
+        for entry in kept:
+            found.setdefault((entry.case, entry.nonce), []).append(entry)
+        latest = sorted(found.values(), key=lambda entries: -entries[-1].number)
+        return _json({"entries": self._count, "conversations": [_summary(entries) for entries in latest]})
+
+
+def _summary(entries: list[Entry]) -> dict[str, Any]:
+    last = entries[-1]
+    wires = {entry.exchange.request.wire: None for entry in entries}
+    return {
+        "case": last.case,
+        "nonce": last.nonce,
+        "wires": [wire for wire in wires if wire],
+        "exchanges": len(entries),
+        "violations": sum(len(entry.violations) for entry in entries),
+        "last": last.number,
+        "left": sum(entry.left is not None for entry in entries),
+        "at": last.at,
+    }
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
 
 
 def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers with every credential replaced by its kind. A canary is none: it is there to be seen."""
     return {
-        name: _kind(value) if name in _SECRET and not is_canary(value) else value
+        name: _kind(value) if _is_secret(name) and not is_canary(value) else value
         for name, value in headers.items()
     }
+
+
+@lru_cache(1024)
+def _is_secret(name: str) -> bool:
+    return _SECRET.fullmatch(name.lower()) is not None
 
 
 def _kind(value: str) -> str:

@@ -6,13 +6,13 @@ A dialect makes a `Reply`; `deliver()` changes how its bytes travel, below the d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..exchange import Response
 from ..script import Delivery, Ending
 
-__all__ = ["Headers", "Reply", "deliver", "plain"]
+__all__ = ["Broken", "Headers", "Relayed", "Reply", "deliver", "is_short", "plain"]
 
 Headers = Sequence[tuple[str, str]]
 
@@ -22,7 +22,8 @@ class Reply:
     """An answer. Each element of `writes` is written on its own, `delay` seconds after the one before.
 
     `length` is the content length to announce; None sends the body chunked, one HTTP chunk a write. What
-    happens after the last write is `ending`.
+    happens after the last write is `ending`. `left` is told when the client goes away before the end, with the
+    number of bytes of the body that were written by then.
     """
 
     status: int
@@ -31,6 +32,7 @@ class Reply:
     length: int | None = None
     delay: float = 0.0
     ending: Ending = "end"
+    left: Callable[[int], None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def body(self) -> bytes:
@@ -45,6 +47,26 @@ class Reply:
     def noting(self, violations: str) -> Reply:
         """With the violations of the request in a header."""
         return replace(self, headers=(*self.headers, ("x-conformance-violations", violations)))
+
+
+class Broken(Exception):
+    """The rest of a relayed body will not come."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relayed(Reply):
+    """A reply that is still arriving: `chunks`, instead of `writes`, are passed on as they come.
+
+    They raise `Broken` where the other side stopped; the client's connection then breaks as well.
+    """
+
+    chunks: AsyncGenerator[bytes, None]
+
+
+def is_short(reply: Reply) -> bool:
+    """Whether it is one write and then over."""
+    short = reply.length is not None and len(reply.writes) <= 1 and reply.ending == "end"
+    return short and not isinstance(reply, Relayed)
 
 
 def plain(status: int, headers: Headers, body: bytes) -> Reply:

@@ -28,7 +28,7 @@ class Route:
     without a key. `wire` and `vendor` are empty where no provider has such a path.
     """
 
-    page: Literal["home", "report", "chat"]
+    page: Literal["home", "index", "report", "chat"]
     case: str
     nonce: str | None
     path: str = ""
@@ -48,12 +48,13 @@ def route(target: str, host: str) -> Route:
     match = _CASE.fullmatch(path)
     case = unquote(match["case"]) if match else OPEN_CASE
     nonce = unquote(match["nonce"] or "") if match else ""
+    nonce = "" if nonce == "-" else nonce  # as `url` writes it
     rest = (match["rest"] or "") if match else path
-    if match and (rest == "/report" or (nonce == "report" and not rest)):
-        return Route("report", case, None if nonce == "report" else nonce)
-    if rest in {"", "/"}:
-        return Route("home", case, nonce)
     query = tuple(parse_qsl(query_text, keep_blank_values=True))
+    if match and (rest == "/report" or (nonce == "report" and not rest)):
+        return Route("report", case, None if nonce == "report" else nonce, query=query)
+    if path == "/reports" or rest in {"", "/"}:
+        return Route("index" if path == "/reports" else "home", case, nonce)
     url = _url(case, nonce, rest, query)
     wire, vendor = wires.detect(url, None, {"host": nonce.partition("@")[2] or host}) or ("", "")
     return Route("chat", case, nonce, rest, query, url, wire, vendor)

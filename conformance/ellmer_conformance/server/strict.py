@@ -15,7 +15,8 @@ from ..exchange import Exchange
 from ..rule import Verdict
 from ..script import Script
 from .engine import Engine, Mode
-from .http import Connection
+from .http import Connection, Handler
+from .proxy import Proxy
 
 __all__ = ["PortInUse", "StrictServer"]
 
@@ -27,7 +28,8 @@ class PortInUse(OSError):
 class StrictServer:
     """A strict server on a port of its own while the `with` block runs.
 
-    Each pair of case and nonce is a conversation of its own. The case `any` is always there.
+    Each pair of case and nonce is a conversation of its own. The case `any` is always there. In the mode `proxy`
+    the API at the URL `upstream` answers, and nothing is refused.
     """
 
     def __init__(
@@ -37,8 +39,12 @@ class StrictServer:
         mode: Mode = "reject",
         port: int = 0,
         host: str = "127.0.0.1",
+        upstream: str = "",
     ) -> None:
+        if (mode == "proxy") != bool(upstream):
+            raise ValueError("the mode proxy needs an upstream URL to forward to, and no other mode has one")
         self.engine = Engine(scripts or {}, mode)
+        self._proxy = Proxy(self.engine, upstream) if upstream else None
         self.host, self.port = host, port
         self._loop: asyncio.AbstractEventLoop
         self._stop: asyncio.Event
@@ -94,18 +100,22 @@ class StrictServer:
 
     async def _serve(self, ready: Callable[[], None]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        async with _listening(self.engine, self.host, self.port) as self.port:
-            ready()
-            await self._stop.wait()
+        try:
+            async with _listening(self._proxy or self.engine, self.host, self.port) as self.port:
+                ready()
+                await self._stop.wait()
+        finally:
+            if self._proxy:
+                await self._proxy.aclose()
 
 
 @asynccontextmanager
-async def _listening(engine: Engine, host: str, port: int) -> AsyncIterator[int]:
+async def _listening(handler: Handler, host: str, port: int) -> AsyncIterator[int]:
     """Listens, and gives the port; closes every connection in the end."""
     connections: set[Connection] = set()
     try:
         server = await asyncio.get_running_loop().create_server(
-            lambda: Connection(engine, connections), host, port, backlog=1024
+            lambda: Connection(handler, connections), host, port, backlog=1024
         )
     except OSError as error:
         if error.errno != errno.EADDRINUSE:

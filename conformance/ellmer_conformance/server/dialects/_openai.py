@@ -71,10 +71,18 @@ class OpenAI(Dialect):
             ("x-request-id", f"req_{self.ticket.token('request', 32, HEX)}"),
         )
 
+    @property
+    def azure(self) -> bool:
+        """Whether the request is one to Azure, which has `/openai` before its paths and a header of its own."""
+        request = self.ticket.request
+        return request.vendor.startswith("azure") or "/openai/" in request.url
+
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
         scheme, _, key = headers.get("authorization", "").partition(" ")
+        if self.azure and "api-key" in headers:
+            scheme, key = "bearer", headers["api-key"]
         if scheme.lower() != "bearer" or not key:
             return Refusal(
                 "You didn't provide an API key. You need to provide your API key in an Authorization header "

@@ -1,0 +1,146 @@
+"""The strict server between a client and a real API: it judges what passes, and changes nothing.
+
+Bytes go both ways as they come, compressed or not. What is kept for the report has no credential in it: the
+upstream gets the client's headers and query, the journal gets neither. Requests that a client signs for the host it
+calls (AWS SigV4) are refused by the upstream: the signature names this server; use a bearer token there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import httpx
+
+from ..exchange import Exchange, Request, Response
+from ..rule import Verdict
+from .dialects import compact, utf8
+from .engine import Engine, examined, notes
+from .http import MAX_BODY, HttpRequest
+from .journal import Entry, without_secrets
+from .reply import Broken, Relayed, Reply, plain
+from .routes import Route, route
+
+__all__ = ["Proxy"]
+
+#: Between two neighbours only (RFC 9110, 7.6.1); `host` is the upstream's.
+_HOPS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "host", "expect"}
+_HOPS |= {"proxy-connection", "proxy-authorization", "proxy-authenticate"}
+_CONNECT = 30.0  # seconds; how long an answer takes is between the client and the API
+
+
+class Proxy:
+    """Takes requests in the engine's place, and answers its pages with it."""
+
+    def __init__(self, engine: Engine, upstream: str) -> None:
+        self._engine = engine
+        self._upstream = urlsplit(upstream.rstrip("/"))
+        self._client: httpx.AsyncClient | None = None
+
+    def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
+        """The upstream's reply, to come."""
+        way = route.__wrapped__(request.target, self._upstream.netloc)  # a key in the query is not remembered
+        return self._engine.answer(request) if way.page != "chat" else self._relay(request, way)
+
+    def too_large(self, request: HttpRequest) -> Reply:
+        """As the engine has it: nothing is passed on."""
+        return self._engine.too_large(request)
+
+    async def aclose(self) -> None:
+        """Ends the connections to the upstream."""
+        if self._client:
+            await self._client.aclose()
+
+    # one request ------------------------------------------------------------------------------------------
+
+    async def _relay(self, http: HttpRequest, way: Route) -> Reply:
+        request, verdicts = judged(http, way)
+        entry = Entry(way.case, way.nonce or "", Exchange(request), verdicts)
+        try:
+            response = await self._forward(http, way)
+        except httpx.HTTPError as error:
+            reply = self._unreachable(error)
+            self._note(entry, len(http.body), reply.response)
+            return reply
+        except BaseException:  # the client left before anything came
+            entry.left = 0
+            self._note(entry, len(http.body), None)
+            raise
+        length = response.headers.get("content-length", "")
+        noted = notes(entry.violations, None)
+        reply = Relayed(
+            response.status_code,
+            kept(response.headers.multi_items(), response.headers),
+            length=int(length) if length.isdecimal() else None,
+            chunks=self._chunks(response, entry, len(http.body)),
+        )
+        return reply.noting(noted) if noted else reply
+
+    async def _forward(self, http: HttpRequest, way: Route) -> httpx.Response:
+        if self._client is None:
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=50)
+            self._client = httpx.AsyncClient(limits=limits, timeout=httpx.Timeout(None, connect=_CONNECT))
+        headers = kept(http.headers.items(), http.headers)
+        request = httpx.Request(http.method, self._url(http, way), headers=headers, content=http.body)
+        return await self._client.send(request, stream=True, follow_redirects=False)
+
+    def _url(self, http: HttpRequest, way: Route) -> str:
+        base, query = self._upstream, http.target.partition("?")[2]
+        path = way.path.removeprefix(base.path) if way.path.startswith(f"{base.path}/") else way.path
+        return f"{base.geturl()}{path}" + (f"?{query}" if query else "")
+
+    async def _chunks(self, response: httpx.Response, entry: Entry, size: int) -> AsyncGenerator[bytes, None]:
+        """The body as it comes; what came is noted, however it ends."""
+        came, ended, entry.left = bytearray(), False, 0
+        try:
+            async for data in response.aiter_raw():
+                came += data if len(came) < MAX_BODY else b""
+                yield data
+            ended, entry.left = True, None
+        except httpx.HTTPError as error:
+            entry.left = None
+            raise Broken(str(error)) from error
+        finally:
+            if entry.left is not None:
+                entry.left = len(came)
+            self._note(entry, size, recorded(response, bytes(came), ended=ended))
+            await response.aclose()
+
+    def _note(self, entry: Entry, size: int, response: Response | None) -> None:
+        entry.exchange = replace(entry.exchange, response=response)
+        self._engine.enter(entry, size)
+
+    def _unreachable(self, error: httpx.HTTPError) -> Reply:
+        sentence = (
+            f"The upstream {self._upstream.scheme}://{self._upstream.hostname} did not answer: {error!r}"
+        )
+        body = utf8(compact({"error": {"message": sentence, "type": "upstream_error", "code": None}}))
+        return plain(502, [("content-type", "application/json")], body)
+
+
+def judged(http: HttpRequest, way: Route) -> tuple[Request, tuple[Verdict, ...]]:
+    """The request and the verdicts on it; none where it is no chat request, or no JSON."""
+    headers = without_secrets(http.headers)
+    if way.wire and http.method == "POST":
+        try:
+            return examined(http, way, headers)
+        except (ValueError, RecursionError):
+            pass  # what the upstream says of it is what counts
+    return Request(way.wire, way.vendor, {}, way.url, http.method, headers), ()
+
+
+def kept(headers: Iterable[tuple[str, str]], named: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The headers that are for the far end; `connection` names more that are not."""
+    near = _HOPS | {name.strip().lower() for name in named.get("connection", "").split(",")}
+    return [(name, value) for name, value in headers if name.lower() not in near | {"content-length"}]
+
+
+def recorded(response: httpx.Response, body: bytes, *, ended: bool) -> Response:
+    """The answer as a value, decoded as far as it came."""
+    headers = without_secrets(response.headers)
+    try:
+        decoded = httpx.Response(200, headers=response.headers, content=body).content
+    except httpx.DecodingError:
+        decoded = body
+    return Response(response.status_code, headers, decoded, ended=ended)

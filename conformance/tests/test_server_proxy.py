@@ -1,0 +1,182 @@
+"""The strict server between a client and an API, which is here another strict server."""
+
+import gzip
+import json
+import socket
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import httpx
+import pytest
+
+from ellmer_conformance.script import Answer, Delivery, Failure, Say, Script
+from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.dialects import WRONG_KEY
+
+LONG = Answer((Say("one two three four five six seven eight nine ten"),))
+SCRIPTS = {
+    "says": Script((LONG,)),
+    "stalls": Script((Delivery(LONG, after=700, ending="stall"),)),
+    "resets": Script((Delivery(LONG, after=700, ending="half-close"),)),
+    "busy": Script((Failure("rate-limit"),)),
+}
+CHAT = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}]}
+ORPHAN = CHAT | {"messages": [{"role": "tool", "tool_call_id": "call_1", "content": "5"}]}
+KEY = {"authorization": "Bearer sk-very-secret"}
+
+
+@pytest.fixture(scope="module")
+def upstream():
+    with StrictServer(SCRIPTS) as server:
+        yield server
+
+
+@pytest.fixture
+def proxy():
+    """A proxy in front of a case of the upstream; its URL stands for the API's."""
+    started = []
+
+    def start(url):
+        started.append(StrictServer(mode="proxy", upstream=url).__enter__())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with httpx.Client(verify=False) as client:
+        yield client
+
+
+def report(client, server):
+    return client.get(f"{server.origin}/c/any/-/report").json()["exchanges"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_comes_back_is_the_upstreams(client, upstream, proxy, stream):
+    server = proxy(upstream.url("says", f"1{stream}"))
+    body = CHAT | {"stream": stream}
+    direct = client.post(upstream.url("says", f"2{stream}") + "/v1/chat/completions", json=body, headers=KEY)
+    passed = client.post(f"{server.origin}/v1/chat/completions", json=body, headers=KEY)
+    assert (passed.status_code, passed.content) == (200, direct.content)
+    assert passed.headers["content-type"] == direct.headers["content-type"]
+    assert passed.headers["x-request-id"] == direct.headers["x-request-id"]
+    noted = report(client, server)[0]
+    assert (noted["response"]["body"], noted["response"]["ended"]) == (direct.text, True)
+    assert (noted["request"]["body"], noted["client_left_after"], noted["violations"]) == (body, None, [])
+
+
+@pytest.mark.parametrize(
+    ("key", "status"), [({}, 401), ({"authorization": f"Bearer {WRONG_KEY}"}, 401), (KEY, 200)]
+)
+def test_the_upstream_gets_the_key_and_nobody_else(client, upstream, proxy, key, status):
+    server = proxy(upstream.url("says", "key"))
+    assert client.post(f"{server.origin}/v1/chat/completions", json=CHAT, headers=key).status_code == status
+    assert "very-secret" not in client.get(f"{server.origin}/c/any/report").text
+
+
+def test_a_key_in_the_query_goes_through_and_is_not_kept(client, upstream, proxy):
+    server = proxy(upstream.url("says", "gemini"))
+    path = "/v1beta/models/gemini-3.5-flash:generateContent?key=very-secret"
+    body = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
+    assert client.post(server.origin + path, json=body).status_code == 200
+    assert "very-secret" not in client.get(f"{server.origin}/c/any/report").text
+    wrong = client.post(server.origin + path.replace("very-secret", WRONG_KEY), json=body)
+    assert (wrong.status_code, wrong.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+
+
+def test_a_stream_comes_through_as_it_is_sent_and_its_abandonment_goes_up(client, upstream, proxy):
+    server = proxy(upstream.url("stalls", "1"))
+    url, body = f"{server.origin}/v1/chat/completions", CHAT | {"stream": True}
+    with client.stream("POST", url, json=body, headers=KEY) as reply:
+        came = b""
+        for chunk in reply.iter_raw():  # the upstream never ends
+            came += chunk
+            if len(came) == 700:
+                break
+    noted = [e["client_left_after"] for e in awaited(lambda: report(client, server))]
+    assert noted == [700]
+    above = awaited(lambda: [e for e in upstream.engine.journal.of("stalls", "1") if e.left is not None])
+    assert [entry.left for entry in above] == [700]
+
+
+def awaited(look):
+    """What is there as soon as it is; each look is a round trip."""
+    for _ in range(10_000):
+        if found := look():
+            return found
+    raise AssertionError("it never came")
+
+
+def test_every_request_is_judged_and_the_upstream_decides(client, upstream, proxy):
+    server = proxy(upstream.url("says", "judged"))
+    reply = client.post(f"{server.origin}/v1/chat/completions", json=ORPHAN, headers=KEY)
+    assert reply.status_code == 400
+    assert "PAIR-002" in reply.headers["x-conformance-violations"]
+    [noted] = report(client, server)
+    assert noted["violations"][0]["pointer"] == "/messages/0"
+    assert noted["violations"][0]["provider"]["message"]
+
+
+def test_an_upstream_that_breaks_off_breaks_the_reply(client, upstream, proxy):
+    server = proxy(upstream.url("resets", "1"))
+    with pytest.raises(httpx.RemoteProtocolError):
+        client.post(f"{server.origin}/v1/chat/completions", json=CHAT | {"stream": True}, headers=KEY)
+    [noted] = report(client, server)
+    assert (noted["response"]["ended"], noted["client_left_after"]) == (False, None)
+
+
+def test_limits_and_retry_headers_come_through(client, upstream, proxy):
+    server = proxy(upstream.url("busy", "1"))
+    reply = client.post(f"{server.origin}/v1/chat/completions", json=CHAT, headers=KEY)
+    assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
+
+
+def test_no_upstream_is_a_502_that_says_so(client, proxy):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    server = proxy(f"http://127.0.0.1:{port}")
+    reply = client.post(f"{server.origin}/v1/chat/completions", json=CHAT, headers=KEY)
+    assert (reply.status_code, "did not answer" in reply.json()["error"]["message"]) == (502, True)
+    assert [noted["response"]["status"] for noted in report(client, server)] == [502]
+
+
+class Squeezed(BaseHTTPRequestHandler):
+    """An API that compresses, and says what it was asked."""
+
+    def do_GET(self):
+        body = gzip.compress(json.dumps({"path": self.path, "host": self.headers["host"]}).encode())
+        self.send_response(200)
+        self.send_header("content-encoding", "gzip")
+        self.send_header("content-length", str(len(body)))
+        self.send_header("set-cookie", "session=very-secret")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_other_paths_and_encodings_come_through(client, proxy):
+    upstream = ThreadingHTTPServer(("127.0.0.1", 0), Squeezed)
+    Thread(target=upstream.serve_forever, daemon=True).start()
+    try:
+        server = proxy(f"http://127.0.0.1:{upstream.server_port}/v1")
+        reply = client.get(f"{server.origin}/v1/models?limit=2")
+        assert reply.json() == {"path": "/v1/models?limit=2", "host": f"127.0.0.1:{upstream.server_port}"}
+        assert (reply.headers["content-encoding"], "set-cookie" in reply.headers) == ("gzip", True)
+        [noted] = report(client, server)
+        assert json.loads(noted["response"]["body"]) == reply.json()
+        assert "very-secret" not in json.dumps(noted)
+    finally:
+        upstream.shutdown()
+        upstream.server_close()
+
+
+@pytest.mark.parametrize("given", [{"mode": "proxy"}, {"upstream": "http://127.0.0.1:1"}])
+def test_proxy_and_upstream_need_each_other(given):
+    with pytest.raises(ValueError, match="upstream"):
+        StrictServer(**given)
