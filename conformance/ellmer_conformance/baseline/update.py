@@ -22,6 +22,7 @@ class Change:
 
     text: str
     done: list[str] = field(default_factory=list)
+    added: list[str] = field(default_factory=list)  # of these, the new entries
 
 
 def updated(text: str, baseline: Baseline, report: Report, *, reason: str = "", issue: str = "") -> Change:
@@ -41,13 +42,14 @@ def updated(text: str, baseline: Baseline, report: Report, *, reason: str = "", 
             done.append(_removed(tables, entry, name, pattern))
     known = [e for e in baseline.entries if e.in_force()]
     fresh = [row for row in report.rows if row.verdict in NEW and not any(e.speaks_of(row) for e in known)]
-    for table, what in _entries(fresh, report, reason, issue):
+    added = list(_entries(fresh, report, reason, issue))
+    for table, _ in added:
         tables.append(table)
-        done.append(what)
     document.pop("expect", None)
     if tables:
         document["expect"] = tables
-    return Change(tomlkit.dumps(document), done)
+    new = [what for _, what in added]
+    return Change(tomlkit.dumps(document), done + new, new)
 
 
 def _refreshed(table: Table, entry: Entry, rows: Iterable[Row]) -> list[str]:

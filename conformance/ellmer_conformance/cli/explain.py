@@ -23,7 +23,7 @@ def command(rule_id: str, wire: str | None, vendor: str) -> None:
         books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
     except LookupError as error:
         raise click.UsageError(str(error).capitalize() + ".") from error
-    books += [] if wire else [behaviour.book]
+    books.append(behaviour.book)
     found = [(book, book.rules[rule_id.upper()]) for book in books if rule_id.upper() in book.rules]
     if not found:
         raise click.UsageError(f"There is no rule {rule_id}; `conformance list` shows all.")

@@ -4,7 +4,7 @@
 counts; `matrix`, `markdown`, `html`, `sarif` and `badge` each write one form.
 """
 
-from .document import UnreadableReport, finished, read, schema, write
+from .document import UnreadableReport, finished, read, rescored, schema, write
 from .evidence import judged
 from .values import FAILING, Play, Report, Row
 
@@ -17,6 +17,7 @@ __all__ = [
     "finished",
     "judged",
     "read",
+    "rescored",
     "schema",
     "write",
 ]

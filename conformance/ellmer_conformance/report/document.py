@@ -15,7 +15,7 @@ from ..rules import behaviour
 from .score import score
 from .values import VERSION, Report
 
-__all__ = ["UnreadableReport", "finished", "read", "schema", "write"]
+__all__ = ["UnreadableReport", "finished", "read", "rescored", "schema", "write"]
 
 _BY_LINE = ("plays", "results")  # one a line: readable, and half the size
 
@@ -24,11 +24,17 @@ class UnreadableReport(ValueError):
     """A file that is no report, or one of a later version; the message says which and what to do."""
 
 
-def finished(report: Report) -> Report:
-    """With what depends on all of it: the score, and the texts of the rules that were judged."""
+def rescored(report: Report) -> Report:
+    """With the score of all its rows, against the latest requirements."""
     required = requirements()
     report.requirements, report.score = required.id, score(report.rows, required)
     report.tool = {"name": "ellmer-conformance", "version": version("ellmer-core")}
+    return report
+
+
+def finished(report: Report) -> Report:
+    """With what depends on all of it: the score, and the texts of the rules that were judged."""
+    rescored(report)
     asked = dict.fromkeys((row.wire, row.vendor, row.rule) for row in report.rows)
     report.rules = [found for key in asked if (found := _text(*key))]
     return report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -41,7 +42,12 @@ def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
             run.cassette,
             run.recorded_from,
             _digest(transcript) if transcript else "",
+            run.way,
         )
+    ]
+    report.skipped = [
+        {"adapter": adapter, "wire": run.wire, "case": "*", "rule": rule, "reason": reason}
+        for rule, reason in run.unseen.items()
     ]
     report.rows = [_row(report, adapter, run, found) for found in verdicts]
     return report
@@ -55,7 +61,7 @@ def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row:
         *place, rule.id, rule.level.value, rule.kind.value, outcome, verdict.checked, preview=rule.preview
     )
     if outcome in FINE:
-        return row
+        return replace(row, message=run.unseen.get(rule.id, ""))
     first: Violation | None = next(iter(verdict.violations), None)
     pointer = first.pointer if first else "/replies"
     refusal = first.refusal if first else None
@@ -124,8 +130,13 @@ def fingerprint(rule: str, pointer: str, message: str) -> str:
 
 
 def excerpt(body: object, pointer: str) -> str:
-    """About six lines of the body around a pointer, numbered, the line it means marked with `>`."""
-    inside = re.sub(r"^/exchanges/\d+/request", "", pointer) if pointer.startswith("/exchanges/") else ""
+    """About six lines of the body around a pointer, numbered, the line it means marked with `>`.
+
+    Empty where the pointer leads to no place inside the body.
+    """
+    inside = re.sub(r"^/exchanges/\d+/request", "", pointer)
+    if not pointer.startswith("/exchanges/") or not inside:
+        return ""
     lines = list(_lines(body, ""))
     meant = max(range(len(lines)), key=lambda i: (_shared(lines[i][0], inside), -i))
     first, last = max(0, meant - _BEFORE), min(len(lines), meant + _AFTER + 1)

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from . import document
+from .badge import badges
+from .html import page
+from .markdown import markdown
+from .sarif import sarif
 from .values import Report
 
 __all__ = ["write"]
 
 
-def write(report: Report, folder: Path) -> list[Path]:
-    """Writes them; returns the paths that a person is told."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write(report: Report, folder: Path, *, cassettes: str = "cassettes") -> list[Path]:
+    """Writes them; returns the paths that a person is told. CI's job summary is added to, where there is one."""
     document.write(report, folder / "report.json")
-    return [folder / "report.json"]
+    texts = {
+        "index.html": page(report),
+        "summary.md": markdown(report),
+        "conformance.sarif": sarif(report, cassettes=cassettes),
+        **{f"badges/{name}": text for name, text in badges(report)},
+    }
+    (folder / "badges").mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(texts["summary.md"])
+    return [folder / "report.json", folder / "index.html"]

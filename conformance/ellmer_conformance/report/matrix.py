@@ -30,7 +30,9 @@ MARKS = {
     "not-applicable": ("·", "dim"),
 }
 _WIDE = 250  # columns where nobody looks at a screen: a log wraps by itself
-_SHOWN = 12  # lines of a message
+_LINES = 12  # of a message
+_FAILURES = 20  # in full; the page has all
+_PER_RULE = 3
 
 Place = tuple[str, str]
 
@@ -47,8 +49,12 @@ def print_report(report: Report, to: Console) -> None:
         for table in _tables(adapter, [row for row in report.rows if row.adapter == adapter], to.width):
             to.print(table)
     to.print(_legend(report.rows))
-    for group in _grouped(report.harness_errors + report.failures):
+    groups = _grouped(report.harness_errors + report.failures)
+    chosen = _chosen(groups)
+    for group in chosen:
         to.print(_failure(group), soft_wrap=True)
+    if len(groups) > len(chosen):
+        to.print(f"… and {len(groups) - len(chosen)} failures more, in the report", style="dim")
     for problem in report.problems:
         to.print(Text("✗ baseline: ", style="bold red").append(problem, style="default"), soft_wrap=True)
     for name, counts in report.score.items():
@@ -117,6 +123,21 @@ def _grouped(failures: Iterable[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
+def _chosen(groups: Sequence[list[Row]]) -> list[list[Row]]:
+    """Some of each rule: what the API refuses first, what only differs from a recording last."""
+    ordered = sorted(
+        groups,
+        key=lambda g: (g[0].verdict != "harness-error", g[0].kind != "reject", g[0].rule.startswith("CAS-")),
+    )
+    seen: dict[str, int] = defaultdict(int)
+    chosen = []
+    for group in ordered:
+        seen[group[0].rule] += 1
+        if seen[group[0].rule] <= _PER_RULE:
+            chosen.append(group)
+    return chosen[:_FAILURES]
+
+
 def _failure(group: Sequence[Row]) -> Text:
     row = group[0]
     text = Text().append(MARKS[row.verdict][0], style=MARKS[row.verdict][1])
@@ -135,5 +156,5 @@ def _failure(group: Sequence[Row]) -> Text:
 def _cut(message: str) -> str:
     lines = message.splitlines()
     return "\n".join(
-        [*lines[:_SHOWN], f"… {len(lines) - _SHOWN} more lines"] if len(lines) > _SHOWN else lines
+        [*lines[:_LINES], f"… {len(lines) - _LINES} more lines"] if len(lines) > _LINES else lines
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from ..requirements import Requirements
 from .values import FINE, Row
 
-__all__ = ["score", "sentence"]
+__all__ = ["fraction", "score", "sentence"]
 
 _COUNTS = (
     "must_applicable",
@@ -41,11 +41,12 @@ def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, in
 
 def sentence(counts: Mapping[str, int]) -> str:
     """`MUST 52/53 · SHOULD 9/9`, and previews where there are any."""
-    levels = [
-        level for level in ("must", "should", "preview") if level != "preview" or counts["preview_applicable"]
-    ]
+    words = [f"MUST {fraction(counts, 'must')}", f"SHOULD {fraction(counts, 'should')}"]
     return " · ".join(
-        f"{level.upper() if level != 'preview' else level} "
-        f"{counts[f'{level}_passed']}/{counts[f'{level}_applicable']}"
-        for level in levels
+        [*words, *([f"preview {fraction(counts, 'preview')}"] if counts["preview_applicable"] else [])]
     )
+
+
+def fraction(counts: Mapping[str, int], level: str) -> str:
+    """`52/53`."""
+    return f"{counts[f'{level}_passed']}/{counts[f'{level}_applicable']}"

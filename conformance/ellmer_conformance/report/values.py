@@ -73,14 +73,6 @@ class Row:
         return f"conformance explain {self.rule} --wire {self.wire} --vendor {self.vendor}"
 
     @property
-    def run_command(self) -> str:
-        """Plays it again."""
-        return (
-            f"conformance run --adapter {self.adapter} --wire {self.wire} --vendor {self.vendor} "
-            f"--case {self.case} --mode {self.mode}"
-        )
-
-    @property
     def repro_command(self) -> str:
         """Writes a script that needs no suite."""
         return f"conformance repro '{self.id}'"
@@ -105,6 +97,12 @@ class Play:
     cassette: str = ""
     recorded_from: str = ""  # "live", "strict-server", or "" where nothing was opened
     transcript: str = ""  # which of the report's transcripts
+    way: str = "cassette"  # how it was played: "cassette", "server" (against the strict one), "command"
+
+    @property
+    def place(self) -> str:
+        """As its rows name it."""
+        return f"{self.adapter}/{self.wire}/{self.vendor}/{self.case}[{self.mode}]"
 
 
 @dataclass
@@ -121,6 +119,7 @@ class Report:
     requirements: str = ""  # the set that the score counts against
     score: dict[str, dict[str, int]] = field(default_factory=dict)  # by "adapter wire"
     tool: dict[str, str] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)  # how each adapter was asked for, by its name
 
     @classmethod
     def joined(cls, reports: Iterable[Report]) -> Report:
@@ -134,6 +133,8 @@ class Report:
             transcripts={key: value for part in parts for key, value in part.transcripts.items()},
             skipped=_unique(skip for part in parts for skip in part.skipped),
             problems=_unique(problem for part in parts for problem in part.problems),
+            rules=_unique(rule for part in parts for rule in part.rules),
+            named={name: asked for part in parts for name, asked in part.named.items()},
         )
 
     @property
@@ -151,6 +152,13 @@ class Report:
         """The rows that are our fault."""
         return [row for row in self.rows if row.verdict == "harness-error"]
 
+    def run_command(self, row: Row) -> str:
+        """Plays the row's case again."""
+        return (
+            f"conformance run --adapter {self.named.get(row.adapter, row.adapter)} --wire {row.wire} "
+            f"--vendor {row.vendor} --case {row.case} --mode {row.mode}"
+        )
+
     @property
     def exit_code(self) -> int:
         """0 all is well, 1 rules are broken or the baseline is wrong, 2 some of it could not be run."""
@@ -162,6 +170,7 @@ class Report:
             "version": VERSION,
             "tool": self.tool,
             "adapters": self.adapters,
+            "named": self.named,
             "requirements": self.requirements,
             "summary": self.score,
             "problems": self.problems,
@@ -188,6 +197,7 @@ class Report:
             requirements=document["requirements"],
             score=dict(document["summary"]),
             tool=dict(document["tool"]),
+            named=dict(document["named"]),
         )
 
 

@@ -1,0 +1,101 @@
+"""`conformance baseline`: expected failures."""
+
+from __future__ import annotations
+
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+
+from ..baseline import FILE, Baseline, BaselineError, load, updated
+from ..report import Report
+from ._reports import opened, report_option
+
+__all__ = ["command"]
+
+_file = click.option(
+    "--baseline",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path(FILE),
+    show_default=True,
+    help="The file of expected failures.",
+)
+
+
+@click.group("baseline")
+def command() -> None:
+    """Keep the list of expected failures: conformance-baseline.toml, beside the adapter.
+
+    `conformance run` reads it. Known failures are always run; an entry that is stale, expired or fails differently
+    fails the run, and each needs a reason and an issue.
+
+    \b
+    [[expect]]
+    rule = "ORD-003"              # a glob or a list of globs, as wire, vendor, case and mode
+    case = "dangling_call"
+    reason = "the user's text is sent before the results"
+    issue = "https://github.com/me/my-adapter/issues/123"
+    until = 2027-03-01            # optional: from then on it fails the run
+    when = "openai < 4"           # optional: only while this is installed
+    fingerprint = "sha256:…"      # optional: only this failure of the rule
+    """
+
+
+@command.command("check")
+@report_option
+@_file
+def check(path: Path, file: Path) -> None:
+    """Hold the list against a report, without playing anything.
+
+    Exit code 0: every entry still fails as it says; 1: some do not; 2: a file could not be read.
+    """
+    _, problems = _loaded(file).settled(opened(path).rows, whole=False)
+    for problem in problems:
+        click.echo(problem)
+    sys.exit(int(bool(problems)))
+
+
+@command.command("update")
+@report_option
+@_file
+@click.option("--rule", "rules", multiple=True, help="Add only failures of these rules (glob, repeatable).")
+@click.option("--reason", default="", help="Why the new failures are expected; needed if there are any.")
+@click.option("--issue", default="", help="Where it is being mended, as a URL; needed if there are any.")
+@click.option("--dry-run", is_flag=True, help="Tell, and write nothing.")
+def update(path: Path, file: Path, rules: tuple[str, ...], reason: str, issue: str, *, dry_run: bool) -> None:
+    """Bring the list up to date with a report, changing as little of it as can be.
+
+    Removes what is stale, renews fingerprints, and adds what fails and is not listed, under one reason and issue: use
+    --rule to give different ones. Comments stay. Expired entries stay, too: renewing them is a decision.
+
+    Exit code 0: it is up to date now; 2: it could not be done.
+    """
+    report = _narrowed(opened(path), rules)
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    change = updated(text, _loaded(file) if text else Baseline(), report, reason=reason, issue=issue)
+    if change.added and not (reason and issue):
+        listed = "\n".join(f"  {what}" for what in change.added)
+        raise click.UsageError(
+            f"These failures are not listed yet:\n{listed}\nSay why they are expected, with --reason and --issue."
+        )
+    for what in change.done:
+        click.echo(what)
+    if not change.done:
+        click.echo(f"{file} is up to date.")
+    elif not dry_run:
+        file.write_text(change.text, encoding="utf-8")
+
+
+def _loaded(file: Path) -> Baseline:
+    try:
+        return load(file)
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _narrowed(report: Report, rules: tuple[str, ...]) -> Report:
+    if rules:
+        report.rows = [row for row in report.rows if any(fnmatchcase(row.rule, glob) for glob in rules)]
+    return report

@@ -1,0 +1,50 @@
+"""`conformance diff`: what changed between two reports."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from ..report.compare import counted, differences
+from ._reports import opened
+
+__all__ = ["command"]
+
+_BAD = {"broken", "differs", "unjudged", "gone"}
+
+
+@click.command("diff")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("-v", "--verbose", is_flag=True, help="Text: also what is new, and changes that harm nobody.")
+def command(old: Path, new: Path, *, form: str, verbose: bool) -> None:
+    """Tell what became of every verdict between two reports, OLD and NEW.
+
+    \b
+    broken    failed not, or was not there, and fails
+    differs   fails in another way
+    unjudged  our own fault keeps it from being judged
+    gone      was judged and is not any more
+    mended    failed, and does not
+    new       was not judged before
+    changed   from one verdict that fails nobody to another
+
+    Exit code 0: nothing became worse; 1: something is broken, differs, unjudged or gone; 2: a report could not be read.
+    """
+    found = differences(opened(old), opened(new))
+    if form == "json":
+        rows = [
+            {"sort": d.sort, "id": d.id, "old": d.old and d.old.as_json(), "new": d.new and d.new.as_json()}
+            for d in found
+        ]
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+    else:
+        for each in found:
+            if verbose or each.sort not in {"new", "changed"}:
+                click.echo(str(each))
+        click.echo(", ".join(counted(found)) or "No verdict differs.")
+    sys.exit(int(any(each.sort in _BAD for each in found)))

@@ -1,0 +1,39 @@
+"""`conformance merge`: several reports as one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ..report import Report, forms, rescored
+from ..report.matrix import console, print_report
+from ._reports import opened
+
+__all__ = ["command"]
+
+
+@click.command("merge")
+@click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder to write to.",
+)
+def command(reports: tuple[Path, ...], output: Path) -> None:
+    """Join REPORTS (files, or folders with a report.json) and write every form of the result.
+
+    For runs of one adapter that were split over machines, and for several adapters side by side. Where two reports
+    hold the same play, the later one counts. One report alone is written anew, in all its forms.
+
+    Exit code 0: no rule is broken in any of them; 1: some are; 2: a report could not be read, or was not judged.
+    """
+    parts = [opened(path) for path in reports]
+    joined = rescored(Report.joined(parts))
+    print_report(joined, console(sys.stdout))
+    for path in forms.write(joined, output):
+        click.echo(f"wrote {path}")
+    sys.exit(joined.exit_code)

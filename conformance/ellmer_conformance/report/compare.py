@@ -1,0 +1,77 @@
+"""Two reports, row by row: what broke, what was mended, what is new or gone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .values import FAILING, Report, Row
+
+__all__ = ["Difference", "differences"]
+
+#: The sorts of differences, the worst first.
+SORTS = ("broken", "differs", "unjudged", "gone", "new", "mended", "changed")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What became of one row. `sort`: one of SORTS; `old` or `new` is None where there is no such row."""
+
+    sort: str
+    old: Row | None
+    new: Row | None
+
+    @property
+    def id(self) -> str:
+        """The row's."""
+        row = self.new or self.old
+        assert row is not None, "a difference has a side"
+        return row.id
+
+    def __str__(self) -> str:
+        was, now = (row.verdict if row else "absent" for row in (self.old, self.new))
+        told = f": {self.new.message.splitlines()[0]}" if self.new and self.new.message else ""
+        return f"{self.sort:9} {self.id}  {was} → {now}{told}"
+
+
+def differences(old: Report, new: Report) -> list[Difference]:
+    """Every row whose verdict or failure differs, the worst first. Not-applicable is as good as absent."""
+    before, after = _by_id(old), _by_id(new)
+    found = [
+        Difference(sort, before.get(id), after.get(id))
+        for id in {**before, **after}
+        if (sort := _sort(before.get(id), after.get(id)))
+    ]
+    return sorted(found, key=lambda each: (SORTS.index(each.sort), each.id))
+
+
+def _sort(old: Row | None, new: Row | None) -> str:
+    """The sort of a difference; empty for none."""
+    was, now = (row.verdict if row else "" for row in (old, new))
+    if now in FAILING and was in FAILING:
+        return "" if old and new and old.fingerprint == new.fingerprint else "differs"
+    if was == now:
+        return ""
+    for sort, so in (
+        ("gone", not now),
+        ("unjudged", now == "harness-error"),
+        ("broken", now in FAILING),
+        ("new", not was),
+        ("mended", was in FAILING),
+    ):
+        if so:
+            return sort
+    return "changed"
+
+
+def _by_id(report: Report) -> Mapping[str, Row]:
+    return {row.id: row for row in report.rows if row.verdict != "not-applicable"}
+
+
+def counted(found: list[Difference]) -> Iterator[str]:
+    """`3 broken`, `1 mended`, …"""
+    counts: dict[str, int] = defaultdict(int)
+    for each in found:
+        counts[each.sort] += 1
+    yield from (f"{counts[sort]} {sort}" for sort in SORTS if counts[sort])

@@ -1,0 +1,89 @@
+"""SARIF 2.1.0: failures as code scanning shows them, at the recording that was played."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .values import FINE, Report, Row
+
+__all__ = ["sarif"]
+
+_LEVELS = {"warn": "warning"}  # the others are errors
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
+    """The document; `cassettes` is the folder of the recordings, from the root of the repository.
+
+    Expected failures are suppressed results; errors of ours are notifications of the tool.
+    """
+    told = [row for row in report.rows if row.verdict not in {*FINE, "harness-error"}]
+    files = {p.place: p.cassette for p in report.plays}
+    run = {
+        "tool": {"driver": {**_driver(report), "rules": _rules(report.rules, {row.rule for row in told})}},
+        "invocations": [_invocation(report.harness_errors)],
+        "results": [_result(row, _file(row, files, cassettes)) for row in told],
+    }
+    return (
+        json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
+        + "\n"
+    )
+
+
+def _driver(report: Report) -> dict[str, Any]:
+    return {"name": report.tool["name"], "version": report.tool["version"]}
+
+
+def _rules(texts: Iterable[Mapping[str, Any]], used: set[str]) -> list[dict[str, Any]]:
+    """One descriptor an id, with the sentence of each wire format that has its own."""
+    by_id: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for text in texts:
+        if text["id"] in used:
+            by_id.setdefault(text["id"], {}).setdefault(text["sentence"], text)
+    return [
+        {
+            "id": id,
+            "shortDescription": {"text": next(iter(sentences))},
+            "fullDescription": {"text": "\n".join(sentences)},
+            "help": {"text": "\n\n".join(text["explain"] or text["sentence"] for text in sentences.values())},
+            "properties": {
+                "level": text["level"],
+                "kind": text["kind"],
+                "tags": ["conformance", text["level"]],
+            },
+        }
+        for id, sentences in sorted(by_id.items())
+        for text in list(sentences.values())[:1]
+    ]
+
+
+def _invocation(errors: Iterable[Row]) -> dict[str, Any]:
+    notes = [{"level": "error", "message": {"text": f"{row.id}: {row.message}"}} for row in errors]
+    return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
+
+
+def _file(row: Row, files: Mapping[str, str], folder: str) -> str:
+    """The recording; of a play that opened none, the folder's."""
+    found = files.get(row.place)
+    return f"{folder}/{found or f'{row.wire}/{row.vendor}/{row.case}.json'}"
+
+
+def _result(row: Row, file: str) -> dict[str, Any]:
+    said = f"\nThe provider would say ({row.status}): {row.provider_error}" if row.provider_error else ""
+    result: dict[str, Any] = {
+        "ruleId": row.rule,
+        "level": _LEVELS.get(row.verdict, "error"),
+        "message": {"text": f"{row.message or row.verdict} (at {row.pointer or 'the top'}){said}"},
+        "locations": [
+            {
+                "physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": 1}},
+                "logicalLocations": [{"fullyQualifiedName": row.id}],
+            }
+        ],
+        "partialFingerprints": {"conformance/v1": f"{row.place} {row.fingerprint or row.rule}"},
+    }
+    if row.verdict == "expected-fail":
+        result["suppressions"] = [{"kind": "external", "justification": f"{row.reason} ({row.issue})"}]
+    return result
