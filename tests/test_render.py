@@ -32,6 +32,7 @@ CAT = ContentImageInline("image/png", "YWJj")
 DOG = ContentImageRemote("https://example.com/a (1).png")
 PDF = ContentPDF("application/pdf", "YWJj", "a&b.pdf")
 REQUEST = ContentToolRequest("c1", "draw", {"what": "<cat>"})
+PDF_LINK = f'<p><a href="data:application/pdf;base64,{PDF.data}" download="a&amp;b.pdf">a&amp;b.pdf</a></p>'
 TURNS = [
     SystemTurn("Be kind."),
     UserTurn("Draw a *cat*."),
@@ -54,7 +55,7 @@ TURNS = [
             "![](https://example.com/a%20%281%29.png)",
             '<img src="https://example.com/a (1).png" alt="https://example.com/a (1).png">',
         ),
-        (PDF, None, "`[PDF: a&b.pdf]`", "<p>[PDF: a&amp;b.pdf]</p>"),
+        (PDF, None, "`[PDF: a&b.pdf]`", PDF_LINK),
         (
             ContentUploaded("files/1", "image/png", "gemini"),
             None,
@@ -78,11 +79,12 @@ TURNS = [
             ContentToolResult("done", request=REQUEST),
             None,
             None,
-            ("<details><summary>draw</summary>\n<pre><code>"
-             "draw(what = &quot;&lt;cat&gt;&quot;)\ndone</code></pre>\n</details>"),
+            ('<details class="tool success">\n<summary>Draw</summary>\n<pre><code>'
+             "draw(what = &quot;&lt;cat&gt;&quot;)</code></pre>\n<pre><code>done</code></pre>\n</details>"),
         ),
         (ContentToolResult(CAT, error="late"), None, None,
-         "<details><summary>Tool</summary>\n<pre><code>Error: late</code></pre>\n</details>"),
+         ('<details class="tool error">\n<summary>Tool <em>failed</em></summary>\n'
+          "<pre><code>late</code></pre>\n</details>")),
         (ContentUnknown("w", {}), None, None, None),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Content) else "",
@@ -95,7 +97,7 @@ def test_each_content(content, text, markdown, html):
 
 def test_a_turn_with_an_image_in_a_tool_result_shows_the_image_and_no_tags():
     assert contents_markdown(TURNS[3]) == "![](data:image/png;base64,YWJj)"
-    assert '<img src="data:image/png;base64,YWJj" alt="">' in contents_html(TURNS[3])
+    assert '<img src="data:image/png;base64,YWJj" alt="Draw">' in contents_html(TURNS[3])
     assert "tool-call-id" not in contents_html(TURNS)
 
 

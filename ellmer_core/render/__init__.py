@@ -10,9 +10,10 @@ What a function returns None for is not shown. A tool's request and what it told
 business (HTML shows them folded); the images it returned are shown.
 """
 
+from ._card import ToolResultDisplay
 from .files import export
 from .html import contents_html
 from .markdown import contents_markdown
 from .text import contents_text
 
-__all__ = ["contents_html", "contents_markdown", "contents_text", "export"]
+__all__ = ["ToolResultDisplay", "contents_html", "contents_markdown", "contents_text", "export"]

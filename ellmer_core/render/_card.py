@@ -19,6 +19,7 @@ from ..content import (
 )
 from ..errors import EllmerWarning, error_message
 from ..tools import in_words
+from ..transcript import format_content
 
 __all__ = ["Card", "ToolResultDisplay", "card", "value_text"]
 
@@ -71,6 +72,11 @@ class Card:
         if self.request.problem:
             return self.request.raw or ""
         return _json({k: v for k, v in self.request.arguments.items() if k != "_intent"})
+
+    @property
+    def call(self) -> str:
+        """The call in one line, as it is printed: `get_weather(city = "Köln")`."""
+        return format_content(self.request).partition("]: ")[2]
 
     @property
     def intent(self) -> str:

@@ -10,7 +10,7 @@ from ..content import Content, ContentToolResult, is_media
 from ..errors import UsageError
 from ..turns import Turn
 
-__all__ = ["media_of", "sections", "shown", "turns_of"]
+__all__ = ["media_of", "sections", "shown", "sides", "turns_of"]
 
 Render = Callable[[Any], str | None]
 
@@ -19,11 +19,8 @@ def media_of(result: ContentToolResult) -> list[Content]:
     """The images and files that a tool returned, in order."""
     if result.error is not None:
         return []
-    return [
-        v
-        for v in (result.value if isinstance(result.value, (list, tuple)) else [result.value])
-        if is_media(v)
-    ]
+    values = result.value if isinstance(result.value, (list, tuple)) else [result.value]
+    return [value for value in values if is_media(value)]
 
 
 def shown(contents: Sequence[Content], render: Render) -> list[str]:
@@ -31,12 +28,19 @@ def shown(contents: Sequence[Content], render: Render) -> list[str]:
     return [text for text in map(render, contents) if text]
 
 
+def sides(turns: Sequence[Turn]) -> Iterator[tuple[str, list[Content]]]:
+    """Role and contents, for as long as the same side speaks. What tools returned belongs to the answer in
+    which they were called."""
+    said = [(_side(turn, content), content) for turn in turns for content in turn.contents]
+    for role, group in groupby(said, key=lambda pair: pair[0]):
+        yield role, [content for _, content in group]
+
+
 def sections(turns: Sequence[Turn], render: Render) -> Iterator[tuple[str, list[str]]]:
-    """Role and rendered contents, one section for as long as the same side speaks. What tools returned
-    belongs to the answer in which they were called."""
-    rendered = [(_side(turn), shown(turn.contents, render)) for turn in turns]
-    for role, group in groupby((pair for pair in rendered if pair[1]), key=lambda pair: pair[0]):
-        yield role, [text for _, texts in group for text in texts]
+    """As `sides()`, rendered; a side of which nothing is to be seen is no side."""
+    rendered = [(role, text) for role, contents in sides(turns) for text in shown(contents, render)]
+    for role, group in groupby(rendered, key=lambda pair: pair[0]):
+        yield role, [text for _, text in group]
 
 
 def turns_of(value: Any) -> list[Turn]:
@@ -47,6 +51,5 @@ def turns_of(value: Any) -> list[Turn]:
     raise UsageError(f"Expected a content, a turn, a list of turns or a chat, not {type(value).__name__}.")
 
 
-def _side(turn: Turn) -> str:
-    by_tools = turn.contents and all(isinstance(c, ContentToolResult) for c in turn.contents)
-    return "assistant" if by_tools else turn.role
+def _side(turn: Turn, content: Content) -> str:
+    return "assistant" if isinstance(content, ContentToolResult) else turn.role

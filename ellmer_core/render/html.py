@@ -1,8 +1,10 @@
-"""Conversations as HTML. Whatever a model or a tool wrote is text: no markup of theirs gets through."""
+"""Conversations as HTML. Whatever a model or a tool wrote is text: no markup of theirs gets through, but what the
+author of a tool marked as HTML (`ToolResultDisplay`, an icon)."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache, singledispatch
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -17,10 +19,11 @@ from ..content import (
     ContentThinking,
     ContentToolResult,
     ContentUploaded,
+    is_media,
 )
 from ..errors import UsageError
-from ..transcript import format_content
 from ..turns import Turn
+from ._card import Card, card, value_text
 from ._sections import media_of, sections, shown, turns_of
 
 if TYPE_CHECKING:
@@ -60,17 +63,19 @@ def _(content: ContentThinking) -> str:
 
 @contents_html.register(ContentImageInline)
 def _(content: ContentImageInline) -> str:
-    return f'<img src="data:{escape(content.type)};base64,{escape(content.data)}" alt="">'
+    return _image(content)
 
 
 @contents_html.register(ContentImageRemote)
 def _(content: ContentImageRemote) -> str:
-    return f'<img src="{escape(content.url)}" alt="{escape(content.url)}">'
+    return _image(content, content.url)
 
 
 @contents_html.register(ContentPDF)
 def _(content: ContentPDF) -> str:
-    return f"<p>[PDF: {escape(content.filename)}]</p>"
+    name = escape(content.filename)
+    data = f"data:application/pdf;base64,{escape(content.data)}"
+    return f'<p><a href="{data}" download="{name}">{name}</a></p>'
 
 
 @contents_html.register(ContentUploaded)
@@ -85,18 +90,63 @@ def _(content: ContentJson) -> str:
 
 @contents_html.register(ContentToolResult)
 def _(content: ContentToolResult) -> str:
-    request = content.request
-    title = (
-        request.tool.title(request.arguments) if request and request.tool else request.name if request else ""
-    )
-    lines = [format_content(c).partition("]: ")[2] for c in (request, content) if c]
-    folded = _folded(title or "Tool", f"<pre><code>{escape(chr(10).join(lines))}</code></pre>")
-    return "\n".join([folded, *shown(media_of(content), contents_html)])
+    shown_as = card(content)
+    call = _code(shown_as.call) if content.request else ""
+    values, media = _body(shown_as), media_of(content) if shown_as.kind == "media" else []
+    footer = f"<footer>{shown_as.display['footer']}</footer>" if "footer" in shown_as.display else ""
+    lines = [
+        f'<details class="tool {shown_as.status}"{" open" * (shown_as.open and shown_as.kind != "media")}>',
+        _summary(shown_as),
+    ]
+    lines += [call, values, footer, "</details>", media_html(media, shown_as.title)]
+    return "\n".join(filter(None, lines))
 
 
 @contents_html.register(Turn)
 def _(turn: Turn) -> str:
     return "\n".join(shown(turn.contents, contents_html))
+
+
+def media_html(items: Sequence[object], title: str) -> str:
+    """What a tool returned: its images, named by the call's title, its files, and whatever else it was."""
+    return "\n".join(_item(item, title) for item in items)
+
+
+def _item(item: object, title: str) -> str:
+    if isinstance(item, (ContentImageInline, ContentImageRemote)):
+        return _image(item, title)
+    html = contents_html(item) if isinstance(item, Content) else None
+    return html or _code(value_text(item))
+
+
+def _image(image: ContentImageInline | ContentImageRemote, alt: str = "") -> str:
+    source = image.url if isinstance(image, ContentImageRemote) else f"data:{image.type};base64,{image.data}"
+    return f'<img src="{escape(source)}" alt="{escape(alt)}">'
+
+
+def _summary(shown_as: Card) -> str:
+    icon = f"{shown_as.icon} " if shown_as.icon is not None else ""
+    beside = [str(shown_as.display[k]) for k in ("label", "value_preview") if k in shown_as.display]
+    beside += ["failed"] if shown_as.status == "error" else []
+    return f"<summary>{icon}{escape(shown_as.title)}{''.join(f' <em>{escape(b)}</em>' for b in beside)}</summary>"
+
+
+def _body(shown_as: Card) -> str:
+    """The inside of a card; media stand below it, where they are seen."""
+    match shown_as.kind:
+        case "html":
+            return str(shown_as.body)
+        case "markdown":
+            return _from_markdown(shown_as.body)
+        case "text":
+            return f"<p>{escape(shown_as.body)}</p>"
+        case "media":
+            return media_html([item for item in shown_as.body if not is_media(item)], shown_as.title)
+    return _code(shown_as.body)
+
+
+def _code(text: str) -> str:
+    return f"<pre><code>{escape(text)}</code></pre>"
 
 
 def _folded(summary: str, inside: str) -> str:

@@ -1,0 +1,179 @@
+"""`ellmer-demo`: the chat app with a scripted model, to see everything at work without a key.
+
+The model is the strict server: it plays a script in Anthropic's format, checks every request, and sees the
+images that the tools return. Whatever is said to it, the next scene follows.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+import zlib
+from base64 import b64encode
+from hashlib import sha256
+
+import click
+
+import ellmer_core as ec
+
+from .cases._parts import REPORT
+from .script import Answer, Call, Delivery, Say, Script, Sees, Think
+from .server.strict import StrictServer
+
+__all__ = ["main"]
+
+GREETING = """\
+### A chat that needs no key
+
+The model is a script, the tools are real. Try:
+<span class="suggestion submit">What is the weather in Duluth and in Köln?</span>
+"""
+
+
+@click.command()
+@click.option("--port", default=0, help="Port on 127.0.0.1; 0 is any free one.")
+@click.option("--console", is_flag=True, help="In the terminal instead of the browser.")
+@click.option("--no-launch", is_flag=True, help="Do not open the browser.")
+def main(port: int, *, console: bool, no_launch: bool) -> None:
+    """Runs the chat app against a scripted model that calls tools and looks at pictures."""
+    with StrictServer({"demo": script()}) as server:
+        chat = demo_chat(server.url("demo", "1"))
+        if console:
+            ec.live_console(chat)
+        else:
+            ec.live_browser(chat, port, title="ellmer demo", greeting=GREETING, launch=not no_launch)
+
+
+def demo_chat(base_url: str, pause: float = 0.4) -> ec.Chat:
+    """The chat, with its tools; `pause` is what a step of the slow ones takes, in seconds."""
+    chat = ec.chat_anthropic(base_url=f"{base_url}/v1", api_key="demo", model="claude-sonnet-5", echo="none")
+    chat.register_tools([get_weather, paint, searching(pause), print_report, find_report])
+    return chat
+
+
+def script(delay: float = 0.02) -> Script:
+    """Five scenes and an end; `delay` is between the pieces of a stream, in seconds."""
+    seen = Sees((sha256(sunset()).hexdigest(),), PAINTED)
+    return Script([Delivery(step, delay=delay) for step in (*BEFORE, seen, *AFTER)])
+
+
+# The tools --------------------------------------------------------------------------------------------------
+
+
+@ec.tool(
+    annotations=ec.tool_annotations(lambda a: f"Get weather in {a['city']}", icon="🌦️", read_only_hint=True)
+)
+def get_weather(city: str) -> dict[str, object]:
+    """Gets the weather now.
+
+    Args:
+        city: Name of the city.
+    """
+    return {"city": city, "celsius": {"Duluth": 3.2}.get(city, 18.5), "sky": "cloudy"}
+
+
+@ec.tool(annotations=ec.tool_annotations("Paint a picture", icon="🎨"))
+def paint(scene: str) -> ec.ContentImageInline:
+    """Paints a picture.
+
+    Args:
+        scene: What is to be seen.
+    """
+    del scene
+    return ec.ContentImageInline("image/png", b64encode(sunset()).decode("ascii"))
+
+
+def searching(pause: float) -> ec.ToolDef:
+    """A slow tool, which says how far it is and shows what it found in its own way."""
+
+    @ec.tool(
+        annotations=ec.tool_annotations("Search flights", icon="✈️", display="block", open_world_hint=True)
+    )
+    def search_flights(to: str) -> ec.ContentToolResult:
+        """Searches flights.
+
+        Args:
+            to: Name of the city.
+        """
+        progress = ec.local_shinychat()
+        for percent in (0, 25, 50, 75, 100):
+            progress.replace(f"{percent} % of all airlines asked")
+            time.sleep(pause)
+        rows = "".join(f"<tr><td>{time}</td><td>{price} EUR</td></tr>" for time, price in FLIGHTS)
+        head = "<thead><tr><th>Departure</th><th>Price</th></tr></thead>"
+        table = f'<table class="table">{head}<tbody>{rows}</tbody></table>'
+        display = ec.ToolResultDisplay(
+            title=f"Flights to {to}", html=table, value_preview=f"{len(FLIGHTS)} found"
+        )
+        return ec.ContentToolResult(dict(FLIGHTS), extra={"display": display})
+
+    return search_flights
+
+
+@ec.tool(annotations=ec.tool_annotations("Print the report", icon="🖨️"))
+def print_report() -> str:
+    """Prints the report."""
+    raise RuntimeError("The printer is on fire.")
+
+
+@ec.tool(annotations=ec.tool_annotations("Find the report", icon="📄"))
+def find_report() -> ec.ContentPDF:
+    """Finds the report."""
+    return ec.ContentPDF("application/pdf", b64encode(REPORT.data).decode("ascii"), REPORT.filename)
+
+
+FLIGHTS = (("07:25", 212), ("11:40", 148), ("19:05", 96))
+
+
+def sunset(width: int = 320, height: int = 180) -> bytes:
+    """A PNG."""
+    rows = b"".join(
+        b"\0" + b"".join(_pixel(x, y, width, height) for x in range(width)) for y in range(height)
+    )
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
+
+
+def _pixel(x: int, y: int, width: int, height: int) -> bytes:
+    horizon = height * 2 // 3
+    if y < horizon and (x - width // 2) ** 2 + (y - horizon) ** 2 < (height // 4) ** 2:
+        return b"\xff\xe0\x80"
+    depth = y / horizon if y < horizon else (height - y) / (height - horizon)
+    shade = 1.0 if y < horizon else 0.55
+    return bytes(int(shade * (a + (b - a) * depth)) for a, b in ((60, 250), (40, 120), (110, 70)))
+
+
+# What the model says ----------------------------------------------------------------------------------------
+
+
+def next_up(prompt: str) -> str:
+    """A suggestion to click."""
+    return f'\n\n<span class="suggestion submit">{prompt}</span>'
+
+
+BEFORE = (
+    Answer((
+        Think("Two cities, one tool: I can ask for both at once."),
+        Say("I will look that up."),
+        Call("get_weather", {"city": "Duluth"}),
+        Call("get_weather", {"city": "Köln"}),
+    )),
+    Answer((Say("It is **3.2 °C** in Duluth and **18.5 °C** in Köln." + next_up("Paint a sunset")),)),
+    Answer((Say("A sunset, coming up."), Call("paint", {"scene": "sunset"}))),
+)  # fmt: skip
+PAINTED = Answer((
+    Say("A yellow sun sinks into the sea." + next_up("Find me a flight to Lisbon")),
+))  # fmt: skip
+AFTER = (
+    Answer((Say("Let me ask the airlines."), Call("search_flights", {"to": "Lisbon"}))),
+    Answer((Say("The last one is the cheapest." + next_up("Print the report")),)),
+    Answer((Call("print_report"),)),
+    Answer((Say("That did not work, I am afraid." + next_up("Then show it to me")),)),
+    Answer((Call("find_report"),)),
+    Answer((Say("Here it is. The total is 42 EUR.\n\nThat was the tour; `chat` can now be used as ever."),)),
+    Answer((Say("The script has no more lines."),)),
+)

@@ -1,0 +1,104 @@
+"""The chat app: shinychat's page around one `Chat`. It serves one conversation, to people on this machine."""
+
+from __future__ import annotations
+
+import socket
+import webbrowser
+from base64 import b64decode
+from urllib.parse import urlsplit
+
+import shinychat
+import uvicorn
+from htmltools import TagList
+from shiny import App, Inputs, Outputs, Session, reactive
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from .._cancel import StreamController
+from .._chat import Chat
+from ..content import Content, ContentImageInline, ContentPDF, ContentText
+from ..render.shinychat import contents_shinychat, progress_script
+from ._stream import stream
+
+__all__ = ["app", "serve"]
+
+
+def app(chat: Chat, title: str, greeting: str | None) -> App:
+    """The app. A page shows what was said so far, and goes on from there."""
+    page = shinychat.page_chat(
+        title,
+        sidebar=False,
+        drawer=False,
+        greeting=greeting,
+        enable_cancel=True,
+        allow_attachments=True,
+        lang="en",
+    )
+
+    def server(input: Inputs, _output: Outputs, session: Session) -> None:
+        shown = shinychat.Chat("chat", history=False, on_error="actual")
+        controller = StreamController()
+        session.on_ended(lambda: controller.cancel("interrupted"))
+
+        @reactive.effect
+        async def restore() -> None:
+            for message in contents_shinychat(chat):
+                await shown.append_message(message)
+
+        @shown.on_user_submit
+        async def answer(text: str, attachments: list[shinychat.Attachment]) -> None:
+            controller.reset()
+            said: list[str | Content] = [*filter(None, [text]), *map(attached, attachments)]
+            await shown.append_message_stream(stream(chat, said, controller))
+
+        @reactive.effect
+        @reactive.event(input.chat_cancel)
+        def cancel() -> None:
+            controller.cancel()
+
+    return App(TagList(progress_script(), page), server)
+
+
+def attached(file: shinychat.Attachment) -> Content:
+    """A file that the user attached, as content: an image, a PDF, or text with its name."""
+    data = file.data_url.partition("base64,")[2]
+    if file.mime.startswith("image/"):
+        return ContentImageInline(file.mime, data)
+    if file.mime == "application/pdf":
+        return ContentPDF(file.mime, data, file.name or "document.pdf")
+    text = b64decode(data).decode("utf-8", "replace")
+    return ContentText(f"{file.name}:\n\n{text}")
+
+
+def serve(app: App, port: int, *, launch: bool) -> None:
+    """Serves the app on 127.0.0.1 until it is interrupted."""
+    with socket.create_server(("127.0.0.1", port)) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        print(f"The chat is at {address} (Ctrl-C ends it).", flush=True)  # noqa: T201 - where it is
+        if launch:
+            webbrowser.open(address)
+        config = uvicorn.Config(OnlyFromHere(app), log_level="warning", timeout_graceful_shutdown=1)
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+class OnlyFromHere:
+    """Answers pages of its own address only. Any page in the same browser could talk to this port, and so have
+    the tools run: by its own name for 127.0.0.1, or through a WebSocket, which asks no permission."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or _from_here(dict(scope["headers"])):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 403, "headers": []})
+            await send({"type": "http.response.body", "body": b"This page is for this machine only."})
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+
+def _from_here(headers: dict[bytes, bytes]) -> bool:
+    host = headers.get(b"host", b"").decode("latin-1")
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    ours = urlsplit(f"//{host}").hostname in {"127.0.0.1", "localhost"}
+    return ours and (not origin or urlsplit(origin).netloc == host)
