@@ -21,15 +21,14 @@ from .endpoints import WHERE, endpoint
 from .exchange import Exchange
 from .neutral import Tool, Turn
 from .run import Run, Trouble
-from .runner import NotTestable, our_trouble
-from .runner import _adapters as faults
-from .runner import _close as close
-from .runner import _refused as declared_refusals
-from .runner import _Show as Show
+from .runner import NotTestable, Show, close, declared_refusals, faults, our_trouble
 from .server import StrictServer
 from .wires import MODULES
 
-__all__ = ["Conversation", "play_direct"]
+__all__ = ["NO_CASSETTE", "Conversation", "play_direct"]
+
+#: Rules that only a cassette can show.
+NO_CASSETTE = dict.fromkeys(("CAS-01", "CAS-02"), "played against the strict server: nothing was recorded")
 
 _numbers = count(1)
 
@@ -85,7 +84,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
                 conversation.endpoint, system=case.system, tools=given[1], history=given[0]
             )
         stack.callback(close, session)
-        show._converse(session)
+        show.converse(session)
         with faults("transcript"):
             show.transcript = session.transcript()
     return Run(
@@ -100,6 +99,8 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         refused=refused,
         elsewhere=elsewhere,
         altered=_altered(case, *given),
+        unseen=NO_CASSETTE,
+        way="server",
         trouble=conversation.unheard(refused, [reply.error for reply in show.replies]),
     )
 

@@ -1,7 +1,7 @@
 """The pytest plugin behind `conformance run`: parameters from adapters and cases, and the report.
 
 Options: `--adapter`, `--wire`, `--vendor`, `--case`, `--mode` (each may be repeated, globs allowed),
-`--cassettes`, `--snapshots`, `--report`, `--baseline`, `--record`. Works under pytest-xdist: what a play gave
+`--cassettes`, `--against`, `--snapshots`, `--report`, `--baseline`, `--record`. Works under pytest-xdist: what a play gave
 travels to the controller in the test's report.
 """
 
@@ -9,31 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from .baseline import FILE, Baseline, BaselineError, load
 from .cases import scripts
+from .direct import play_direct
+from .driver import Driver
 from .report import Report, Row, finished, forms, judged
 from .report.matrix import console, print_report
+from .runner import attempt
 from .selection import FILTERS, Play, UnknownChoice, inexpressible, select
 from .snapshots import Transcript
 
 if TYPE_CHECKING:
     from .rule import Verdict
     from .run import Run
+    from .server import StrictServer
 
 
 @dataclass(frozen=True)
 class Stage:
     """Where a test plays: the cassettes, the strict server when recording, and the report."""
 
-    cassettes: Path
-    record: bool
-    server: Callable[[str], str] | None
+    play: Callable[[Play], Run]
     report: Callable[[Run, Sequence[Verdict]], list[Row]]
 
 
@@ -53,6 +57,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--snapshots", default="conformance/snapshots", help="folder of the frozen transcripts")
     group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
     group.addoption("--baseline", default="", help=f"expected failures [{FILE}, where there is one]")
+    group.addoption(
+        "--against",
+        choices=["cassettes", "server"],
+        default="cassettes",
+        help="replay recordings, or talk to the strict server itself [cassettes]",
+    )
     group.addoption("--record", action="store_true", help="record again instead of replaying")
     group.addoption("--live", action="store_true", help="with --record: from the real API or not at all")
 
@@ -70,19 +80,41 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def _strict_server(request: pytest.FixtureRequest) -> Iterator[Callable[[str], str] | None]:
-    if not request.config.getoption("record"):
-        yield None
+def _play(request: pytest.FixtureRequest) -> Iterator[Callable[[Play], Run]]:
+    """How a play is played: from its cassette, or with the strict server."""
+    option = request.config.getoption
+    if option("against") == "cassettes" and not option("record"):
+        yield partial(_from_cassette, Path(option("cassettes")))
         return
     from .server import StrictServer  # noqa: PLC0415 - replay needs no server
 
     with StrictServer(scripts()) as server:
-        counter = iter(range(1_000_000))
-        yield lambda case: server.url(case, str(next(counter)))
+        if not option("record"):
+            yield partial(_against, server)
+            return
+        numbers = count()
+        yield partial(
+            _from_cassette,
+            Path(option("cassettes")),
+            record=True,
+            server=lambda case: server.url(case, str(next(numbers))),
+        )
+
+
+def _from_cassette(cassettes: Path, scene: Play, **how: Any) -> Run:
+    return attempt(
+        scene.adapter, scene.wire, scene.vendor, scene.case, scene.mode, cassettes=cassettes, **how
+    )
+
+
+def _against(server: StrictServer, scene: Play) -> Run:
+    if isinstance(scene.adapter, Driver):
+        return scene.adapter.play(scene.wire, scene.vendor, scene.case, scene.mode, server=server)
+    return play_direct(scene.adapter, scene.wire, scene.vendor, scene.case, scene.mode, server=server)
 
 
 @pytest.fixture
-def stage(request: pytest.FixtureRequest, _strict_server: Callable[[str], str] | None) -> Stage:
+def stage(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> Stage:
     """Where the test plays."""
     scene: Play = request.getfixturevalue("scene")
     config = request.config
@@ -96,7 +128,7 @@ def stage(request: pytest.FixtureRequest, _strict_server: Callable[[str], str] |
         ]
         return found.rows
 
-    return Stage(Path(config.getoption("cassettes")), config.getoption("record"), _strict_server, report)
+    return Stage(_play, report)
 
 
 @pytest.fixture
@@ -141,7 +173,7 @@ class Collector:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Settles what only the whole run can tell: the baseline's entries, the score, the exit code."""
         self.report = Report.joined(self.parts)
-        self.report.skipped = list(inexpressible(self.config.getoption("adapter")))
+        self.report.skipped += list(inexpressible(self.config.getoption("adapter")))
         whole = self.whole and not (session.shouldstop or session.shouldfail)
         rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
         self.report.rows, self.report.problems = rows, problems
@@ -158,7 +190,8 @@ class Collector:
         terminalreporter.ensure_newline()
         print_report(self.report, console(terminalreporter._tw._file))  # noqa: SLF001 - no public way to its stream
         folder = self.config.getoption("report")
-        for path in forms.write(self.report, Path(folder)) if folder else ():
+        cassettes = self.config.getoption("cassettes")
+        for path in forms.write(self.report, Path(folder), cassettes=cassettes) if folder else ():
             terminalreporter.write_line(f"wrote {path}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from . import wires
 from .case import Case, Mode
@@ -56,7 +56,8 @@ class Run:
     trouble: Trouble | None = None  # nothing else holds, then
     elsewhere: Sequence[str] | None = None  # other hosts that were called; None: not watched
     altered: Sequence[str] | None = None  # what of the caller's the adapter changed; None: not watched
-    unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way of testing cannot judge: why
+    way: Literal["cassette", "server", "command"] = "cassette"  # how it was played
+    unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way cannot judge, and why
 
     @cached_property
     def said(self) -> list[list[Item]]:

@@ -38,7 +38,18 @@ from .rule import Verdict, verdict
 from .rules import behaviour
 from .run import Run, ToolRun, Trouble
 
-__all__ = ["NotTestable", "attempt", "cassette_path", "judge", "our_trouble", "play"]
+__all__ = [
+    "NotTestable",
+    "Show",
+    "attempt",
+    "cassette_path",
+    "close",
+    "declared_refusals",
+    "faults",
+    "judge",
+    "our_trouble",
+    "play",
+]
 
 
 class NotTestable(Exception):
@@ -68,7 +79,7 @@ def play(
     """
     live = record and live_key(wire, vendor) is not None
     where = cassette_path(wire, vendor, case, mode)
-    refused = _refused(adapter, wire, vendor, case)
+    refused = declared_refusals(adapter, wire, vendor, case)
     tape = use_cassette(
         cassettes / where,
         mode="rewrite" if record else "replay",
@@ -79,9 +90,9 @@ def play(
         allow_idle=bool(refused),  # a refusal may come before any request
         rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.name}",
     )
-    show = _Show(case, mode)
+    show = Show(case, mode)
     where_to = endpoint(wire, vendor, live=live)
-    with _adapters("session"):
+    with faults("session"):
         session = adapter.session(where_to, system=case.system, tools=show.tools, history=case.history)
     taped = show.perform(session, tape)
     return Run(
@@ -133,11 +144,12 @@ def judge(run: Run) -> list[Verdict]:
         for one in book.judge(exchange.request):
             found[one.rule.id].append(_placed(one, index))
     return [_summed(each) for each in found.values()] + [
-        verdict(rule, run) for rule in behaviour.book.rules.values()
+        verdict(rule, run) if rule.id not in run.unseen else Verdict(rule, 0, ())
+        for rule in behaviour.book.rules.values()
     ]
 
 
-class _Show:
+class Show:
     """One performance: the tools under watch, and what came of it so far, also when it breaks off."""
 
     def __init__(self, case: Case, mode: Mode) -> None:
@@ -154,11 +166,11 @@ class _Show:
         taped: list[Taped] = []
         try:
             with tape as opened, ExitStack() as stack:
-                stack.callback(_close, session)
+                stack.callback(close, session)
                 taped = opened.exchanges
                 self.recorded_from = opened.recorded_from
-                self._converse(session)
-                with _adapters("transcript"):
+                self.converse(session)
+                with faults("transcript"):
                     self.transcript = session.transcript()
         except Miss as miss:
             if isinstance(miss.__context__, CassetteError):  # the recording is broken, not the request
@@ -171,7 +183,8 @@ class _Show:
             self.unplayed.append(str(unused))
         return taped
 
-    def _converse(self, session: Session) -> None:
+    def converse(self, session: Session) -> None:
+        """All steps, each with its reply."""
         if "async" in self.mode:
             asyncio.run(self._converse_async(session))
             return
@@ -189,13 +202,14 @@ class _Show:
                 self.replies.append(Reply(error=error))
 
 
-def _close(session: Session) -> None:
-    with _adapters("close"):
+def close(session: Session) -> None:
+    """Closes the session; what that raises is the adapter's fault."""
+    with faults("close"):
         session.close()
 
 
 @contextmanager
-def _adapters(method: str) -> Iterator[None]:
+def faults(method: str) -> Iterator[None]:
     """What is raised inside is the adapter's fault. (What `send` raises is a reply.)"""
     try:
         yield
@@ -205,9 +219,9 @@ def _adapters(method: str) -> Iterator[None]:
         raise NotTestable(f"{method}() raised {type(error).__name__}: {error}") from error
 
 
-def _refused(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:
+def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:
     """Which of the capabilities that the case needs the adapter declares as refused."""
-    with _adapters("capabilities"):
+    with faults("capabilities"):
         able = adapter.capabilities(wire, vendor)
         for need in case.needs:
             if getattr(able, need) not in {"native", "pointer", "refused"}:

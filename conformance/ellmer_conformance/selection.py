@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.metadata import entry_points
+from operator import attrgetter
 
 from .adapters import Adapter, Capabilities
 from .case import MODES, Case, Mode
 from .cases import all_cases
+from .driver import Driver
 from .endpoints import WHERE, live_key
 
 __all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpressible", "select"]
@@ -53,10 +55,13 @@ def select(
 
 
 def find_adapter(name: str) -> Adapter:
-    """An adapter by entry point (group `ellmer_conformance.adapters`) or as `package.module:name`."""
-    if ":" in name:
+    """An adapter by entry point (group `ellmer_conformance.adapters`), as `package.module:name`, or as a command
+    (`command:node driver.mjs`)."""
+    if name.startswith("command:"):
+        made = Driver(name.removeprefix("command:"))
+    elif ":" in name:
         module, _, attribute = name.partition(":")
-        made = getattr(import_module(module), attribute)
+        made = attrgetter(attribute)(import_module(module))
     else:
         known = {point.name: point for point in entry_points(group="ellmer_conformance.adapters")}
         if name not in known:

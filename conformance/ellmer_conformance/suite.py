@@ -15,7 +15,7 @@ from .plugin import Stage
 from .report import FAILING, Row
 from .rule import Verdict
 from .run import Run
-from .runner import attempt, judge, our_trouble
+from .runner import judge, our_trouble
 from .selection import Play
 from .transcript import normalised
 
@@ -24,17 +24,7 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 def test_conformance(scene: Play, stage: Stage, transcript: SnapshotAssertion) -> None:
     """The adapter keeps every rule that the case touches."""
-    run = attempt(
-        scene.adapter,
-        scene.wire,
-        scene.vendor,
-        scene.case,
-        scene.mode,
-        cassettes=stage.cassettes,
-        record=stage.record,
-        server=stage.server,
-    )
-    rows = stage.report(*_judged(run, scene, transcript))
+    rows = stage.report(*_judged(stage.play(scene), scene, transcript))
     broken = [row for row in rows if row.verdict in FAILING or row.verdict == "harness-error"]
     if broken:
         pytest.fail("\n\n".join(map(_sentence, broken)), pytrace=False)

@@ -25,8 +25,9 @@ _REPEATED = {
 def filters(function: F) -> F:
     """The options that narrow what is played."""
     for name, text in reversed(_REPEATED.items()):
+        aliases = ["--family"] if name == "wire" else []
         function = click.option(
-            f"--{name}", multiple=True, help=f"{text} Repeatable; globs but for adapters."
+            f"--{name}", *aliases, name, multiple=True, help=f"{text} Repeatable; globs but for adapters."
         )(function)
     return function
 
@@ -44,27 +45,47 @@ def filters(function: F) -> F:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Expected failures [conformance-baseline.toml, where there is one].",
 )
+@click.option(
+    "--against",
+    type=click.Choice(["cassettes", "server"]),
+    default="cassettes",
+    help="Replay recordings, or talk to the strict server itself: any HTTP client, nothing recorded [cassettes].",
+)
+@click.option(
+    "--command",
+    "driver",
+    help="A program in any language, started once per case and mode; needs --wire. See docs/adapter-authors.md.",
+)
 @click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def command(
+    *,
     cassettes: Path,
     report: Path | None,
     baseline: Path | None,
+    against: str,
+    driver: str | None,
     workers: int,
     pytest_args: tuple[str, ...],
     **wanted: tuple[str, ...],
 ) -> None:
-    """Play every case, offline, from the cassettes; print the matrix.
+    """Play every case, offline, from the cassettes or against the strict server; print the matrix.
 
     Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run. Further arguments after `--`
     go to pytest (`-x`, `-k two_parallel`, `-v`).
     """
-    if not cassettes.is_dir():
+    if driver:
+        if not wanted["wire"] or wanted["adapter"]:
+            raise click.UsageError(
+                "--command needs --wire (which format does it speak?) and goes without --adapter."
+            )
+        wanted, against = wanted | {"adapter": (f"command:{driver}",)}, "server"
+    if against == "cassettes" and not cassettes.is_dir():
         raise click.UsageError(
             f"There is no folder {cassettes}. Run this where your cassettes are, name them with --cassettes, "
-            "or make them with `conformance record`."
+            "make them with `conformance record`, or go without: --against server."
         )
-    more = ["--tb=no", *([f"--baseline={baseline}"] if baseline else [])]
+    more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
     more += ["-n", str(workers)] if workers else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
 
