@@ -3,6 +3,7 @@
 import base64
 import itertools
 import json
+import re
 from hashlib import sha256
 
 import httpx
@@ -182,6 +183,33 @@ def test_the_page_at_the_root_says_where_to_point_a_client(server, client):
     page = client.get(server.origin).text
     assert f"OpenAI     {server.origin}/v1" in page
     assert client.head(server.origin).headers["content-length"] == str(len(page.encode()))
+
+
+def test_a_browser_gets_a_page_that_needs_nothing_else(server, client):
+    page = client.get(server.origin, headers={"accept": "text/html,*/*"})
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert f"OpenAI     {server.origin}/v1" in page.text
+    assert not re.search(r"""(src|href)=|url\(|@import|https?://(?!127\.0\.0\.1)""", page.text)
+
+
+def test_the_index_has_every_conversation_and_the_latest_first(client):
+    with StrictServer(SCRIPTS) as server:
+        assert client.get(f"{server.origin}/reports").json() == {"entries": 0, "conversations": []}
+        for target, body in (
+            ("/c/two/1", CHAT.body),
+            ("", chat(USER, result("call_1"))),
+            ("/c/two/1", CHAT.body),
+        ):
+            client.post(server.origin + target + CHAT.path, json=body, headers=OPENAI)
+        index = client.get(f"{server.origin}/reports").json()
+        found = [
+            (c["case"], c["nonce"], c["exchanges"], c["violations"] > 0, c["last"])
+            for c in index["conversations"]
+        ]
+        assert found == [("two", "1", 2, False, 3), ("any", "", 1, True, 2)]
+        reports = [client.get(f"{server.origin}/c/two/1/report?last={n}").json()["exchanges"] for n in (0, 1)]
+        assert [[exchange["number"] for exchange in exchanges] for exchanges in reports] == [[1, 3], [3]]
+        assert len(client.get(f"{server.origin}/c/any/-/report").json()["exchanges"]) == 1
 
 
 def test_a_page_is_only_read(server, client):
