@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,18 +27,27 @@ class ApiError:
         return " ".join(_CHANGING.sub("#", self.message).split())
 
 
-def read_error(status: int, body: bytes) -> ApiError:
-    """The error in a body: OpenAI's, Anthropic's and Google's forms, flat ones, lists of details, plain text."""
+def read_error(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> ApiError:
+    """The error in a body: OpenAI's, Anthropic's and Google's forms, flat ones, lists of details, plain text.
+
+    AWS has the type in a header.
+    """
+    kind, message = _read(body)
+    named = (headers or {}).get("x-amzn-errortype", "")
+    return ApiError(status, kind or named.partition(":")[0], message)
+
+
+def _read(body: bytes) -> tuple[str, str]:
     text = body.decode(errors="replace").strip()
     try:
         value = json.loads(text)
     except ValueError:
-        return ApiError(status, "", text)
+        return "", text
     if isinstance(value, list) and value:
         value = value[0]
     if not isinstance(value, dict):
-        return ApiError(status, "", value if isinstance(value, str) else text)
-    return ApiError(status, *_typed(value, text))
+        return "", value if isinstance(value, str) else text
+    return _typed(value, text)
 
 
 def _typed(value: dict[str, Any], text: str) -> tuple[str, str]:

@@ -94,7 +94,7 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
         if status < 300:
             _accepted(found, judged)
         else:
-            _rejected(found, judged, read_error(status, recording.response))
+            _rejected(found, judged, read_error(status, recording.response, recording.answered))
 
 
 @dataclass(frozen=True)
@@ -162,11 +162,11 @@ def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
 
 
 def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:
-    """What the provider says to a violation, today and in former times."""
+    """What the provider says to a violation, today and in former times; also as a recorder without headers has it."""
     book = rules.book(request.wire, request.vendor)
     for refusal in (violation.rule.refusal, *violation.rule.formerly):
-        status, _, body = book.refuse(violation, refusal)
-        yield read_error(status, body)
+        status, headers, body = book.refuse(violation, refusal)
+        yield from {read_error(status, body, headers), read_error(status, body)}
 
 
 def as_json(found: Calibration) -> dict[str, Any]:

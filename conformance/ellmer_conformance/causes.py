@@ -117,6 +117,11 @@ _TABLE: list[tuple[str, str]] = [
     (SHAPE, r"(Function calling|JSON mode) is not enabled for|combination of response modalities \(TEXT\)"),
     (SHAPE, r"is not permitted, please reformat|cannot both be specified|is not a valid field"),
     (
+        SHAPE,
+        r"would pre-fill the `assistant` response|support the (s3Uri|video|status|toolConfig\S*) (field|content)",
+    ),
+    (SHAPE, r"^This model doesn't support tool use\.$"),
+    (
         "model",
         r"does not exist|Model not found|models/\S+ is not found|not found for API version|not_found_error|decommiss",
     ),

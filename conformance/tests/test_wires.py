@@ -47,6 +47,20 @@ DATA = b64encode(PNG).decode()
             "gemini",
             "vertex",
         ),
+        (
+            "https://bedrock-runtime.us-east-1.amazonaws.com/model/us.amazon.nova-pro-v1%3A0/converse",
+            "bedrock",
+            "bedrock",
+        ),
+        (
+            "https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-pro-v1:0/converse-stream",
+            "bedrock",
+            "bedrock",
+        ),
+        ("http://gpu.example.com/api/chat", "ollama", "ollama"),
+        ("https://api.mistral.ai/v1/chat/completions", "mistral", "mistral"),
+        ("https://api.cohere.com/v2/chat", "cohere", "cohere"),
+        ("https://api.cohere.ai/v1/chat", "cohere-v1", "cohere"),
         ("http://127.0.0.1:9/c/one_tool/x1/v1/chat/completions", "openai-chat", "openai"),
         ("http://127.0.0.1:9/c/one_tool/x1/v1/messages", "anthropic", "anthropic"),
     ],
@@ -58,6 +72,8 @@ def test_a_url_tells_wire_and_vendor(url, wire, vendor):
 def test_on_the_strict_server_the_host_header_tells_the_vendor():
     url = "http://127.0.0.1:9/c/one_tool/x1/chat/completions"
     assert wires.detect(url, {}, {"Host": "api.deepseek.com"}) == ("openai-chat", "deepseek")
+    assert wires.detect(url, {}, {"Host": "api.mistral.ai"}) == ("mistral", "mistral")
+    assert wires.request("POST", url, {}, b"{}", "mistral").wire == "mistral"
 
 
 @pytest.mark.parametrize(
@@ -85,6 +101,22 @@ def test_a_request_knows_its_model_and_whether_it_streams():
     assert (
         wires.request("POST", azure, {}, b'{"model": "x", "stream": true}', "elsewhere").vendor == "elsewhere"
     )
+
+
+def test_the_model_of_bedrock_is_in_the_url():
+    host = "https://bedrock-runtime.us-east-1.amazonaws.com"
+    request = wires.request("POST", f"{host}/model/us.amazon.nova-pro-v1%3A0/converse-stream", {}, b"{}")
+    assert (request.model, request.stream) == ("us.amazon.nova-pro-v1:0", True)
+    profile = "arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.anthropic.claude-sonnet-5"
+    request = wires.request("POST", f"{host}/model/{profile}/converse", {}, b"{}")
+    assert request.model.endswith(":inference-profile/us.anthropic.claude-sonnet-5")
+    assert not request.stream
+
+
+def test_ollama_streams_unless_told_not_to():
+    url = "http://localhost:11434/api/chat"
+    assert wires.request("POST", url, {}, b"{}").stream
+    assert not wires.request("POST", url, {}, b'{"stream": false}').stream
 
 
 def test_a_body_that_is_no_object_is_an_error_with_a_sentence():
@@ -175,9 +207,75 @@ GEMINI = {
 }
 
 
+BEDROCK = {
+    "system": [{"text": "Be brief."}],
+    "messages": [
+        {
+            "role": "user",
+            "content": [{"text": "Look:"}, {"image": {"format": "png", "source": {"bytes": DATA}}}],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}},
+                {"toolUse": {"toolUseId": "a", "name": "f", "input": {"x": 1}}},
+            ],
+        },
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [{"text": "5"}]}}]},
+    ],
+}
+MISTRAL = {
+    "messages": [
+        *CHAT["messages"][:2],
+        {
+            "role": "assistant",
+            "content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}],
+            "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": '{"x": 1}'}}],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": "5"},
+    ]
+}
+COHERE = {
+    "messages": [
+        *CHAT["messages"][:2],
+        {
+            "role": "assistant",
+            "content": [{"type": "thinking", "thinking": "Hm."}],
+            "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": [{"type": "text", "text": "5"}]},
+    ]
+}
+OLLAMA = {
+    "messages": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Look:"},
+        {"role": "user", "content": "", "images": [DATA]},
+        {
+            "role": "assistant",
+            "content": "",
+            "thinking": "Hm.",
+            "tool_calls": [{"id": "a", "function": {"index": 0, "name": "f", "arguments": {"x": 1}}}],
+        },
+        {"role": "tool", "tool_name": "f", "tool_call_id": "a", "content": "5"},
+    ]
+}
+
+
 @pytest.mark.parametrize(
     ("wire", "body"),
-    [("openai-chat", CHAT), ("openai-responses", RESPONSES), ("anthropic", ANTHROPIC), ("gemini", GEMINI)],
+    [
+        ("openai-chat", CHAT),
+        ("openai-responses", RESPONSES),
+        ("anthropic", ANTHROPIC),
+        ("gemini", GEMINI),
+        ("bedrock", BEDROCK),
+        ("ollama", OLLAMA),
+        ("mistral", MISTRAL),
+        ("cohere", COHERE),
+    ],
 )
 def test_every_format_says_the_same(wire, body):
     found = wires.read(Request(wire, "", body))
@@ -186,7 +284,9 @@ def test_every_format_says_the_same(wire, body):
     system, text, image, thinking, call, result = (item for item in found if item.within is None)
     assert (system.text, text.text, thinking.text, result.text) == ("Be brief.", "Look:", "Hm.", "5")
     assert image.media.data == PNG
-    assert image.media.type == "image/png"
+    assert image.media.type == (
+        "image/*" if wire == "ollama" else "image/png"
+    )  # it has no place for the type
     assert (call.id, call.name, call.arguments) == ("a", "f", {"x": 1})
     assert result.id == "a"
     assert [item.turn for item in found] == sorted(item.turn for item in found)

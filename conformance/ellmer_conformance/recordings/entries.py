@@ -22,7 +22,7 @@ class Recording:
     """One exchange of a file. `place` is its JSON pointer there, or its line.
 
     `body` is None where the recorder did not keep it, `status` None where there is no answer. `response` is the
-    answer's bytes, content-decoded. `when` is the day of the recording, where the file tells.
+    answer's bytes, content-decoded, `answered` its headers. `when` is the day of the recording, where the file tells.
     """
 
     place: str
@@ -32,6 +32,7 @@ class Recording:
     body: bytes | None = None
     status: int | None = None
     response: bytes = b""
+    answered: Mapping[str, str] = field(default_factory=dict)
     when: date | None = None
 
 
@@ -54,6 +55,7 @@ def entry(value: Json, place: str) -> Recording:
         body=_body(request),
         status=_status(response),
         response=_plain(_body(response) or b"", headers),
+        answered=headers,
         when=_day(value.get("recorded_at") or value.get("captured_at") or headers.get("date")),
     )
 
@@ -66,12 +68,17 @@ def har_entry(value: Json, place: str) -> Recording:
         place=place,
         method=str(request.get("method") or "POST").upper(),
         url=str(request.get("url") or ""),
-        headers={str(pair.get("name")): str(pair.get("value")) for pair in request.get("headers") or []},
+        headers=_har_headers(request),
         body=_har_text(posted),
         status=response.get("status") or None,
         response=_har_text(content) or b"",
+        answered=_har_headers(response),
         when=_day(value.get("startedDateTime")),
     )
+
+
+def _har_headers(message: Json) -> dict[str, str]:
+    return {str(pair.get("name")).lower(): str(pair.get("value")) for pair in message.get("headers") or []}
 
 
 def _headers(value: Any) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...exchange import Json
 from ...rule import Finding, Kind, Level, Refusal, RuleBook, broken
+from .._media import PNG
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -80,7 +81,6 @@ SCHEMA: Json = {
 }
 TOOL: Json = {"toolSpec": {"name": "add", "description": "Adds two numbers", "inputSchema": {"json": SCHEMA}}}
 TOOLS: Json = {"tools": [TOOL]}
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE: Json = {"image": {"format": "png", "source": {"bytes": PNG}}}
 PDF: Json = {"document": {"format": "pdf", "name": "report", "source": {"bytes": "JVBERi0xLjQ="}}}
 VIDEO: Json = {"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://bucket/a.mp4"}}}}

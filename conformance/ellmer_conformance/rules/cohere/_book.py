@@ -8,6 +8,7 @@ from typing import Any
 
 from ...exchange import Json
 from ...rule import Kind, Level, Refusal, RuleBook
+from .._media import PNG
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -38,7 +39,6 @@ TOOL: Json = {
     "type": "function",
     "function": {"name": "add", "description": "Adds two numbers", "parameters": SCHEMA},
 }
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...exchange import Json
 from ...rule import Finding, Kind, Level, Refusal, RuleBook, broken
+from .._media import PNG
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -66,7 +67,6 @@ TOOL: Json = {
         },
     },
 }
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE: Json = {"type": "image_url", "image_url": f"data:image/png;base64,{PNG}"}
 THOUGHT: Json = {"type": "thinking", "thinking": [{"type": "text", "text": "2 + 3 …"}]}
 A, B = "a1B2c3D4e", "f5G6h7J8k"

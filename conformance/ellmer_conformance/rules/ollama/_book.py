@@ -35,7 +35,6 @@ TOOL: Json = {
         },
     },
 }
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
 
 

@@ -12,8 +12,8 @@ from ...exchange import Json, Request
 from ...rule import Finding, Refusal, broken, met
 from ...wires.ollama import messages
 from ...wires.values import decoded, elements
-from .._media import IMAGE_TYPES, sniffed
-from ._book import ASK, MUST, PNG, REJECT, SERVER, TOOL, body, book, call, result, shown
+from .._media import IMAGE_TYPES, PNG, sniffed
+from ._book import ASK, MUST, REJECT, SERVER, TOOL, body, book, call, result, shown
 
 _GO = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/\r\n]")
