@@ -127,7 +127,7 @@ def record(server, tmp_path):
     return {"mode": "rewrite", "routes": server.routes, "recorded_from": "test-server"}
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def no_certificates():
     """No test speaks TLS; reading the certificates is what takes longest when a client is made."""
     with pytest.MonkeyPatch.context() as patch:
