@@ -1,0 +1,139 @@
+"""`live_console()` in a real terminal (a pseudo-terminal), against the strict server's scripted model."""
+
+# ruff: noqa: E402 - what is imported first decides whether there is anything to test
+
+import io
+import os
+import re
+import signal
+import sys
+
+import pytest
+
+pytest.importorskip("prompt_toolkit", reason="The console is an extra: ellmer-core[console].")
+pexpect = pytest.importorskip("pexpect", reason="A terminal is needed: pip install pexpect.")
+from rich.console import Console
+
+from ellmer_core import ContentText, ContentThinking, ContentToolRequest, ContentToolResult, tool
+from ellmer_core.live._console import Screen
+
+READY = re.escape("\x1b[?2004h")  # the prompt takes input
+CHILD = """
+from ellmer_conformance.demo import demo_chat
+from ellmer_conformance.script import Answer, Call, Delivery, Say, Script
+from ellmer_conformance.server.strict import StrictServer
+from ellmer_core import live_console
+
+STEPS = [
+    Answer((Say("I will **look**."), Call("get_weather", {"city": "Köln"}))),
+    Answer((Say("18.5 degrees."),)),
+    Answer((Call("search_flights", {"to": "Lisbon"}),)),
+    Answer((Call("print_report"),)),
+    Answer((Say("It failed."),)),
+    Delivery(Answer((Say("Once upon a time", ("Once ", "upon ", "a ", "time")),)), after=900, ending="stall"),
+    Answer((Say("Fine."),)),
+]
+with StrictServer({"demo": Script(STEPS)}) as server:
+    chat = demo_chat(server.url("demo", "1"), pause=0.15)
+    live_console(chat)
+    print("LAST", repr(chat.last_turn().text), len(chat.get_turns()))
+    print("SAID", [t.text for t in chat.get_turns() if t.role == "user" and t.text])
+    print("PARTIAL", [t.reason for t in chat.get_turns() if hasattr(t, "reason")])
+"""
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    program = tmp_path / "talk.py"
+    program.write_text(CHILD, encoding="utf-8")
+    env = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm", "COLUMNS": "100"}
+    child = pexpect.spawn(
+        sys.executable, [str(program)], env=env, encoding="utf-8", timeout=30, dimensions=(40, 100)
+    )
+    yield child
+    child.close(force=True)
+
+
+def test_a_conversation_with_tools_newlines_and_an_interrupted_answer(terminal):
+    terminal.expect(READY)
+    terminal.send("first line\x1b\rsecond line\r")
+    terminal.expect("look")
+    terminal.expect(r"✓ .*Get weather in Köln.*celsius")
+    terminal.expect("18.5 degrees")
+    terminal.expect(READY)
+
+    terminal.send("flights\r")
+    terminal.expect("50 % of all airlines asked")
+    terminal.expect("✓ .*Flights to Lisbon.*3 found")
+    terminal.expect("✗ .*Print the report.*RuntimeError: The printer is on fire|printer is on fire")
+    terminal.expect("It failed")
+    terminal.expect(READY)
+
+    terminal.send("/calls\r")
+    terminal.expect("search_flights")
+    terminal.expect(READY)
+
+    terminal.send("a story\r")
+    terminal.expect("Once")
+    terminal.kill(signal.SIGINT)
+    terminal.expect("Stopped")
+    terminal.expect(READY)
+
+    terminal.send("go on\r")
+    terminal.expect("Fine")
+    terminal.expect(READY)
+    terminal.sendeof()
+    terminal.expect(r"LAST 'Fine.' (\d+)")
+    terminal.expect(r"SAID \['first line\\nsecond line', 'flights', 'a story', 'go on'\]")
+    terminal.expect(r"PARTIAL \['interrupted'\]")
+    terminal.expect(pexpect.EOF)
+
+
+# The screen -------------------------------------------------------------------------------------------------
+
+
+def screen():
+    return Screen(None, Console(file=io.StringIO(), width=60, force_terminal=False))
+
+
+def written(it):
+    it.settle()
+    return it.console.file.getvalue()
+
+
+def test_a_call_is_one_line_whatever_it_returned():
+    request = ContentToolRequest(
+        "c1", "get_rows", {"n": 3}, tool(lambda n: n, name="get_rows", arguments={"n": int})
+    )
+    it = screen()
+    it.show(request)
+    it.show(ContentToolResult("\n".join(map(str, range(500))), request=request))
+
+    [line] = [line for line in written(it).splitlines() if line.strip()]
+    assert line.startswith("✓ Get rows  0 1 2 3")
+    assert len(line) <= 60
+    it.unfold()
+    assert "499" in written(it)
+
+
+def test_neither_a_model_nor_a_tool_controls_the_terminal():
+    evil = "\x1b]0;title\x07\x1b[2J\x9b31m!"
+    request = ContentToolRequest("c1", evil, {"a": evil})
+    it = screen()
+    it.show(ContentText(evil))
+    it.show(ContentThinking(evil))
+    it.show(ContentToolResult(evil, request=request))
+    it.show(ContentToolResult(error=evil, request=request))
+    it.progress(request, evil)
+    it.unfold()
+
+    assert not set(written(it)) & {"\x1b", "\x07", "\x9b"}
+
+
+def test_a_thought_is_folded_when_it_is_whole():
+    it = screen()
+    it.show(ContentThinking("First this.\nThen "))
+    it.show(ContentThinking("that."))
+    it.show(ContentText("*Done.*"))
+
+    assert written(it).split() == ["First", "this.", "…", "Done."]
