@@ -74,5 +74,12 @@ def types(session: nox.Session) -> None:
     session.run("mypy", *session.posargs)
 
 
+@nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """Build the site into site/; any warning is an error. `-- serve` shows it while you write."""
+    session.install("-e", ".[conformance]", *group("docs"))
+    session.run("mkdocs", *(session.posargs or ["build"]), env={"NO_MKDOCS_2_WARNING": "1"})
+
+
 if __name__ == "__main__":
     nox.main()

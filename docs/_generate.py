@@ -1,0 +1,282 @@
+"""Pages of the site that are made from the code when it is built, so that nothing generated is committed.
+
+A hook of mkdocs. `rules/` comes from the rule books, `providers.md` from each vendor's `Wire.supports` (and from
+`build/conformance/report.json`, where a run left one), `api/` from what each package offers, and `suite.md`,
+`harness.md`, `contributing.md` and `changelog.md` from the files beside the code. The comments that tell
+`tests/test_docs.py` how to run a block are shown to readers only where they say why one is not run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.structure.files import File, Files
+
+from ellmer_conformance import rules
+from ellmer_conformance.rule import Rule, RuleBook, verdict
+from ellmer_conformance.rules import behaviour
+from ellmer_core import providers
+from ellmer_core.wire import Supports, Wire
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+
+ROOT = Path(__file__).parent.parent
+REPORT = ROOT / "build" / "conformance" / "report.json"
+
+#: Files beside the code that are pages, too, and where their links lead on the site.
+MIRRORED = {
+    "suite.md": "conformance/README.md",
+    "harness.md": "harness/README.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "changelog.md": "CHANGELOG.md",
+}
+
+#: Modules whose names an author of rules, cases or adapters needs, besides what the package itself offers.
+CONFORMANCE = ("adapters", "neutral", "script", "case", "exchange", "rule", "server")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the generated pages."""
+    for path, content in pages():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Says under a block why it is not run; drops the other comments for the tests."""
+    told = re.sub(
+        r"<!-- not run: (.+?) -->", r"<small>Not run by the tests: \1.</small>{ .facts }\n", markdown
+    )
+    return re.sub(r"<!-- (model|file|continues)\b.*?-->\n?", "", told)
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Every generated page: its path and its Markdown."""
+    for path, source in MIRRORED.items():
+        yield path, linked((ROOT / source).read_text("utf-8"))
+    yield "providers.md", provider_page()
+    yield from rule_pages()
+    yield "api/ellmer_core.md", api_page("ellmer_core", by_module(import_module("ellmer_core")))
+    yield "api/ellmer_harness.md", api_page("ellmer_harness", by_module(import_module("ellmer_harness")))
+    offered = {f"ellmer_conformance.{name}": exported(f"ellmer_conformance.{name}") for name in CONFORMANCE}
+    yield "api/ellmer_conformance.md", api_page("ellmer_conformance", offered)
+
+
+def linked(markdown: str) -> str:
+    """Links between the files of the repository, as links between pages; others become the file's name."""
+    places = {source: page for page, source in MIRRORED.items()}
+
+    def moved(match: re.Match[str]) -> str:
+        text, target = match.groups()
+        if "://" in target or target.startswith("#"):
+            return match[0]
+        page = places.get(target) or (target.removeprefix("docs/") if target.startswith("docs/") else "")
+        return f"[{text}]({page})" if page else text
+
+    return re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", moved, markdown)
+
+
+# rules ----------------------------------------------------------------------------------------------------------
+
+
+def rule_pages() -> Iterator[tuple[str, str]]:
+    """An index, a page for each wire format, and one for rules about whole conversations."""
+    books = [*map(rules.book, rules.WIRES), behaviour.book]
+    yield "rules/index.md", rule_index(books)
+    for book in books:
+        parts = [f"# {title(book)}", preamble(book), *(rule_text(book, rule) for rule in book.rules.values())]
+        yield f"rules/{title(book)}.md", "\n\n".join(parts)
+
+
+RULES = """
+# Rules
+
+A rule is one sentence of a provider's contract. It is the strict server's refusal, the verdict on a client's request,
+what `conformance lint` looks for in recordings, and a row of the report.
+
+- **MUST** or **SHOULD**: how much it matters.
+- **reject**: the API refuses the request. **loss**: it may answer 200, and something is gone.
+- **preview**: nothing recorded or specified backs it yet; it is reported and fails nobody.
+"""
+
+
+def rule_index(books: Iterable[RuleBook]) -> str:
+    """How to read a rule, and every rule in a table."""
+    rows = [
+        [f"[{rule.id}]({title(book)}.md#{rule.id.lower()})", title(book), status(rule), cell(rule.sentence)]
+        for book in books
+        for rule in sorted(book.rules.values(), key=lambda rule: rule.id)
+    ]
+    told = f"There are {len(rows)}, counted once for each wire format."
+    return "\n\n".join([RULES.strip(), told, table(["rule", "where", "", "sentence"], rows)])
+
+
+def rule_text(book: RuleBook, rule: Rule) -> str:
+    """One rule: the sentence, why, where from, and the smallest request that breaks it."""
+    facts = [status(rule), *([f"models: {', '.join(rule.models)}"] if rule.models else [])]
+    parts = [
+        f"## {rule.id} {{ #{rule.id.lower()} }}",
+        f"**{prose(rule.sentence)}**",
+        f"{' · '.join(map(prose, facts))}\n{{ .facts }}",
+        prose(rule.explain),
+        "Source: "
+        + "; ".join(f"<{s}>" if s.startswith("http") and " " not in s else prose(s) for s in rule.source),
+        *(folded(book, rule, example) for example in rule.counterexamples[:1]),
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def folded(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
+    """A request that breaks the rule, what is found, and what the API says to it."""
+    violation = verdict(rule, book.request(counterexample)).violations[0]
+    lines = ["```json", *json.dumps(counterexample, indent=2, ensure_ascii=False).splitlines(), "```", ""]
+    lines += [f"Found at `{violation.pointer or '/'}`: {prose(violation.message)}."]
+    if rule.refusal:
+        code, headers, body = book.refuse(violation)
+        language = "json" if "json" in str(dict(headers)).lower() else "text"
+        lines += [
+            "",
+            f"The API answers {code}:",
+            "",
+            f"```{language}",
+            *body.decode().rstrip().splitlines(),
+            "```",
+        ]
+    return "\n".join(['??? failure "A request that breaks it"', *(f"    {line}".rstrip() for line in lines)])
+
+
+def preamble(book: RuleBook) -> str:
+    """What the page is about."""
+    if book is behaviour.book:
+        return "What no single request shows: these hold for a whole conversation, over any wire format."
+    return f"The wire format `{book.wire}`, as {book.vendor} has it, in the order in which the API checks."
+
+
+def title(book: RuleBook) -> str:
+    return "behaviour" if book is behaviour.book else book.wire
+
+
+def status(rule: Rule) -> str:
+    return f"{rule.level} · {'preview' if rule.preview else rule.kind}"
+
+
+def prose(text: str) -> str:
+    """Text from a docstring or a provider, with what Markdown would take for HTML or emphasis kept as it is."""
+    return re.sub(r"(?<!`)([<>*_\[\]])(?!`)", r"\\\1", text) if "`" not in text else text.replace("<", "&lt;")
+
+
+def linking(text: str) -> str:
+    """Prose with its addresses as links."""
+    parts = re.split(r"(https?://[^\s()]+)", text)
+    return "".join(f"<{part}>" if part.startswith("http") else prose(part) for part in parts)
+
+
+def cell(text: str) -> str:
+    return prose(text).replace("|", "\\|")
+
+
+# providers ------------------------------------------------------------------------------------------------------
+
+
+PROVIDERS = """
+---
+hide: [toc]
+---
+# Providers
+
+Every provider is found by its name: `chat_groq()`, or `chat("groq/some-model")`. What its API takes and gives,
+whatever the model, is in the first table, made from `Wire.supports` of each. *Native tool media*: it takes images
+inside a tool result (`tool_media="native"`). *Rules kept* is from the last run of the suite on the machine that built
+this page: the MUST rules that were met, over recordings that say where they came from.
+"""
+
+
+def provider_page() -> str:
+    """What every vendor takes and gives, what the last run of the suite showed of it, and its settings."""
+    columns = [field.name for field in fields(Supports)]
+    able = [
+        [
+            f"`chat_{name}()`",
+            f"`{wire.name}`",
+            *("✓" if getattr(wire.supports, column) else "–" for column in columns),
+            verdicts().get((wire.name, wire.vendor.lower().split()[0]), ""),
+        ]
+        for name, wire in wires()
+    ]
+    settings = [
+        [f"`chat_{name}()`", f"`{wire.default_model}`" if wire.default_model else "", code(wire.key_vars)]
+        for name, wire in wires()
+    ]
+    heads = ["provider", "wire format", *(column.replace("_", " ") for column in columns), "rules kept"]
+    head = ["provider", "default model", "key in"]
+    return "\n\n".join([PROVIDERS.strip(), table(heads, able), "## Models and keys", table(head, settings)])
+
+
+def code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def table(head: list[str], rows: Iterable[list[str]]) -> str:
+    """A table in Markdown."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
+
+
+def wires() -> Iterator[tuple[str, type[Wire]]]:
+    """Each vendor's name and class: the one that its module defines. A vendor that was retired has none."""
+    for name in sorted(m.name for m in iter_modules(providers.__path__) if not m.name.startswith("_")):
+        module = import_module(f"{providers.__name__}.{name}")
+        for each in vars(module).values():
+            if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == module.__name__:
+                yield name, each
+
+
+@cache
+def verdicts() -> Mapping[tuple[str, str], str]:
+    """By wire format and vendor, how many MUST rules were kept, from the report of a run, if there is one."""
+    if not REPORT.exists():
+        return {}
+    seen: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
+    for row in json.loads(REPORT.read_text("utf-8"))["results"]:
+        if row["level"] == "MUST" and row["verdict"] in {"pass", "fail"}:
+            rows = seen[row["wire"], row["vendor"]]
+            rows[row["rule"]] = rows.get(row["rule"], True) and row["verdict"] == "pass"
+    return {place: f"{sum(found.values())}/{len(found)}" for place, found in seen.items()}
+
+
+# API ------------------------------------------------------------------------------------------------------------
+
+
+def by_module(package: Any) -> dict[str, list[str]]:
+    """The names a package offers, by the module that each lives in."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in package.__all__:
+        found[getattr(getattr(package, name), "__module__", package.__name__)].append(name)
+    return dict(sorted(found.items(), key=lambda item: item[0].replace("._", ".")))
+
+
+def exported(module: str) -> list[str]:
+    return list(import_module(module).__all__)
+
+
+def api_page(title: str, offered: Mapping[str, list[str]]) -> str:
+    """Every name, under the first sentence of its module."""
+    parts = [f"# {title}", summary(title)]
+    for module, names in offered.items():
+        parts += [f"## {module.removeprefix(title + '.').replace('_', ' ').strip()}", summary(module)]
+        parts += [f"::: {module}.{name}" for name in names]
+    return "\n\n".join(parts)
+
+
+def summary(module: str) -> str:
+    """The first paragraph of a module's docstring."""
+    return prose((import_module(module).__doc__ or "").strip().split("\n\n")[0])
