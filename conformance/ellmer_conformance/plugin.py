@@ -1,8 +1,8 @@
 """The pytest plugin behind `conformance run`: parameters from adapters and cases, and the report.
 
 Options: `--adapter`, `--wire`, `--vendor`, `--case`, `--mode` (each may be repeated, globs allowed),
-`--cassettes`, `--against`, `--snapshots`, `--report`, `--baseline`, `--record`. Works under pytest-xdist: what a play gave
-travels to the controller in the test's report.
+`--cassettes`, `--against`, `--snapshots`, `--report`, `--baseline`, `--record`. Works under pytest-xdist: what a
+play gave travels to the controller in the test's report.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .driver import Driver
 from .report import Report, Row, finished, forms, judged
 from .report.matrix import console, print_report
 from .runner import attempt
-from .selection import FILTERS, Play, UnknownChoice, inexpressible, select
+from .selection import FILTERS, OURS, Play, UnknownChoice, find_adapter, inexpressible, select
 from .snapshots import Transcript
 
 if TYPE_CHECKING:
@@ -173,7 +173,9 @@ class Collector:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Settles what only the whole run can tell: the baseline's entries, the score, the exit code."""
         self.report = Report.joined(self.parts)
-        self.report.skipped += list(inexpressible(self.config.getoption("adapter")))
+        asked = self.config.getoption("adapter") or [OURS]
+        self.report.skipped += list(inexpressible(asked))
+        self.report.named = {find_adapter(name).name: name for name in asked}
         whole = self.whole and not (session.shouldstop or session.shouldfail)
         rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
         self.report.rows, self.report.problems = rows, problems

@@ -7,12 +7,14 @@ a whole conversation needs the adapter.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pprint import pformat
 from typing import Any
 from urllib.parse import urlsplit
 
 from . import rules
+from .endpoints import WHERE
 from .report import Report, Row
 
 __all__ = ["NotReproducible", "as_curl", "as_python", "row_of"]
@@ -95,7 +97,7 @@ def as_python(report: Report, row: Row) -> str:
         body=pformat(exchange["body"], width=110, sort_dicts=False),
         key=f'"{key}"',
         secret=secret,
-        nonce=f"1@{urlsplit(exchange['url']).hostname}",
+        nonce=_nonce(row),
         path=_path(exchange),
     )
 
@@ -108,7 +110,7 @@ def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
         )
     exchange = _exchange(report, row)
     key, secret = _KEYS.get(row.wire, ("authorization", f"Bearer {_SECRET}"))
-    url = f"http://127.0.0.1:{port}/c/any/1@{urlsplit(exchange['url']).hostname}{_path(exchange)}"
+    url = f"http://127.0.0.1:{port}/c/any/{_nonce(row)}{_path(exchange)}"
     body = json.dumps(exchange["body"], ensure_ascii=False)
     return (
         f"# {row.rule} at {row.pointer}: {_first(row.message)}\n"
@@ -139,8 +141,15 @@ def _exchange(report: Report, row: Row) -> dict[str, Any]:
 
 
 def _path(exchange: dict[str, Any]) -> str:
+    """The provider's own path, whether the request went there or to a case of the strict server."""
     parts = urlsplit(str(exchange["url"]))
-    return parts.path + (f"?{parts.query}" if parts.query else "")
+    path = re.sub(r"^/c/[^/]+/[^/]+", "", parts.path)
+    return path + (f"?{parts.query}" if parts.query else "")
+
+
+def _nonce(row: Row) -> str:
+    """A conversation's name that tells the strict server the vendor."""
+    return f"1@{WHERE[row.wire, row.vendor].host}"
 
 
 def _first(message: str) -> str:

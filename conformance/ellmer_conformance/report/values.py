@@ -6,6 +6,7 @@ by a digest: `exchanges` for rows that are not fine, `transcripts` for every pla
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
@@ -153,10 +154,12 @@ class Report:
         return [row for row in self.rows if row.verdict == "harness-error"]
 
     def run_command(self, row: Row) -> str:
-        """Plays the row's case again."""
+        """Plays the row's case again, in the same way."""
+        way = next((play.way for play in self.plays if play.place == row.place), "cassette")
+        adapter = shlex.quote(self.named.get(row.adapter, row.adapter))
         return (
-            f"conformance run --adapter {self.named.get(row.adapter, row.adapter)} --wire {row.wire} "
-            f"--vendor {row.vendor} --case {row.case} --mode {row.mode}"
+            f"conformance run --adapter {adapter} --wire {row.wire} --vendor {row.vendor} --case {row.case} "
+            f"--mode {row.mode}{'' if way == 'cassette' else ' --against server'}"
         )
 
     @property

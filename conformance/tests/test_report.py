@@ -1,0 +1,443 @@
+"""A broken library's report: rows with their evidence, and every form of it."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from ellmer_conformance.case import MODES, Case, ask
+from ellmer_conformance.cases import all_cases, scripts
+from ellmer_conformance.direct import play_direct
+from ellmer_conformance.report import (
+    Report,
+    Row,
+    UnreadableReport,
+    finished,
+    forms,
+    judged,
+    read,
+    schema,
+    write,
+)
+from ellmer_conformance.report.badge import badges
+from ellmer_conformance.report.compare import differences
+from ellmer_conformance.report.evidence import excerpt, fingerprint
+from ellmer_conformance.report.html import page
+from ellmer_conformance.report.markdown import markdown
+from ellmer_conformance.report.matrix import console, print_report
+from ellmer_conformance.report.sarif import sarif
+from ellmer_conformance.report.values import VERDICTS
+from ellmer_conformance.repro import NotReproducible, as_curl, as_python, row_of
+from ellmer_conformance.requirements import requirements
+from ellmer_conformance.run import Run, Trouble
+from ellmer_conformance.runner import judge
+from ellmer_conformance.script import Answer, Say
+from ellmer_conformance.selection import find_adapter
+from ellmer_conformance.server import StrictServer
+from ellmer_core.wire.openai_chat import OpenAIChat
+
+CASES = all_cases()
+BROKEN = "ellmer-core/openai-chat/openai/dangling_call[sync]/ORD-003"
+
+
+class Ours:
+    """Our adapter, with some of it replaced."""
+
+    def __init__(self, **changed):
+        self.inner = find_adapter("ellmer-core")
+        vars(self).update(changed)
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+
+def played(adapter, case, mode="sync", wire="openai-chat", vendor="openai"):
+    """What one play against the strict server gives."""
+    with StrictServer(scripts(), mode="observe") as server:
+        run = play_direct(adapter, wire, vendor, CASES[case], mode, server=server)
+    return judged(adapter.name, run, judge(run))
+
+
+@pytest.fixture(scope="module")
+def report():
+    """Ours, with the user's words before the results of the tools, in one case; and a case that is fine."""
+    right = OpenAIChat.message
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            OpenAIChat, "message", lambda s, t: sorted(right(s, t), key=lambda m: m["role"] == "tool")
+        )
+        parts = [played(Ours(), "dangling_call", mode) for mode in ("sync", "stream")]
+    return finished(Report.joined([*parts, played(Ours(), "plain_text")]))
+
+
+def row(report, rule, case="dangling_call"):
+    return next(r for r in report.rows if (r.rule, r.case) == (rule, case))
+
+
+def test_a_failure_keeps_its_evidence(report):
+    found = row(report, "ORD-003")
+
+    assert (found.id, found.verdict, found.level, found.kind) == (BROKEN, "fail", "MUST", "reject")
+    assert re.fullmatch(r"/exchanges/0/request/messages/\d+", found.pointer)
+    assert "must be followed by tool messages" in found.provider_error
+    assert found.status == 400
+    marked = [line for line in found.excerpt.splitlines() if line.startswith(">")]
+    assert len(marked) == 1
+    assert '"role": "user"' in found.excerpt
+    assert len(found.excerpt.splitlines()) <= 7
+    body = report.exchanges[found.exchange]["body"]
+    assert [m["role"] for m in body["messages"]][-2:] == ["tool", "tool"]
+
+
+def test_passing_needs_a_meeting_and_needs_no_evidence(report):
+    passing = [r for r in report.rows if r.verdict == "pass"]
+
+    assert passing
+    assert all(r.checked >= 1 and not r.exchange for r in passing)
+    assert {r.checked for r in report.rows if r.verdict == "not-applicable"} == {0}
+
+
+def test_the_document_is_as_its_schema_says(report, tmp_path):
+    Draft202012Validator.check_schema(schema())
+    write(report, tmp_path / "report.json")
+    document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+
+    assert list(Draft202012Validator(schema()).iter_errors(document)) == []
+    assert read(tmp_path / "report.json") == report
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("checked", 0), ("verdict", "fine"), ("mode", "quick"), ("level", "MAY"), ("rule", "")],
+)
+def test_the_schema_refuses_what_is_no_row(report, name, value):
+    document = json.loads(json.dumps(report.as_json()))
+    passing = next(r for r in document["results"] if r["verdict"] == "pass")
+    passing[name] = value
+
+    assert not Draft202012Validator(schema()).is_valid(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no JSON"),
+        ("[]", "no report"),
+        ('{"version": 7, "results": []}', "version 7"),
+        ('{"version": 1, "results": [{}]}', "damaged"),
+    ],
+)
+def test_what_is_no_report_is_said(tmp_path, text, says):
+    (tmp_path / "report.json").write_text(text)
+
+    with pytest.raises(UnreadableReport, match=says):
+        read(tmp_path / "report.json")
+
+
+# verdicts -----------------------------------------------------------------------------------------------------
+
+
+CASE = Case(script=[Answer((Say("Hi"),))], steps=[ask("Hello", text="Hi")], name="hello")
+
+
+def test_our_faults_are_not_the_adapters():
+    run = Run(CASE, "anthropic", "anthropic", "sync", trouble=Trouble("the cassette is torn", ours=True))
+    found = finished(judged("theirs", run, judge(run)))
+
+    assert [(r.rule, r.verdict, r.message) for r in found.rows] == [
+        ("RUN-001", "harness-error", "the cassette is torn")
+    ]
+    assert found.score == {}
+    assert found.exit_code == 2
+
+
+def test_an_adapter_that_cannot_be_tested_fails():
+    def session(*_, **__):
+        raise RuntimeError("no such model")
+
+    found = finished(played(Ours(session=session), "plain_text"))
+
+    assert [(r.rule, r.verdict) for r in found.rows] == [("RUN-001", "not-testable")]
+    assert "session() raised RuntimeError: no such model" in found.rows[0].message
+    assert found.score["ellmer-core openai-chat"]["must_passed"] == 0
+    assert found.exit_code == 1
+
+
+def test_a_declared_refusal_has_a_verdict_of_its_own():
+    found = played(Ours(), "image_from_user", vendor="deepseek")
+
+    assert row(found, "TRM-010", "image_from_user").verdict == "refused-as-declared"
+
+
+def test_a_declared_refusal_that_does_not_happen_is_not_testable(report):
+    trm = [v for v in judge(Run(CASE, "anthropic", "anthropic", "sync")) if v.rule.id == "TRM-010"]
+    run = Run(CASE, "anthropic", "anthropic", "sync", refused=["image_in_user"])
+    found = judged("theirs", run, trm).rows[0]
+
+    assert found.verdict == "not-testable"
+    assert "image_in_user is declared as refused, and nothing refused it" in found.message
+
+
+def test_a_capability_nobody_knows_is_not_testable():
+    class Able:
+        image_in_user = "maybe"
+
+        def refused(self, needs):
+            return []
+
+    found = played(Ours(capabilities=lambda *_: Able()), "image_from_user").rows
+
+    assert [r.verdict for r in found] == ["not-testable"]
+    assert "'maybe'" in found[0].message
+
+
+def test_the_score_counts_rules_not_rows(report):
+    counts, required = report.score["ellmer-core openai-chat"], requirements()
+    judged_rules = {r.rule for r in report.rows if r.verdict in {"pass", "fail"} and not r.preview}
+    must = {rule for rule in judged_rules if required.level("openai-chat", "openai", rule) == "MUST"}
+    failed = {r.rule for r in report.rows if r.verdict == "fail"}
+
+    assert (counts["must_applicable"], counts["must_passed"]) == (len(must), len(must - failed))
+    assert report.exit_code == 1
+
+
+def test_rules_newer_than_the_set_are_previews_in_the_score(report):
+    newer = [replace(r, rule="NEW-999") for r in report.rows if r.rule == "ORD-003"]
+    with_newer = finished(Report.joined([report, Report(rows=newer)]))
+    before, after = (r.score["ellmer-core openai-chat"] for r in (report, with_newer))
+
+    assert after["preview_applicable"] == before["preview_applicable"] + 1
+    assert after["must_applicable"] == before["must_applicable"]
+
+
+# forms --------------------------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.data, self.inside = [], "", ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.inside = dict(attrs).get("id", "") if tag == "script" else ""
+
+    def handle_data(self, data):
+        if self.inside == "data":
+            self.data += data
+
+
+def test_the_page_needs_nothing_else_and_holds_the_failure(report):
+    found = Page(page(report))
+    data = json.loads(found.data)
+
+    assert not [
+        (tag, a) for tag, a in found.tags if {"src", "srcset"} & a.keys() or tag in {"link", "img", "iframe"}
+    ]
+    assert not re.search(
+        r"https?://(?!api\.openai\.com|127\.0\.0\.1|github\.com)[\w.]+/\S*\.(?:js|css|woff)", page(report)
+    )
+    assert [tag for tag, a in found.tags if "onclick" in a] == []
+    proofs = [data["evidence"][p] for *_, p in data["rows"] if p >= 0]
+    assert any("must be followed by tool messages" in p["provider_error"] and p["excerpt"] for p in proofs)
+    assert {c for p in proofs for c in p["commands"]} >= {f"conformance repro '{BROKEN}'"}
+    assert len(data["rows"]) == len([r for r in report.rows if r.verdict != "not-applicable"])
+    assert {data["verdicts"][v][0] for _, _, v, _, _ in data["rows"]} <= set(VERDICTS)
+
+
+def test_the_page_is_not_broken_by_what_a_message_says(report):
+    evil = replace(row(report, "ORD-003"), message="</script><script>alert(1)</script>")
+    text = page(finished(Report.joined([report, Report(rows=[evil])])))
+
+    assert "</script><script>alert" not in text
+    assert evil.message in [e["message"] for e in json.loads(Page(text).data)["evidence"]]
+
+
+def test_sarif_has_a_result_for_each_failure(report):
+    expected = replace(
+        row(report, "ORD-003"), verdict="expected-fail", reason="known", issue="https://example.org/1"
+    )
+    document = json.loads(sarif(finished(Report.joined([report, Report(rows=[expected])]))))
+    run = document["runs"][0]
+    ids = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+
+    assert (document["version"], len(document["runs"])) == ("2.1.0", 1)
+    assert {r["ruleId"] for r in run["results"]} == ids
+    assert all(
+        r["message"]["text"] and r["level"] in {"error", "warning", "note", "none"} for r in run["results"]
+    )
+    assert all(
+        not location["physicalLocation"]["artifactLocation"]["uri"].startswith("/")
+        for r in run["results"]
+        for location in r["locations"]
+    )
+    suppressed = [r for r in run["results"] if "suppressions" in r]
+    assert [s["suppressions"][0]["kind"] for s in suppressed] == ["external"]
+    assert len({r["partialFingerprints"]["conformance/v1"] + r["ruleId"] for r in run["results"]}) == len(
+        run["results"]
+    )
+
+
+def test_the_summary_names_the_failure_and_how_to_show_it(report):
+    text = markdown(report)
+
+    assert "✗ broken" in text
+    assert f"conformance repro '{BROKEN}'" in text
+    assert re.search(r"\| ellmer-core \| openai-chat \| \d+/\d+ \| \d+/\d+ \|", text)
+
+
+def test_badges_are_svg_and_what_shields_reads(report):
+    found = dict(badges(report))
+    svg = ET.fromstring(found["ellmer-core-openai-chat.svg"])
+    shield = json.loads(found["ellmer-core-openai-chat.json"])
+
+    assert svg.get("role") == "img"
+    assert re.match(r"ellmer-core · openai-chat: MUST \d+/\d+", svg.get("aria-label"))
+    assert (shield["schemaVersion"], shield["color"]) == (1, "red")
+
+
+def test_all_forms_are_written_and_ci_gets_its_summary(report, tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "job.md"))
+    (tmp_path / "job.md").write_text("before\n")
+    forms.write(report, tmp_path / "out")
+
+    names = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()}
+    assert names >= {
+        "report.json",
+        "index.html",
+        "summary.md",
+        "conformance.sarif",
+        "badges/ellmer-core-openai-chat.svg",
+    }
+    assert (tmp_path / "job.md").read_text("utf-8").startswith("before\n## Conformance")
+
+
+def test_the_matrix_is_whole_where_nobody_looks(report, tmp_path):
+    many = [
+        replace(r, wire=wire, vendor=f"vendor-{n}")
+        for n, wire in enumerate(["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock"] * 2)
+        for r in report.rows[:60]
+    ]
+    wide = finished(Report.joined([report, Report(rows=many, plays=report.plays)]))
+    with (tmp_path / "log").open("w+", encoding="utf-8") as file:
+        print_report(wide, console(file))
+        file.seek(0)
+        lines = file.read().splitlines()
+
+    line = next(each for each in lines if each.strip().startswith("dangling_call"))
+    assert len(re.findall(r"[✓✗!·?x+E-]{4}(?:\s|$)", line)) == 11
+
+
+# one failure --------------------------------------------------------------------------------------------------
+
+
+def test_an_excerpt_marks_the_place_and_cuts_what_is_long():
+    body = {"model": "m", "messages": [{"role": "user", "content": "x" * 500}, {"role": "tool"}], "a/b": 1}
+
+    assert (
+        excerpt(body, "/exchanges/2/request/messages/1/role").splitlines()[2] == '>    9       "role": "tool"'
+    )
+    assert all(
+        len(line) < 130 for line in excerpt(body, "/exchanges/0/request/messages/0/content").splitlines()
+    )
+    assert '>   12   "a/b": 1' in excerpt(body, "/exchanges/0/request/a~1b")
+    assert '"messages": [' in [
+        line[7:].strip()
+        for line in excerpt(body, "/exchanges/0/request/messages/7").splitlines()
+        if line[0] == ">"
+    ]
+    assert excerpt(body, "/replies/0") == ""
+
+
+def test_a_fingerprint_is_that_of_the_mistake():
+    one = fingerprint("ORD-002", "/exchanges/0/request/messages/3", "no result for 'call_hB3qHHG01nzal'")
+
+    assert one == fingerprint(
+        "ORD-002", "/exchanges/1/request/messages/5", "no result for 'call_kmGfJTUi12vy6'"
+    )
+    assert one != fingerprint(
+        "ORD-002", "/exchanges/0/request/messages/3", "two results for 'call_hB3qHHG01nzal'"
+    )
+    assert one != fingerprint(
+        "ORD-003", "/exchanges/0/request/messages/3", "no result for 'call_hB3qHHG01nzal'"
+    )
+
+
+def test_a_request_is_reproduced_by_a_script_of_its_own(report, tmp_path):
+    script = tmp_path / "repro.py"
+    script.write_text(as_python(report, row_of(report, BROKEN)), encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+
+    assert done.stdout.startswith("400 ")
+    assert "must be followed by tool messages" in done.stdout
+    assert "ORD-003 /messages/" in done.stdout
+    assert "ellmer_core" not in script.read_text("utf-8")
+
+
+def test_a_conversation_is_reproduced_with_the_adapter(report, tmp_path):
+    stop = replace(row(report, "TXT-005", "plain_text"), verdict="fail", message="the text is lost")
+    script = as_python(report, stop)
+
+    compile(script, "repro.py", "exec")
+    assert "find_adapter('ellmer-core')" in script
+    with pytest.raises(NotReproducible, match="whole conversation"):
+        as_curl(report, stop)
+
+
+def test_curl_is_one_command(report):
+    text = as_curl(report, row_of(report, BROKEN))
+
+    assert "curl -sS -i http://127.0.0.1:8087/c/any/1@api.openai.com/v1/chat/completions" in text.replace(
+        "'", ""
+    )
+    assert "conformance serve --port 8087" in text
+
+
+def test_an_unknown_verdict_names_those_that_fail(report):
+    with pytest.raises(NotReproducible, match=re.escape(BROKEN)):
+        row_of(report, "ORD-003")
+
+
+def test_differences_say_what_broke_and_what_was_mended(report):
+    def changed(**change):
+        return Report(
+            rows=[
+                replace(r, **change) if r.verdict == "fail" and r.rule == "ORD-003" else r
+                for r in report.rows
+            ]
+        )
+
+    def rules(old, new):
+        return {(d.sort, (d.new or d.old).rule) for d in differences(old, new)}
+
+    mended = changed(verdict="pass")
+    assert rules(mended, report) == {("broken", "ORD-003")}
+    assert rules(report, mended) == {("mended", "ORD-003")}
+    assert rules(report, changed(fingerprint="sha256:0")) == {("differs", "ORD-003")}
+    assert {sort for sort, _ in rules(report, Report())} == {"gone"}
+    assert differences(report, report) == []
+
+
+def test_a_merge_keeps_every_play_once(report):
+    both = Report.joined([report, report])
+
+    assert both.rows == report.rows
+    assert both.plays == report.plays
+
+
+def test_every_mode_has_its_place():
+    assert set(MODES) == set(schema()["$defs"]["mode"]["enum"])
+    assert set(VERDICTS) == set(schema()["$defs"]["row"]["properties"]["verdict"]["enum"])
+    assert set(Row.__dataclass_fields__) == {
+        *schema()["$defs"]["row"]["properties"],
+        *schema()["$defs"]["place"]["properties"],
+    }
