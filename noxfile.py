@@ -13,6 +13,9 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["conformance", "tests", "calibrate", "lint", "types"]
 
+#: What the tests need of the optional parts.
+EXTRAS = "conformance,console,html,images,shiny"
+
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 #: Sessions that replay run without keys, so that nothing can go live by accident.
@@ -37,7 +40,7 @@ def conformance(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests of the library, the harness and the suite."""
-    session.install("-e", ".[conformance,html,images]", *group("tests"))
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("pytest", *(session.posargs or ["-n", "2"]), env=OFFLINE)
 
 
@@ -70,7 +73,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check types, strictly."""
-    session.install("-e", ".[conformance,html,images]", *group("types"))
+    session.install("-e", f".[{EXTRAS}]", *group("types"))
     session.run("mypy", *session.posargs)
 
 
