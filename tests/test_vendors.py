@@ -232,7 +232,7 @@ def test_media_of_a_user_are_sent_or_refused_before_sending(wire):
         if taken:
             assert content.data in json.dumps(wire(model="m").message(turn))
         else:
-            with pytest.raises(ContentError, match=f"{wire.vendor} takes (text only|no PDF)"):
+            with pytest.raises(ContentError, match=f"{wire.vendor}'s m takes no (image|PDF)"):
                 wire(model="m").message(turn)
 
 

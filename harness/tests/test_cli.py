@@ -38,6 +38,7 @@ def test_a_clean_tree(tree, capsys):
         ("theirs.json.gz", gzip.compress(TOKEN.encode())),
         ("blobs/data.bin", b"\x00\xff" + TOKEN.encode()),
     ],
+    ids=["yaml", "json", "gzip", "blob"],
 )
 def test_secrets_in_any_file(tree, capsys, name, content):
     (tree / name).write_bytes(content)
