@@ -33,6 +33,7 @@ __all__ = [
     "Violation",
     "broken",
     "met",
+    "objection",
 ]
 
 
@@ -297,6 +298,12 @@ class RuleBook:
             )
         headers, body = self.envelope(refusal)
         return refusal.status, headers, body
+
+
+def objection(verdicts: Iterable[Verdict]) -> Violation | None:
+    """What the provider would have refused the request for: of the violations that it refuses, the first."""
+    found = (violation for verdict in verdicts for violation in verdict.violations)
+    return next((violation for violation in found if violation.rule.refuses), None)
 
 
 def verdict(rule: Rule, subject: object) -> Verdict:

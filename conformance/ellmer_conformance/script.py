@@ -100,10 +100,11 @@ class Cut:
 class Failure:
     """The provider fails: as an error event after the text of `after` in a stream, else as an error status.
 
-    `kind` picks the provider's own status and words for it (`overloaded`: 529 at Anthropic, 503 at Gemini).
+    `kind` picks the provider's own status and words for it (`overloaded`: 529 at Anthropic, 503 at Gemini). That
+    the prompt is too long is known before there is a stream.
     """
 
-    kind: Literal["overloaded", "server-error", "rate-limit"] = "overloaded"
+    kind: Literal["overloaded", "server-error", "rate-limit", "context-length"] = "overloaded"
     after: Answer | None = None
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ellmer_conformance.script import Answer, Call, Say, Script, Sees, Think
@@ -45,6 +45,7 @@ VALUES = st.recursive(
 
 
 @settings(max_examples=50, deadline=None)
+@example(body={"model": None, "stream": True}, path=PATHS[0], mode="observe")
 @given(
     body=st.dictionaries(WORDS, VALUES, max_size=6),
     path=st.sampled_from(PATHS),

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from .. import wires
 from ..exchange import Exchange, Request
-from ..rule import Kind, Level, Refusal, Rule, Verdict, Violation, verdict
+from ..rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
 from ..rules import book
 from ..script import Answer, Say, Script
 from . import home
@@ -27,6 +27,7 @@ from .registry import dialect_of
 from .render import refuse, render
 from .reply import Reply, is_short, plain
 from .routes import OPEN_CASE, Route, route
+from .services import Services
 
 __all__ = ["ANY", "Engine", "Mode", "examined", "notes"]
 
@@ -52,12 +53,13 @@ class Engine:
 
     def __post_init__(self) -> None:
         self.scripts = {OPEN_CASE: ANY} | dict(self.scripts)
+        self._services = Services(self.answer)
 
     def answer(self, request: HttpRequest) -> Reply:
         """The reply to a request, whatever it is."""
         way = route(request.target, host_of(request))
         if way.page == "chat":
-            return self._chat(request, way)
+            return (None if way.wire else self._serve(request, way)) or self._chat(request, way)
         if request.method not in {"GET", "HEAD"}:
             return plain(405, [("content-type", "text/plain"), ("allow", "GET, HEAD")], b"Only GET.\n")
         return self._page(request, way)
@@ -86,6 +88,18 @@ class Engine:
         way = route(request.target, host_of(request))
         dialect = self._dialect(way, Request(way.wire, way.vendor, {}))
         return refuse(dialect, dialect.too_large())
+
+    def _serve(self, http: HttpRequest, way: Route) -> Reply | None:
+        """A service beside chat, where the path is one's."""
+        reply = (
+            self._services.answer(http, way, locks=self.mode == "reject")
+            if way.case in self.scripts
+            else None
+        )
+        if reply:
+            request = Request("", way.vendor, {}, way.url, http.method, without_secrets(http.headers))
+            self.enter(Entry(way.case, way.nonce or "", Exchange(request, reply.response)), len(http.body))
+        return reply
 
     # one chat request -------------------------------------------------------------------------------------
 
@@ -120,13 +134,14 @@ class Engine:
         return (None, (keyless(way.wire, refusal),)) if refusal and self.mode == "observe" else (refusal, ())
 
     def _judged(self, dialect: Dialect, way: Route, verdicts: Sequence[Verdict]) -> Reply:
-        violations = [v for verdict in verdicts for v in verdict.violations]
         forged = dialect.forged(strict=way.case != OPEN_CASE)
         if self.mode == "observe":
             reply = self._step(dialect, way)
-            noted = notes(violations, forged)
+            noted = notes([v for verdict in verdicts for v in verdict.violations], forged)
             return reply.noting(noted) if noted else reply
-        refusal = next((v.refusal for v in violations if v.rule.refuses), None) or forged
+        broken = objection(verdicts)
+        missing = dialect.no_model(dialect.ticket.request.model)
+        refusal = missing or (broken.refusal if broken else None) or forged
         return refuse(dialect, refusal) if refusal else self._step(dialect, way)
 
     def _step(self, dialect: Dialect, way: Route) -> Reply:

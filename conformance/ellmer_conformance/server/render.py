@@ -57,7 +57,7 @@ def _stream(dialect: Dialect, writes: Sequence[bytes]) -> Reply:
 
 
 def _fail(dialect: Dialect, step: Failure) -> Reply:
-    if step.after is None or not dialect.ticket.request.stream:
+    if step.after is None or step.kind == "context-length" or not dialect.ticket.request.stream:
         return refuse(dialect, dialect.failures[step.kind], dialect.retry.get(step.kind, ()))
     before = dialect.unended(step.after)
     while before and before[-1].kind == "close":  # it fails in the middle of its last part

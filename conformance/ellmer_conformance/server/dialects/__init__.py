@@ -28,6 +28,7 @@ __all__ = [
     "HEX",
     "NOISE",
     "WRONG_KEY",
+    "WRONG_MODEL",
     "Dialect",
     "FailureKind",
     "Frame",
@@ -48,11 +49,17 @@ __all__ = [
     "words",
 ]
 
-FailureKind = Literal["overloaded", "server-error", "rate-limit"]
+FailureKind = Literal["overloaded", "server-error", "rate-limit", "context-length"]
 Kind = Literal["open", "text", "thinking", "call", "arguments", "close", "end"]
 
 #: Any key is taken, save this one: to see what a client makes of the provider's 401.
 WRONG_KEY = "wrong-key"
+
+#: Any model answers, save this one and those whose names say that nobody has them.
+WRONG_MODEL = "wrong-model"
+_NOBODY_HAS = re.compile(
+    r"do(es)?-?not-?exist|non-?exist|no-such|not-found|(wrong|invalid|bad)[-_ ]model", re.IGNORECASE
+)
 
 HEX = "0123456789abcdef"
 ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -115,6 +122,7 @@ class Dialect(ABC):
     arguments_key: ClassVar[bytes]  # what stands before the first call's arguments in a whole reply
     failures: ClassVar[Mapping[FailureKind, Refusal]]  # the provider's own troubles: status and words
     retry: ClassVar[Mapping[FailureKind, Headers]] = {}  # what their headers say of when to come back
+    unknown_model: ClassVar[Refusal]  # what they say of a model that they do not know
 
     def __init__(self, ticket: Ticket) -> None:
         self.ticket = ticket
@@ -166,6 +174,12 @@ class Dialect(ABC):
     @abstractmethod
     def no_such(self, method: str, path: str) -> Refusal:
         """Nothing is at this path, or not for this method."""
+
+    def no_model(self, name: str, method: str = "generateContent") -> Refusal | None:
+        """What is said of a model that nobody has, if it is one. `method` is what it was asked to do."""
+        path = "projects/" + self.ticket.request.url.partition("/projects/")[2].partition(":")[0]
+        facts = {"model": name, "method": method, "path": path}
+        return self.unknown_model.filled(facts) if _NOBODY_HAS.search(name) else None
 
     def too_large(self) -> Refusal:
         """The body is larger than any provider takes."""

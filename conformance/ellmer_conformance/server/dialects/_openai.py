@@ -32,6 +32,14 @@ FAILURES: Mapping[FailureKind, Refusal] = {
         "tokens",
         "rate_limit_exceeded",
     ),
+    "context-length": Refusal(
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 150008 tokens. "
+        "Please reduce the length of the messages.",
+        400,
+        "invalid_request_error",
+        "context_length_exceeded",
+        "messages",
+    ),
 }
 
 

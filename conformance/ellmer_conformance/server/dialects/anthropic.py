@@ -68,12 +68,16 @@ class Anthropic(Dialect):
             429,
             "rate_limit_error",
         ),
+        "context-length": Refusal(
+            "prompt is too long: 200027 tokens > 200000 maximum", 400, "invalid_request_error"
+        ),
     }
     retry: ClassVar[Mapping[FailureKind, Headers]] = {
         "overloaded": (("x-should-retry", "true"),),
         "server-error": (("x-should-retry", "true"),),
         "rate-limit": (("retry-after", "1"), ("x-should-retry", "true")),
     }
+    unknown_model: ClassVar[Refusal] = Refusal("model: {model}", 404, "not_found_error")
 
     # answers ----------------------------------------------------------------------------------------------
 

@@ -71,7 +71,16 @@ class Bedrock(Dialect):
         "rate-limit": Refusal(
             "Too many requests, please wait before trying again.", 429, "ThrottlingException"
         ),
+        "context-length": Refusal(
+            "The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds "
+            "maximum length. Please update the input to try again.",
+            400,
+            "ValidationException",
+        ),
     }
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "The provided model identifier is invalid.", 400, "ValidationException"
+    )
 
     # answers ----------------------------------------------------------------------------------------------
 

@@ -49,13 +49,23 @@ class Cohere(Dialect):
         "length": "MAX_TOKENS",
         "filter": "ERROR",
     }
-    failures: ClassVar[Mapping[FailureKind, Refusal]] = {  # from memory, all three
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {  # the first three from memory
         "overloaded": Refusal("the service is unavailable, please try again later", 503),
         "server-error": Refusal("internal server error, this has been reported to our developers", 500),
         "rate-limit": Refusal(
             "You are past the per minute request limit, please wait and try again later.", 429
         ),
+        "context-length": Refusal(
+            "too many tokens: size limit exceeded by 25836 tokens. Try using shorter or fewer inputs. The limit for "
+            "this model is 288000 tokens.",
+            400,
+            "TOO_MANY_TOKENS",
+        ),
     }
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "model '{model}' not found, make sure the correct model ID was used and that you have access to the model.",
+        404,
+    )
 
     # answers ----------------------------------------------------------------------------------------------
 

@@ -29,8 +29,21 @@ class DeepSeek(OpenAIChat):
         ),
         "server-error": Refusal("Internal Server Error", 500, "server_error"),
         "rate-limit": Refusal("Rate limit reached", 429, "rate_limit_error"),
+        "context-length": Refusal(
+            "This model's maximum context length is 1048565 tokens. However, you requested 1250025 tokens (1250025 "
+            "in the messages, 0 in the completion). Please reduce the length of the messages or completion.",
+            400,
+            "invalid_request_error",
+            "invalid_request_error",
+        ),
     }
     retry: ClassVar[Mapping[FailureKind, Headers]] = {}
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "The supported API model names are deepseek-v4-pro or deepseek-v4-flash, but you passed {model}.",
+        400,
+        "invalid_request_error",
+        "invalid_request_error",
+    )
 
     # answers ----------------------------------------------------------------------------------------------
 

@@ -64,7 +64,18 @@ class Gemini(Dialect):
             "INTERNAL",
         ),
         "rate-limit": Refusal("Resource has been exhausted (e.g. check quota).", 429, "RESOURCE_EXHAUSTED"),
+        "context-length": Refusal(
+            "The input token count exceeds the maximum number of tokens allowed (1048576).",
+            400,
+            "INVALID_ARGUMENT",
+        ),
     }
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "models/{model} is not found for API version v1beta, or is not supported for {method}. Call "
+        "ModelService.ListModels to see the list of available models and their supported methods.",
+        404,
+        "NOT_FOUND",
+    )
 
     # answers ----------------------------------------------------------------------------------------------
 

@@ -52,7 +52,15 @@ class Mistral(Dialect):
         "overloaded": Refusal("Service unavailable.", 503, "internal_server_error", "1000"),
         "server-error": Refusal("Service unavailable.", 500, "internal_server_error", "1000"),
         "rate-limit": Refusal("Requests rate limit exceeded", 429),
+        "context-length": Refusal(
+            "Prompt contains 150004 tokens and 0 draft tokens, too large for model with 131072 maximum context "
+            "length",
+            400,
+            "invalid_request_invalid_args",
+            "3051",
+        ),
     }
+    unknown_model: ClassVar[Refusal] = Refusal("Invalid model: {model}", 400, "invalid_model", "1500")
 
     # answers ----------------------------------------------------------------------------------------------
 

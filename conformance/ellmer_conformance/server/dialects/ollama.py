@@ -50,7 +50,9 @@ class Ollama(Dialect):
         "overloaded": Refusal("server busy, please try again.  maximum pending requests exceeded", 503),
         "server-error": Refusal("llama runner process has terminated: exit status 2", 500),
         "rate-limit": Refusal("you have reached your hourly usage limit", 429),  # of ollama.com; from memory
+        "context-length": Refusal("prompt too long; exceeded max context length by 1119046 tokens", 400),
     }
+    unknown_model: ClassVar[Refusal] = Refusal("model '{model}' not found", 404)
 
     # answers ----------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ...exchange import Json
+from ...rule import Refusal
 from ...script import Answer, Call, Say, Stop, Usage
 from . import (
     HEX,
@@ -26,6 +27,7 @@ from . import (
     said,
     slices,
     sse,
+    utf8,
     words,
 )
 from ._openai import OpenAI, fields, object_at
@@ -45,6 +47,12 @@ class OpenAIChat(OpenAI):
         "length": "length",
         "filter": "content_filter",
     }
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "The model `{model}` does not exist or you do not have access to it.",
+        404,
+        "invalid_request_error",
+        "model_not_found",
+    )
 
     # answers ----------------------------------------------------------------------------------------------
 
@@ -123,7 +131,7 @@ class OpenAIChat(OpenAI):
         """A chunk as an event, padded against guessing tokens by their length."""
         chunk = self.chunk_head | rest
         if self.options.get("include_obfuscation", True):
-            chunk["obfuscation"] = NOISE[: 16 - len(compact(chunk).encode()) % 16]
+            chunk["obfuscation"] = NOISE[: 16 - len(utf8(compact(chunk))) % 16]
         return sse(compact(chunk))
 
     @cached_property

@@ -60,7 +60,21 @@ class OpenAIResponses(OpenAI):
             "server_error",
             "server_error",
         ),
+        "context-length": Refusal(
+            "Your input exceeds the context window of this model. Please adjust your input and try again.",
+            400,
+            "invalid_request_error",
+            "context_length_exceeded",
+            "input",
+        ),
     }
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "The requested model '{model}' does not exist.",
+        400,
+        "invalid_request_error",
+        "model_not_found",
+        "model",
+    )
 
     # answers ----------------------------------------------------------------------------------------------
 

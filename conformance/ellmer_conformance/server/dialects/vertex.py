@@ -9,7 +9,7 @@ from typing import ClassVar
 from ...exchange import Json
 from ...rule import Refusal
 from ...script import Answer, Usage
-from . import WRONG_KEY
+from . import WRONG_KEY, FailureKind
 from .gemini import Gemini
 
 __all__ = ["Vertex"]
@@ -30,6 +30,21 @@ class Vertex(Gemini):
     """Vertex AI: the same without an index, with a creation time and its kind of traffic."""
 
     vendor: ClassVar[str] = "vertex"
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        **Gemini.failures,
+        "context-length": Refusal(
+            "The input token count (1250074) exceeds the maximum number of tokens allowed (1048576).",
+            400,
+            "INVALID_ARGUMENT",
+        ),
+    }
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "Publisher Model `{path}` was not found or your project does not have access to it. Please ensure you are "
+        "using a valid model version. For more information, see: "
+        "https://cloud.google.com/vertex-ai/generative-ai/docs/learn/model-versions",
+        404,
+        "NOT_FOUND",
+    )
 
     def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
         response = super().response(parts, answer, usage)

@@ -1,0 +1,61 @@
+"""What providers offer beside chat: models, token counts, files, batches. One module per provider.
+
+In the simplest form that is true: every model is there unless its name says otherwise, tokens are a quarter of the
+letters, files are kept until the server stops, and the requests of a batch are judged and answered from the
+script like any others, when it is handed in; it takes two looks until it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+
+from ...exchange import Request
+from ..dialects import Dialect, Ticket
+from ..http import HttpRequest
+from ..registry import dialect_of
+from ..render import refuse
+from ..reply import Reply
+from ..routes import Route
+from . import anthropic, gemini, openai
+from .visit import Shelf, Visit
+
+__all__ = ["Services"]
+
+_MODULES: Mapping[str, ModuleType] = {"anthropic": anthropic, "gemini": gemini, "openai-chat": openai}
+
+
+class Services:
+    """The services of one server; `chat` answers a request of a batch."""
+
+    def __init__(self, chat: Callable[[HttpRequest], Reply]) -> None:
+        self._chat = chat
+        self._shelves: dict[tuple[str, str], Shelf] = {}
+
+    def answer(self, http: HttpRequest, way: Route, *, locks: bool = True) -> Reply | None:
+        """The reply of a service; None where there is none. Without `locks` nobody needs a key."""
+        wire = provider_of(http, way)
+        for method, pattern, serve in _MODULES[wire].ROUTES:
+            match = pattern.search(way.path)
+            if match and method == http.method:
+                dialect = dialect_at(http, way, wire)
+                if locks and (refusal := dialect.locked(http.headers, dict(way.query))):
+                    return refuse(dialect, refusal)
+                shelf = self._shelves.setdefault((way.case, way.nonce or ""), Shelf())
+                reply: Reply = serve(Visit(http, way, dialect, match.groupdict(), shelf, self._chat))
+                return reply
+        return None
+
+
+def provider_of(http: HttpRequest, way: Route) -> str:
+    """Whose service a path is; Anthropic's and OpenAI's have the same, and differ in the headers."""
+    if "/v1beta/" in way.path:
+        return "gemini"
+    named = {"anthropic-version", "x-api-key"} & http.headers.keys()
+    return "anthropic" if named or "/messages" in way.path else "openai-chat"
+
+
+def dialect_at(http: HttpRequest, way: Route, wire: str) -> Dialect:
+    """The provider's dialect, outside of a chat."""
+    vendor = {"gemini": "google", "anthropic": "anthropic"}.get(wire, "openai")
+    return dialect_of(Ticket(Request(wire, vendor, {}, way.url, http.method), way.case, 0))

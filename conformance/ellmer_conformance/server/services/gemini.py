@@ -1,0 +1,219 @@
+"""Gemini's models, token counts, files and batches.
+
+https://ai.google.dev/api/files, https://ai.google.dev/gemini-api/docs/batch-api
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
+
+from ...exchange import Json
+from ...rule import Refusal
+from ..dialects import HEX, compact, pretty
+from ..reply import Reply, plain
+from .visit import Asked, Batch, File, Visit
+
+__all__ = ["ROUTES"]
+
+_MODELS = {
+    "gemini-3.5-flash": "Gemini 3.5 Flash",
+    "gemini-2.5-pro": "Gemini 2.5 Pro",
+    "gemini-2.5-flash": "Gemini 2.5 Flash",
+}
+_METHODS = ["generateContent", "countTokens", "createCachedContent", "batchGenerateContent"]
+_TYPES = "type.googleapis.com/google.ai.generativelanguage.v1main"
+
+
+def models(visit: Visit) -> Reply:
+    """The list."""
+    return reply(visit, {"models": [_model(id, name) for id, name in _MODELS.items()]})
+
+
+def model(visit: Visit) -> Reply:
+    """One of them, or any other."""
+    name = visit.names["id"]
+    if missing := visit.dialect.no_model(name, "getModel"):
+        return visit.refuse(missing)
+    return reply(visit, _model(name, _MODELS.get(name, name)))
+
+
+def _model(id: str, name: str) -> Json:
+    known = {"name": f"models/{id}", "version": "001", "displayName": name}
+    limits = {"inputTokenLimit": 1_048_576, "outputTokenLimit": 65_536}
+    settings = {"temperature": 1, "topP": 0.95, "topK": 64, "maxTemperature": 2, "thinking": True}
+    return {**known, **limits, "supportedGenerationMethods": _METHODS, **settings}
+
+
+def count(visit: Visit) -> Reply:
+    """The tokens of a request, which may be wrapped."""
+    name, given = visit.names["id"], visit.body
+    if missing := visit.dialect.no_model(name, "countTokens"):
+        return visit.refuse(missing)
+    path, body = f"/v1beta/models/{name}:generateContent", given.get("generateContentRequest", given)
+    body = {key: value for key, value in body.items() if key != "model"} if isinstance(body, dict) else {}
+    if refusal := visit.objection(path, body):
+        return visit.refuse(refusal)
+    total = visit.tokens(path, body)
+    return reply(
+        visit, {"totalTokens": total, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": total}]}
+    )
+
+
+def reply(visit: Visit, value: Json) -> Reply:
+    """JSON over many lines."""
+    return plain(200, visit.dialect.headers(stream=False), pretty(value))
+
+
+# files: https://ai.google.dev/gemini-api/docs/files --------------------------------------------------------
+
+
+def upload(visit: Visit) -> Reply:
+    """The start of a resumable upload, or its bytes: the first says where to send the second."""
+    started = dict(visit.way.query).get("upload_id")
+    if started:
+        return _finish(visit, started)
+    if "start" not in visit.http.headers.get("x-goog-upload-command", ""):
+        return visit.refuse(Refusal("Only resumable uploads are understood here.", 400, "INVALID_ARGUMENT"))
+    id, named = visit.fresh("file", 12, HEX), visit.body.get("file")
+    given = named if isinstance(named, dict) else {}
+    type = visit.http.headers.get("x-goog-upload-header-content-type", "application/octet-stream")
+    visit.keep(File(id, str(given.get("display_name") or given.get("displayName") or ""), type, b""))
+    url = f"{_origin(visit)}/upload/v1beta/files?upload_id={id}&upload_protocol=resumable"
+    headers = [("content-type", "text/plain; charset=utf-8"), ("x-goog-upload-status", "active")]
+    return plain(200, [*headers, ("x-goog-upload-url", url), ("x-goog-upload-control-url", url)], b"")
+
+
+def _finish(visit: Visit, id: str) -> Reply:
+    file = visit.shelf.files.get(id)
+    if file is None:
+        return _no_file(visit)
+    file = visit.keep(file._replace(data=file.data + visit.http.body))
+    final = "finalize" in visit.http.headers.get("x-goog-upload-command", "finalize")
+    said = reply(visit, {"file": _file(visit, file)}) if final else plain(200, [], b"")
+    state = ("x-goog-upload-status", "final" if final else "active")
+    return replace(said, headers=(*said.headers, state))
+
+
+def files(visit: Visit) -> Reply:
+    """The list."""
+    kept = [_file(visit, file) for file in visit.shelf.files.values()]
+    return reply(visit, {"files": kept} if kept else {})
+
+
+def file(visit: Visit) -> Reply:
+    """What is known of one."""
+    found = visit.shelf.files.get(visit.names["id"])
+    return reply(visit, _file(visit, found)) if found else _no_file(visit)
+
+
+def delete(visit: Visit) -> Reply:
+    """Forgets it."""
+    return reply(visit, {}) if visit.shelf.files.pop(visit.names["id"], None) else _no_file(visit)
+
+
+def _file(visit: Visit, file: File) -> Json:
+    return {
+        "name": f"files/{file.id}",
+        **({"displayName": file.name} if file.name else {}),
+        "mimeType": file.type,
+        "sizeBytes": str(len(file.data)),
+        "createTime": visit.moment(),
+        "updateTime": visit.moment(),
+        "expirationTime": visit.moment(48),
+        "sha256Hash": b64encode(sha256(file.data).hexdigest().encode()).decode(),
+        "uri": f"https://generativelanguage.googleapis.com/v1beta/files/{file.id}",
+        "state": "ACTIVE",
+        "source": "UPLOADED",
+    }
+
+
+def _no_file(visit: Visit) -> Reply:
+    said = f"You do not have permission to access the File {visit.names.get('id', '')} or it may not exist."
+    return visit.refuse(Refusal(said, 403, "PERMISSION_DENIED"))
+
+
+def _origin(visit: Visit) -> str:
+    place = visit.way.url.partition("127.0.0.1")[2].partition("/upload/")[0]
+    return f"http://{visit.http.headers.get('host', '')}{place}"
+
+
+# batches --------------------------------------------------------------------------------------------------
+
+
+def submit(visit: Visit) -> Reply:
+    """Takes a batch whose requests are in it."""
+    name, given = visit.names["id"], visit.body.get("batch") or {}
+    try:
+        requests = given["inputConfig" if "inputConfig" in given else "input_config"]["requests"]["requests"]
+        path = f"/v1beta/models/{name}:generateContent"
+        asked = [visit.ask(compact(one.get("metadata")), path, one["request"]) for one in requests]
+    except (KeyError, TypeError, AttributeError):
+        return visit.refuse(Refusal("The batch has no requests in it.", 400, "INVALID_ARGUMENT"))
+    batch = Batch(
+        visit.fresh("batch", 36, HEX), asked, {"model": name, "displayName": given.get("displayName")}
+    )
+    visit.shelf.batches[batch.id] = batch
+    return reply(visit, _batch(visit, batch))
+
+
+def poll(visit: Visit) -> Reply:
+    """How far it is; when it is done, the answers are in it."""
+    batch = visit.look()
+    if batch is None:
+        return visit.refuse(Refusal("Requested entity was not found.", 404, "NOT_FOUND"))
+    return reply(visit, _batch(visit, batch))
+
+
+def _batch(visit: Visit, batch: Batch) -> Json:
+    name, total = f"batches/{batch.id}", str(len(batch.asked))
+    shown = {"displayName": batch.given["displayName"]} if batch.given["displayName"] else {}
+    times = {"createTime": visit.moment(), "updateTime": visit.moment()}
+    known = {
+        "@type": f"{_TYPES}.GenerateContentBatch",
+        "model": f"models/{batch.given['model']}",
+        **shown,
+        **times,
+    }
+    if not batch.done:
+        state = "BATCH_STATE_RUNNING" if batch.looks else "BATCH_STATE_PENDING"
+        stats = {"requestCount": total, "pendingRequestCount": total}
+        return {"name": name, "metadata": {**known, "batchStats": stats, "state": state, "name": name}}
+    output = {"inlinedResponses": {"inlinedResponses": [_inlined(asked) for asked in batch.asked]}}
+    failed = sum(asked.status >= 400 for asked in batch.asked)
+    stats = {"requestCount": total, "successfulRequestCount": str(len(batch.asked) - failed)}
+    stats |= {"failedRequestCount": str(failed)} if failed else {}
+    ended = {
+        "output": output,
+        "endTime": visit.moment(),
+        "batchStats": stats,
+        "state": "BATCH_STATE_SUCCEEDED",
+    }
+    response = {"@type": f"{_TYPES}.GenerateContentBatchOutput", **output}
+    return {"name": name, "metadata": {**known, **ended, "name": name}, "done": True, "response": response}
+
+
+def _inlined(asked: Asked) -> Json:
+    body = asked.body if isinstance(asked.body, dict) else {}
+    said = {"error": body.get("error", body)} if asked.status >= 400 else {"response": body}
+    return said | ({"metadata": metadata} if (metadata := json.loads(asked.name)) else {})
+
+
+ROUTES = tuple(
+    (method, re.compile(rf"/v1beta{path}$"), serve)
+    for method, path, serve in (
+        ("GET", "/models", models),
+        ("GET", "/models/(?P<id>[^/:]+)", model),
+        ("POST", "/models/(?P<id>[^/:]+):countTokens", count),
+        ("POST", "/models/(?P<id>[^/:]+):batchGenerateContent", submit),
+        ("GET", "/batches/(?P<id>[^/]+)", poll),
+        ("POST", "/files", upload),
+        ("PUT", "/files", upload),
+        ("GET", "/files", files),
+        ("GET", "/files/(?P<id>[^/:]+)", file),
+        ("DELETE", "/files/(?P<id>[^/:]+)", delete),
+    )
+)

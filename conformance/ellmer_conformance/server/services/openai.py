@@ -1,0 +1,192 @@
+"""OpenAI's models, token counts, files and batches.
+
+https://platform.openai.com/docs/api-reference/batch
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ...exchange import Json
+from ...rule import Refusal
+from ..dialects import ALNUM, HEX, compact, utf8
+from ..reply import Reply
+from .visit import Asked, Batch, File, Visit
+
+__all__ = ["ROUTES"]
+
+_BAD = "invalid_request_error"
+_MODELS = ("gpt-4.1", "gpt-4.1-mini", "gpt-5.6-terra", "gpt-5.4-mini", "text-embedding-3-small")
+
+
+def models(visit: Visit) -> Reply:
+    """The list."""
+    return visit.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
+
+
+def model(visit: Visit) -> Reply:
+    """One of them, or any other."""
+    name = visit.names["id"]
+    if visit.dialect.no_model(name):
+        said = f"The model '{name}' does not exist"
+        return visit.refuse(Refusal(said, 404, _BAD, "model_not_found", "model"))
+    return visit.reply(_model(name))
+
+
+def _model(name: str) -> Json:
+    return {"id": name, "object": "model", "created": 1_744_316_542, "owned_by": "system"}
+
+
+def count(visit: Visit) -> Reply:
+    """The tokens of a request to Responses."""
+    refusal = visit.objection("/v1/responses", visit.body)
+    if refusal:
+        return visit.refuse(refusal)
+    return visit.reply(
+        {"object": "response.input_tokens", "input_tokens": visit.tokens("/v1/responses", visit.body)}
+    )
+
+
+# files ----------------------------------------------------------------------------------------------------
+
+
+def upload(visit: Visit) -> Reply:
+    """Keeps a file."""
+    fields, file = visit.form()
+    missing = "file" if file is None else "purpose" if not fields.get("purpose") else ""
+    if missing or file is None:
+        return visit.refuse(Refusal(f"'{missing}' is a required property", 400, _BAD))
+    id = f"file-{visit.fresh('file', 22, ALNUM)}"
+    return visit.reply(_file(visit, visit.keep(file._replace(id=id, purpose=fields["purpose"]))))
+
+
+def files(visit: Visit) -> Reply:
+    """The list."""
+    data = [_file(visit, file) for file in visit.shelf.files.values()]
+    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
+    return visit.reply({"object": "list", "data": data, "has_more": False, **ends})
+
+
+def file(visit: Visit) -> Reply:
+    """What is known of one."""
+    found = visit.shelf.files.get(visit.names["id"])
+    return visit.reply(_file(visit, found)) if found else _no_file(visit)
+
+
+def content(visit: Visit) -> Reply:
+    """Its bytes."""
+    found = visit.shelf.files.get(visit.names["id"])
+    return visit.data(found.data, "application/octet-stream") if found else _no_file(visit)
+
+
+def delete(visit: Visit) -> Reply:
+    """Forgets it."""
+    found = visit.shelf.files.pop(visit.names["id"], None)
+    return visit.reply({"object": "file", "deleted": True, "id": found.id}) if found else _no_file(visit)
+
+
+def _file(visit: Visit, file: File) -> Json:
+    created = visit.dialect.ticket.created
+    known = {"purpose": file.purpose, "filename": file.name, "bytes": len(file.data), "created_at": created}
+    expires = {"expires_at": created + 2_592_000 if file.purpose == "batch" else None}
+    state = {"status": "processed", "status_details": None}
+    return {"object": "file", "id": file.id, **known, **expires, **state}
+
+
+def _no_file(visit: Visit) -> Reply:
+    return visit.refuse(Refusal(f"No such File object: {visit.names['id']}", 404, _BAD, None, "id"))
+
+
+# batches --------------------------------------------------------------------------------------------------
+
+
+def submit(visit: Visit) -> Reply:
+    """Takes a batch whose requests are lines of a file."""
+    given = visit.body
+    file = visit.shelf.files.get(str(given.get("input_file_id")))
+    if file is None:
+        said = f"Invalid 'input_file_id': no file with id '{given.get('input_file_id')}'."
+        return visit.refuse(Refusal(said, 400, _BAD, None, "input_file_id"))
+    try:
+        lines = [json.loads(line) for line in file.data.splitlines() if line.strip()]
+        asked = [visit.ask(line["custom_id"], line["url"], line["body"]) for line in lines]
+    except (ValueError, KeyError, TypeError):
+        return visit.refuse(Refusal("The input file is not a list of requests in JSON Lines.", 400, _BAD))
+    batch = Batch(f"batch_{visit.fresh('batch', 32, HEX)}", asked, given)
+    visit.shelf.batches[batch.id] = batch
+    return visit.reply(_batch(visit, batch))
+
+
+def poll(visit: Visit) -> Reply:
+    """How far it is; when it is done, the answers are a file."""
+    batch = visit.look()
+    if batch is None:
+        return visit.refuse(Refusal(f"No batch found with id '{visit.names['id']}'.", 404, _BAD))
+    if batch.done:
+        for failed in (False, True):
+            if lines := [_line(a) for a in batch.asked if (a.status >= 400) is failed]:
+                text = "".join(f"{compact(line)}\n" for line in lines)
+                visit.keep(
+                    File(_output(batch, failed=failed), "output.jsonl", "", utf8(text), "batch_output")
+                )
+    return visit.reply(_batch(visit, batch))
+
+
+def _line(asked: Asked) -> Json:
+    response = {"status_code": asked.status, "request_id": f"req_{asked.name}", "body": asked.body}
+    return {"id": f"batch_req_{asked.name}", "custom_id": asked.name, "response": response, "error": None}
+
+
+def _output(batch: Batch, *, failed: bool) -> str:
+    return f"file-{batch.id[6:26]}{'er' if failed else 'ok'}"
+
+
+def _batch(visit: Visit, batch: Batch) -> Json:
+    created, done = visit.dialect.ticket.created, batch.done
+    failed = sum(asked.status >= 400 for asked in batch.asked)
+    succeeded = len(batch.asked) - failed
+    return {
+        "id": batch.id,
+        "object": "batch",
+        "endpoint": batch.given.get("endpoint"),
+        "model": None,
+        "errors": None,
+        "input_file_id": batch.given.get("input_file_id"),
+        "completion_window": batch.given.get("completion_window"),
+        "status": "completed" if done else "in_progress" if batch.looks else "validating",
+        "output_file_id": _output(batch, failed=False) if done and succeeded else None,
+        "error_file_id": _output(batch, failed=True) if done and failed else None,
+        "created_at": created,
+        "in_progress_at": created + 60 if batch.looks else None,
+        "expires_at": created + 86_400,
+        "finalizing_at": created + 120 if done else None,
+        "completed_at": created + 121 if done else None,
+        "failed_at": None,
+        "expired_at": None,
+        "cancelling_at": None,
+        "cancelled_at": None,
+        "request_counts": {
+            "total": len(batch.asked) if batch.looks else 0,
+            "completed": succeeded if done else 0,
+            "failed": failed if done else 0,
+        },
+        "metadata": batch.given.get("metadata"),
+    }
+
+
+ROUTES = tuple(
+    (method, re.compile(rf"(^|/v1){path}/?$"), serve)
+    for method, path, serve in (
+        ("GET", "/models", models),
+        ("GET", "/models/(?P<id>[^/]+)", model),
+        ("POST", "/responses/input_tokens", count),
+        ("POST", "/files", upload),
+        ("GET", "/files", files),
+        ("GET", "/files/(?P<id>[^/]+)", file),
+        ("GET", "/files/(?P<id>[^/]+)/content", content),
+        ("DELETE", "/files/(?P<id>[^/]+)", delete),
+        ("POST", "/batches", submit),
+        ("GET", "/batches/(?P<id>[^/]+)", poll),
+    )
+)
