@@ -24,7 +24,7 @@ from .driver import Driver
 from .report import Report, Row, finished, forms, judged
 from .report.matrix import console, print_report
 from .runner import attempt
-from .selection import FILTERS, OURS, Play, UnknownChoice, find_adapter, inexpressible, select
+from .selection import FILTERS, Play, UnknownChoice, find_adapter, inexpressible, plays_of, select
 from .snapshots import Transcript
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--against",
         choices=["cassettes", "server"],
-        default="cassettes",
-        help="replay recordings, or talk to the strict server itself [cassettes]",
+        help="replay recordings, or talk to the strict server itself [cassettes; a ConformanceSuite: server]",
     )
     group.addoption("--record", action="store_true", help="record again instead of replaying")
     group.addoption("--live", action="store_true", help="with --record: from the real API or not at all")
@@ -70,35 +69,51 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test per adapter × wire × vendor × case × mode that the options let through."""
     if "scene" in metafunc.fixturenames:
-        option = metafunc.config.getoption
-        wanted = {name: option(name) for name in FILTERS}
         try:
-            plays = select(option("adapter"), wanted, record=option("record"), live=option("live"))
+            plays = _plays(metafunc)
         except UnknownChoice as error:
             raise pytest.UsageError(str(error)) from None
         metafunc.parametrize("scene", plays, ids=[play.id for play in plays])
 
 
+def _plays(metafunc: pytest.Metafunc) -> list[Play]:
+    """What the options let through, of the adapters they name or of that of the test's class."""
+    option = metafunc.config.getoption
+    wanted = {name: option(name) for name in FILTERS}
+    how = {"record": option("record"), "live": option("live")}
+    adapter = getattr(metafunc.cls, "adapter", None)
+    if adapter is None:
+        return select(option("adapter"), wanted, **how)
+    if isinstance(adapter, str):
+        return select([adapter], wanted, **how)
+    name = f"{metafunc.module.__name__}:{metafunc.cls.__qualname__}.adapter"
+    return plays_of({name: find_adapter(adapter)}, wanted, **how)
+
+
 @pytest.fixture(scope="session")
-def _play(request: pytest.FixtureRequest) -> Iterator[Callable[[Play], Run]]:
-    """How a play is played: from its cassette, or with the strict server."""
-    option = request.config.getoption
-    if option("against") == "cassettes" and not option("record"):
-        yield partial(_from_cassette, Path(option("cassettes")))
-        return
+def _server() -> Iterator[StrictServer]:
     from .server import StrictServer  # noqa: PLC0415 - replay needs no server
 
     with StrictServer(scripts()) as server:
-        if not option("record"):
-            yield partial(_against, server)
-            return
-        numbers = count()
-        yield partial(
+        yield server
+
+
+@pytest.fixture(scope="class")
+def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
+    """How a play is played: from its cassette, or with the strict server."""
+    option = request.config.getoption
+    cassettes = Path(option("cassettes"))
+    if option("record"):
+        server, numbers = request.getfixturevalue("_server"), count()
+        return partial(
             _from_cassette,
-            Path(option("cassettes")),
+            cassettes,
             record=True,
             server=lambda case: server.url(case, str(next(numbers))),
         )
+    if (option("against") or getattr(request.cls, "against", "cassettes")) == "cassettes":
+        return partial(_from_cassette, cassettes)
+    return partial(_against, request.getfixturevalue("_server"))
 
 
 def _from_cassette(cassettes: Path, scene: Play, **how: Any) -> Run:
@@ -121,6 +136,7 @@ def stage(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> Stage
 
     def report(run: Run, verdicts: Sequence[Verdict]) -> list[Row]:
         found = judged(scene.adapter.name, run, verdicts)
+        found.named = {scene.adapter.name: scene.asked}
         found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
         request.node.stash[_KEPT] = found
         request.node.user_properties += [
@@ -173,9 +189,8 @@ class Collector:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Settles what only the whole run can tell: the baseline's entries, the score, the exit code."""
         self.report = Report.joined(self.parts)
-        asked = self.config.getoption("adapter") or [OURS]
-        self.report.skipped += list(inexpressible(asked))
-        self.report.named = {find_adapter(name).name: name for name in asked}
+        played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
+        self.report.skipped += list(inexpressible(played))
         whole = self.whole and not (session.shouldstop or session.shouldfail)
         rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
         self.report.rows, self.report.problems = rows, problems

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.metadata import entry_points
 from operator import attrgetter
+from typing import Any
 
 from .adapters import Adapter, Capabilities
 from .case import MODES, Case, Mode
@@ -15,7 +16,7 @@ from .cases import all_cases
 from .driver import Driver
 from .endpoints import WHERE, live_key
 
-__all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpressible", "select"]
+__all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpressible", "plays_of", "select"]
 
 FILTERS = ("wire", "vendor", "case", "mode")
 OURS = "ellmer-core"
@@ -27,7 +28,10 @@ class UnknownChoice(LookupError):
 
 @dataclass(frozen=True)
 class Play:
-    """One test: who plays what, where, how. `frozen`: its transcripts are kept as snapshots."""
+    """One test: who plays what, where, how. `frozen`: its transcripts are kept as snapshots.
+
+    `asked` is the name by which `find_adapter` finds the adapter again.
+    """
 
     adapter: Adapter
     wire: str
@@ -35,6 +39,7 @@ class Play:
     case: Case
     mode: Mode
     frozen: bool
+    asked: str
 
     @property
     def id(self) -> str:
@@ -47,21 +52,35 @@ def select(
 ) -> list[Play]:
     """Every play that the filters let through. Raises UnknownChoice for a filter that lets nothing through."""
     adapters = {name: find_adapter(name) for name in names or [OURS]}
+    return plays_of(adapters, wanted, record=record, live=live)
+
+
+def plays_of(
+    adapters: Mapping[str, Adapter],
+    wanted: Mapping[str, Sequence[str]],
+    *,
+    record: bool = False,
+    live: bool = False,
+) -> list[Play]:
+    """`select`, for adapters that are at hand, by the names that find them again."""
     _check_filters(wanted, list(adapters.values()))
-    plays = [play for name, one in adapters.items() for play in _plays(one, name == OURS, wanted, record)]
+    plays = [play for name, one in adapters.items() for play in _plays(one, name, wanted, record)]
     if live:
         _check_keys(plays)
     return plays
 
 
-def find_adapter(name: str) -> Adapter:
+def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
     """An adapter by entry point (group `ellmer_conformance.adapters`), as `package.module:name`, or as a command
-    (`command:node driver.mjs`)."""
-    if name.startswith("command:"):
+    (`command:node driver.mjs`). One that is at hand is found, too: itself, or what makes it."""
+    made: Any
+    if not isinstance(name, str):
+        made = name
+    elif name.startswith("command:"):
         made = Driver(name.removeprefix("command:"))
     elif ":" in name:
         module, _, attribute = name.partition(":")
-        made = attrgetter(attribute)(import_module(module))
+        made = _imported(name, module, attribute)
     else:
         known = {point.name: point for point in entry_points(group="ellmer_conformance.adapters")}
         if name not in known:
@@ -69,23 +88,34 @@ def find_adapter(name: str) -> Adapter:
                 f"unknown adapter {name!r}; installed: {', '.join(sorted(known))}. "
                 "Give package.module:name for one that is not."
             )
-        made = known[name].load()
+        module, _, attribute = known[name].value.partition(":")
+        made = _imported(name, module, attribute)
     adapter: Adapter = made() if callable(made) else made
     return adapter
 
 
-def inexpressible(names: Sequence[str]) -> Iterator[dict[str, str]]:
-    """What a wire format of these adapters cannot say, with the reason."""
-    for adapter in map(find_adapter, names or [OURS]):
+def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
+    """What cannot be said in these wire formats, each with the adapter that speaks it, and the reason."""
+    for adapter, wire in played:
         for case in all_cases().values():
-            for wire, reason in case.inexpressible.items():
-                if wire in adapter.wires:
-                    yield {"adapter": adapter.name, "wire": wire, "case": case.name, "reason": reason}
+            if wire in case.inexpressible:
+                reason = case.inexpressible[wire]
+                yield {"adapter": adapter, "wire": wire, "case": case.name, "reason": reason}
+
+
+def _imported(name: str, module: str, attribute: str) -> Any:
+    """What `package.module:name` stands for. Raises UnknownChoice."""
+    try:
+        return attrgetter(attribute)(import_module(module))
+    except (ImportError, AttributeError) as error:
+        raise UnknownChoice(
+            f"the adapter {name!r} cannot be imported: {error}. Is its library installed here?"
+        ) from error
 
 
 def _plays(
     adapter: Adapter,
-    frozen: bool,
+    asked: str,
     wanted: Mapping[str, Sequence[str]],
     record: bool,
 ) -> Iterator[Play]:
@@ -96,7 +126,7 @@ def _plays(
             for mode in modes if wire not in case.inexpressible else ():
                 place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
                 if all(_matches(place[name], globs) for name, globs in wanted.items()):
-                    yield Play(adapter, wire, vendor, case, mode, frozen)
+                    yield Play(adapter, wire, vendor, case, mode, asked == OURS, asked)
 
 
 def _matches(value: str, globs: Sequence[str]) -> bool:

@@ -1,16 +1,29 @@
 """The suite as pytest sees it: one test per wire format, vendor, case and mode.
 
-Run by `conformance run`, which loads `ellmer_conformance.plugin`; that gives the parameters and the report.
+Run by `conformance run`, which loads `ellmer_conformance.plugin`; that gives the parameters and the report. In a
+test folder of your own:
+
+```python
+from ellmer_conformance.suite import ConformanceSuite
+
+class TestMine(ConformanceSuite):
+    adapter = "my_package.conformance:adapter"  # or the adapter itself
+```
+
+with `pytest_plugins = ["ellmer_conformance.plugin"]` in the conftest.py of the root.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from .adapters import Adapter
 from .plugin import Stage
 from .report import FAILING, Row
 from .rule import Verdict
@@ -31,6 +44,21 @@ def test_conformance(scene: Play, stage: Stage, transcript: SnapshotAssertion) -
     expected = [f"{row.rule}: {row.reason} ({row.issue})" for row in rows if row.verdict == "expected-fail"]
     if expected:
         pytest.xfail("; ".join(expected))
+
+
+class ConformanceSuite:
+    """All cases against one adapter, as a test class. `-k`, `-n` and the plugin's options narrow and report it.
+
+    `adapter` is an adapter, a class or function that makes one, or its name. `against` is where it plays unless
+    `--against` says otherwise: `"server"`, the strict one, or `"cassettes"`, which must have been recorded.
+    """
+
+    adapter: ClassVar[Adapter | Callable[[], Adapter] | str]
+    against: ClassVar[str] = "server"
+
+    def test_conformance(self, scene: Play, stage: Stage, transcript: SnapshotAssertion) -> None:
+        """The adapter keeps every rule that the case touches."""
+        test_conformance(scene, stage, transcript)
 
 
 def _judged(run: Run, scene: Play, transcript: SnapshotAssertion) -> tuple[Run, list[Verdict]]:

@@ -99,6 +99,7 @@ def run(
     """Hands over to pytest; its exit code in ours."""
     import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
 
+    sys.path.insert(0, str(Path.cwd()))  # where package.module:name is looked for
     arguments = ["--pyargs", "ellmer_conformance.suite", "-p", "ellmer_conformance.plugin"]
     arguments += ["-q", "-rN", "--no-header", f"--cassettes={cassettes}"]
     narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]
