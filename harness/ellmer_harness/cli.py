@@ -68,7 +68,7 @@ def _scan(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from .store import to_yaml  # noqa: PLC0415  # imports vcrpy, which takes its time
+    from .persister import to_yaml  # noqa: PLC0415  # imports vcrpy, which takes its time
 
     print(to_yaml(options.path), end="")
     return 0

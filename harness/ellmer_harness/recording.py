@@ -28,7 +28,7 @@ from .reply import Reply, cut, saved
 from .scan import scan
 from .scrub import Scrub
 from .serializer import OURS, Serializer
-from .store import Blank, Store, replace_file
+from .persister import Blank, Persister, replace_file
 
 if TYPE_CHECKING:
     from .tape import Tape
@@ -45,7 +45,7 @@ def opened(tape: Tape) -> Iterator[Deck]:
         match=tape.match,
         on_repeat=tape.on_repeat,
         serializer=Serializer(blobs, near=tape.path.parent),
-        persister=Store if tape.replays else Blank,
+        persister=Persister if tape.replays else Blank,
         record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
         skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers],
     ) as deck:

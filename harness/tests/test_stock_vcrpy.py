@@ -11,7 +11,7 @@ from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 
 from ellmer_harness import use_cassette
 from ellmer_harness.serializer import Serializer
-from ellmer_harness.store import to_yaml
+from ellmer_harness.persister import to_yaml
 
 API = "https://api.example.com"
 IMAGE = b"\x89PNG" + bytes(5000)

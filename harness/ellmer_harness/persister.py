@@ -22,7 +22,7 @@ from .codec import Form, decode
 from .errors import CassetteError
 from .serializer import Serializer
 
-__all__ = ["Blank", "Recorded", "Store", "replace_file", "to_yaml"]
+__all__ = ["Blank", "Persister", "Recorded", "replace_file", "to_yaml"]
 
 
 class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
@@ -66,7 +66,7 @@ class _Body(dict[str, bytes]):
         return self[key]
 
 
-class Store:
+class Persister:
     """A vcrpy persister that loads; saving is the tape's business. Use the class itself."""
 
     @staticmethod
@@ -92,7 +92,7 @@ class Store:
         return requests, responses, cassette["metadata"]
 
 
-class Blank(Store):
+class Blank(Persister):
     """Finds nothing, for a cassette that is recorded from the start."""
 
     @staticmethod
