@@ -24,11 +24,11 @@ from .blobs import Blobs
 from .deck import Deck
 from .errors import CassetteError, Refused, SecretFound
 from .message import Headers
+from .persister import Blank, Persister, replace_file
 from .reply import Reply, cut, saved
 from .scan import scan
 from .scrub import Scrub
 from .serializer import OURS, Serializer
-from .persister import Blank, Persister, replace_file
 
 if TYPE_CHECKING:
     from .tape import Tape

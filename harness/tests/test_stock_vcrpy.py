@@ -10,8 +10,8 @@ from vcr.cassette import Cassette, CassetteContextDecorator
 from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 
 from ellmer_harness import use_cassette
-from ellmer_harness.serializer import Serializer
 from ellmer_harness.persister import to_yaml
+from ellmer_harness.serializer import Serializer
 
 API = "https://api.example.com"
 IMAGE = b"\x89PNG" + bytes(5000)
