@@ -1,7 +1,7 @@
 """What providers offer beside chat: models, token counts, files, batches. One module per provider.
 
 In the simplest form that is true: every model is there unless its name says otherwise, tokens are a quarter of the
-letters, files are kept until the server stops, and the requests of a batch are judged and answered from the
+letters, files are kept while the conversation is, and the requests of a batch are judged and answered from the
 script like any others, when it is handed in; it takes two looks until it is done.
 """
 
@@ -22,6 +22,7 @@ from .visit import Shelf, Visit
 
 __all__ = ["Services"]
 
+_SHELVES = 1024  # conversations whose files and batches are kept
 _MODULES: Mapping[str, ModuleType] = {"anthropic": anthropic, "gemini": gemini, "openai-chat": openai}
 
 
@@ -39,17 +40,24 @@ class Services:
             match = pattern.search(way.path)
             if match and method == http.method:
                 dialect = dialect_at(http, way, wire)
-                if locks and (refusal := dialect.locked(http.headers, dict(way.query))):
+                invited = "upload_id" in dict(way.query)  # the URL of a started upload is its key
+                if locks and not invited and (refusal := dialect.locked(http.headers, dict(way.query))):
                     return refuse(dialect, refusal)
-                shelf = self._shelves.setdefault((way.case, way.nonce or ""), Shelf())
-                reply: Reply = serve(Visit(http, way, dialect, match.groupdict(), shelf, self._chat))
+                visit = Visit(http, way, dialect, match.groupdict(), self._shelf(way), self._chat)
+                reply: Reply = serve(visit)
                 return reply
         return None
 
+    def _shelf(self, way: Route) -> Shelf:
+        shelf = self._shelves.setdefault((way.case, way.nonce or ""), Shelf())
+        if len(self._shelves) > _SHELVES:
+            del self._shelves[next(iter(self._shelves))]
+        return shelf
+
 
 def provider_of(http: HttpRequest, way: Route) -> str:
-    """Whose service a path is; Anthropic's and OpenAI's have the same, and differ in the headers."""
-    if "/v1beta/" in way.path:
+    """Whose service a path is: the three have the same names for them, and differ in the headers."""
+    if "/v1beta/" in way.path or "x-goog-api-key" in http.headers:
         return "gemini"
     named = {"anthropic-version", "x-api-key"} & http.headers.keys()
     return "anthropic" if named or "/messages" in way.path else "openai-chat"

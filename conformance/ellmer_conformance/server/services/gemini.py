@@ -203,7 +203,7 @@ def _inlined(asked: Asked) -> Json:
 
 
 ROUTES = tuple(
-    (method, re.compile(rf"/v1beta{path}$"), serve)
+    (method, re.compile(rf"/v1(?:alpha|beta)?{path}$"), serve)
     for method, path, serve in (
         ("GET", "/models", models),
         ("GET", "/models/(?P<id>[^/:]+)", model),
