@@ -83,6 +83,16 @@ class Memory:
         costs = costs[-1:] if include == "last" else costs
         return None if None in costs else float(sum(costs))
 
+    def _repr_html_(self) -> str | None:
+        from .render.notebook import notebook_html  # noqa: PLC0415 - only needed in notebooks
+
+        return notebook_html(self)
+
+    def _repr_markdown_(self) -> str | None:
+        from .render.markdown import contents_markdown  # noqa: PLC0415 - only needed in notebooks
+
+        return contents_markdown(self)
+
     @contextmanager
     def _entered(self, loop: object) -> Iterator[None]:
         """Holds the chat for one conversation."""

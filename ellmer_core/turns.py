@@ -55,6 +55,16 @@ class Turn:
 
         return format_turn(self)
 
+    def _repr_html_(self) -> str | None:
+        from .render.notebook import notebook_html  # noqa: PLC0415 - only needed in notebooks
+
+        return notebook_html([self])
+
+    def _repr_markdown_(self) -> str | None:
+        from .render.markdown import contents_markdown  # noqa: PLC0415 - only needed in notebooks
+
+        return contents_markdown([self])
+
     @property
     def text(self) -> str:
         """All text of the turn, joined; thinking, tool calls and media left out."""

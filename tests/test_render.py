@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ellmer_core import chat_anthropic
 from ellmer_core.content import (
     Content,
     ContentImageInline,
@@ -25,8 +26,9 @@ from ellmer_core.content import (
 from ellmer_core.errors import UsageError
 from ellmer_core.render import contents_html, contents_markdown, contents_text, export
 from ellmer_core.render.html import _parser
+from ellmer_core.render.notebook import styles
 from ellmer_core.tools import tool, tool_annotations
-from ellmer_core.turns import AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 
 CAT = ContentImageInline("image/png", "YWJj")
 DOG = ContentImageRemote("https://example.com/a (1).png")
@@ -232,6 +234,74 @@ def test_markup_of_a_model_or_a_tool_is_text(text):
 @given(st.text(st.sampled_from("<>\"'&;[]()!`*_#- \nax:/")))
 def test_no_markup_gets_through(text):
     assert not Tags(contents_html(AssistantTurn(text))).tags & {"script", "x", "a:", "style", "iframe"}
+
+
+def test_a_suggestion_for_a_chat_app_is_its_text():
+    assert (
+        contents_html(ContentText('<span class="suggestion submit">Go *on*</span>'))
+        == "<p>Go <em>on</em></p>"
+    )
+
+
+def test_a_thought_without_words_is_not_shown():
+    assert contents_html(ContentThinking("", extra={"anthropic": {"block": {}}})) is None
+
+
+# cards ------------------------------------------------------------------------------------------------------
+
+
+def test_an_image_is_seen_in_its_open_card():
+    html = contents_html(ContentToolResult([CAT, "as asked"], request=REQUEST))
+
+    assert html.startswith('<details class="tool success" open>')
+    assert html.index("<summary>") < html.index("<img") < html.index("as asked") < html.index("</details>")
+
+
+def test_a_display_of_ones_own():
+    display = {"html": "<b>3</b>", "style": "block", "show_request": False, "footer": "<i>now</i>",
+               "value_preview": "3 <found>", "icon": "✈"}  # fmt: skip
+
+    assert contents_html(ContentToolResult(3, request=REQUEST, extra={"display": display})) == (
+        '<details class="tool success block" open>\n'
+        '<summary><span aria-hidden="true">✈</span> Draw <em>3 &lt;found&gt;</em></summary>\n'
+        "<b>3</b>\n<footer><i>now</i></footer>\n</details>"
+    )
+
+
+def test_a_chat_leaves_no_call_open_and_says_where_an_answer_broke_off():
+    chat = chat_anthropic(api_key="none", model="m")
+    chat.set_turns([UserTurn("?"), AssistantTurn([REQUEST])])
+    assert '<details class="tool error">' in contents_html(chat)
+    assert len(chat.get_turns()) == 2
+
+    chat.set_turns([UserTurn("?"), AssistantPartialTurn("Once upon", reason="cancelled")])
+    assert contents_html(chat).endswith("<p>Once upon</p>\n<p><em>[cancelled]</em></p>\n</section>")
+
+
+# notebooks --------------------------------------------------------------------------------------------------
+
+
+def test_a_notebook_shows_chats_and_turns():
+    chat = chat_anthropic(api_key="none", model="m")
+    chat.set_turns(TURNS)
+
+    for shown, html, markdown in (
+        (chat, contents_html(chat), contents_markdown(chat)),
+        (TURNS[3], contents_html([TURNS[3]]), contents_markdown([TURNS[3]])),
+    ):
+        assert (
+            shown._repr_html_() == f'<div class="ellmer-chat">\n<style>\n{styles()}</style>\n{html}\n</div>'
+        )
+        assert shown._repr_markdown_() == markdown
+    assert ".ellmer-chat" in styles()
+
+
+def test_without_markdown_it_a_notebook_shows_the_markdown(monkeypatch):
+    monkeypatch.setitem(sys.modules, "markdown_it", None)
+    _parser.cache_clear()
+
+    assert TURNS[1]._repr_html_() is None
+    assert TURNS[1]._repr_markdown_() == "## User\n\nDraw a *cat*."
 
 
 # files ------------------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from .._cancel import StreamController
 from .._chat import Chat
 from ..content import Content, ContentImageInline, ContentPDF, ContentText
-from ..render.shinychat import contents_shinychat, progress_script
+from ..render._blocks import progress_script
+from ..render.shinychat import contents_shinychat
 from ._stream import stream
 
 __all__ = ["app", "serve"]

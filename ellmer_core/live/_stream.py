@@ -14,7 +14,7 @@ from .._chat import Chat
 from .._history import NEVER_CALLED
 from .._progress import showing
 from ..content import Content, ContentToolRequest, ContentToolResult
-from ..render.shinychat import note
+from ..render._sections import note
 
 __all__ = ["stream"]
 

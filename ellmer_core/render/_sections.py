@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from ..content import Content, ContentToolResult, is_media
+from .._history import sendable
+from ..content import Content, ContentText, ContentToolResult, is_media
 from ..errors import UsageError
-from ..turns import Turn
+from ..turns import AssistantPartialTurn, AssistantTurn, Turn
 
-__all__ = ["media_of", "sections", "shown", "sides", "turns_of"]
+__all__ = ["is_tag", "media_of", "note", "noted", "sections", "shown", "sides", "told", "turns_of"]
 
 Render = Callable[[Any], str | None]
+
+#: What `flatten()` puts around media for the model. History does not hold it, but one from elsewhere may.
+TAG = re.compile(r'<content tool-call-id="[^"]*"(?: item="\d+")?>|</content>')
+
+
+def is_tag(content: ContentText) -> bool:
+    """Whether a text is there for the model alone."""
+    return bool(TAG.fullmatch(content.text.strip()))
 
 
 def media_of(result: ContentToolResult) -> list[Content]:
@@ -49,6 +59,24 @@ def turns_of(value: Any) -> list[Turn]:
     if isinstance(turns, (list, tuple)) and all(isinstance(turn, Turn) for turn in turns):
         return list(turns)
     raise UsageError(f"Expected a content, a turn, a list of turns or a chat, not {type(value).__name__}.")
+
+
+def told(value: Any) -> list[Turn]:
+    """As `turns_of()`, with nothing left open: each request has its result, and what broke off says so."""
+    turns, history = turns_of(value), getattr(value, "_history", None)
+    if history and history.open_requests and turns[-1] is history.turns[-1]:
+        turns.append(history.reply(()))
+    return [noted(turn) for turn in sendable(turns)]
+
+
+def note(turn: Turn | None) -> list[Content]:
+    """What is to be said after an answer that broke off."""
+    return [ContentText(f"\n\n*[{turn.reason}]*")] if isinstance(turn, AssistantPartialTurn) else []
+
+
+def noted(turn: Turn) -> Turn:
+    """The turn, with its note."""
+    return AssistantTurn([*turn.contents, *note(turn)]) if isinstance(turn, AssistantPartialTurn) else turn
 
 
 def _side(turn: Turn, content: Content) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import UsageError
 from .html import contents_html
 from .markdown import contents_markdown
+from .notebook import styles
 
 __all__ = ["export"]
 
@@ -21,16 +22,15 @@ PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
-h2 {{ font-size: 0.9rem; color: #666; }}
-section.user {{ background: #f4f4f4; border-radius: 0.5rem; padding: 0.1rem 1rem; }}
-pre {{ overflow-x: auto; white-space: pre-wrap; }}
-img {{ max-width: 100%; }}
-</style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 2rem auto; max-width: 46rem; padding: 0 1rem; }}
+{styles}</style>
 </head>
 <body>
+<main class="ellmer-chat">
 <h1>{title}</h1>
 {body}
+</main>
 </body>
 </html>
 """
@@ -47,7 +47,7 @@ def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool 
         case ".md" | ".markdown":
             text = f"# {title}\n\n{contents_markdown(chat)}\n"
         case ".html" | ".htm":
-            text = PAGE.format(title=escape(title), body=contents_html(chat))
+            text = PAGE.format(title=escape(title), styles=styles(), body=contents_html(chat))
         case suffix:
             raise UsageError(f"A chat is exported to .md or .html, not {suffix!r} ({path}).")
     try:

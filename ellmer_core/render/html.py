@@ -4,6 +4,7 @@ author of a tool marked as HTML (`ToolResultDisplay`, an icon)."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cache, singledispatch
 from html import escape
@@ -19,27 +20,29 @@ from ..content import (
     ContentThinking,
     ContentToolResult,
     ContentUploaded,
-    is_media,
 )
 from ..errors import UsageError
 from ..turns import Turn
 from ._card import Card, card, value_text
-from ._sections import media_of, sections, shown, turns_of
+from ._sections import is_tag, sections, shown, told
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 __all__ = ["contents_html"]
 
+#: How models suggest what to say next, in a chat app: something to click, which elsewhere is its text.
+SUGGESTION = re.compile(r"""<span class=["']suggestion[^<>]*>([^<]*)</span>""")
+
 
 @singledispatch
 def contents_html(value: Any) -> str | None:
     """HTML of a content (None where it has nothing to show), a turn, a list of turns or a chat.
 
-    Text is read as Markdown (needs markdown-it-py, the extra `html`). Tool calls are folded. Of several turns,
-    each side's words are a `<section>` whose class is the role.
+    Text is read as Markdown (needs markdown-it-py, the extra `html`). Tool calls are cards that fold. Of several
+    turns, each side's words are a `<section>` whose class is the role; in a chat every tool call has its result.
     """
-    parts = sections(turns_of(value), contents_html)
+    parts = sections(told(value), contents_html)
     return "\n".join(
         "\n".join([f'<section class="{role}">', f"<h2>{role.capitalize()}</h2>", *texts, "</section>"])
         for role, texts in parts
@@ -52,13 +55,14 @@ def _(_content: Content) -> None:
 
 
 @contents_html.register(ContentText)
-def _(content: ContentText) -> str:
-    return _from_markdown(content.text)
+def _(content: ContentText) -> str | None:
+    return None if is_tag(content) else _from_markdown(SUGGESTION.sub(r"\1", content.text))
 
 
 @contents_html.register(ContentThinking)
-def _(content: ContentThinking) -> str:
-    return _folded("Thinking", _from_markdown(content.thinking))
+def _(content: ContentThinking) -> str | None:
+    thought = _from_markdown(content.thinking)
+    return f"<details><summary>Thinking</summary>\n{thought}\n</details>" if thought else None
 
 
 @contents_html.register(ContentImageInline)
@@ -90,16 +94,7 @@ def _(content: ContentJson) -> str:
 
 @contents_html.register(ContentToolResult)
 def _(content: ContentToolResult) -> str:
-    shown_as = card(content)
-    call = _code(shown_as.call) if content.request else ""
-    values, media = _body(shown_as), media_of(content) if shown_as.kind == "media" else []
-    footer = f"<footer>{shown_as.display['footer']}</footer>" if "footer" in shown_as.display else ""
-    lines = [
-        f'<details class="tool {shown_as.status}"{" open" * (shown_as.open and shown_as.kind != "media")}>',
-        _summary(shown_as),
-    ]
-    lines += [call, values, footer, "</details>", media_html(media, shown_as.title)]
-    return "\n".join(filter(None, lines))
+    return card_html(card(content))
 
 
 @contents_html.register(Turn)
@@ -124,15 +119,30 @@ def _image(image: ContentImageInline | ContentImageRemote, alt: str = "") -> str
     return f'<img src="{escape(source)}" alt="{escape(alt)}">'
 
 
+def card_html(shown_as: Card) -> str:
+    """A tool call, folded unless there is something to look at: the call, what came of it, a footer."""
+    display = shown_as.display
+    kinds = f"tool {shown_as.status}{' block' * shown_as.block}"
+    asked = bool(shown_as.request.id) and display.get("show_request", True)
+    lines = [
+        f'<details class="{kinds}"{" open" * shown_as.open}>',
+        _summary(shown_as),
+        _code(shown_as.call) if asked else "",
+        _body(shown_as),
+        f"<footer>{display['footer']}</footer>" if "footer" in display else "",
+        "</details>",
+    ]
+    return "\n".join(filter(None, lines))
+
+
 def _summary(shown_as: Card) -> str:
-    icon = f"{shown_as.icon} " if shown_as.icon is not None else ""
+    icon = f'<span aria-hidden="true">{shown_as.icon}</span> ' if shown_as.icon is not None else ""
     beside = [str(shown_as.display[k]) for k in ("label", "value_preview") if k in shown_as.display]
-    beside += ["failed"] if shown_as.status == "error" else []
+    beside = [*filter(None, [shown_as.intent]), *beside, *["failed"] * (shown_as.status == "error")]
     return f"<summary>{icon}{escape(shown_as.title)}{''.join(f' <em>{escape(b)}</em>' for b in beside)}</summary>"
 
 
 def _body(shown_as: Card) -> str:
-    """The inside of a card; media stand below it, where they are seen."""
     match shown_as.kind:
         case "html":
             return str(shown_as.body)
@@ -141,16 +151,12 @@ def _body(shown_as: Card) -> str:
         case "text":
             return f"<p>{escape(shown_as.body)}</p>"
         case "media":
-            return media_html([item for item in shown_as.body if not is_media(item)], shown_as.title)
+            return media_html(shown_as.body, shown_as.title)
     return _code(shown_as.body)
 
 
 def _code(text: str) -> str:
     return f"<pre><code>{escape(text)}</code></pre>"
-
-
-def _folded(summary: str, inside: str) -> str:
-    return f"<details><summary>{escape(summary)}</summary>\n{inside}\n</details>"
 
 
 def _from_markdown(text: str) -> str:

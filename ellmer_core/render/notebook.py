@@ -1,0 +1,27 @@
+"""Chats and turns as notebooks show them: the last expression of a cell."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ..errors import UsageError
+from .html import contents_html
+
+__all__ = ["notebook_html", "styles"]
+
+
+def notebook_html(value: Any) -> str | None:
+    """HTML that brings its styles along; None without the extra `html`, and the notebook shows the Markdown."""
+    try:
+        html = contents_html(value)
+    except UsageError:
+        return None
+    return f'<div class="ellmer-chat">\n<style>\n{styles()}</style>\n{html}\n</div>'
+
+
+@cache
+def styles() -> str:
+    """The style sheet of exported pages and of notebooks."""
+    return files(__package__).joinpath("www", "chat.css").read_text(encoding="utf-8")
