@@ -1,0 +1,24 @@
+"""Recordings of HTTP traffic, whoever made them: every interaction of a file, in one form.
+
+Read are our cassettes, those of vcrpy (YAML and JSON, pytest-recording's too, with pydantic-ai's `parsed_body`, and
+langchain's gzipped YAML), of VCR for R, Ruby and Go, HAR files, records of one exchange, and logs of such records,
+one JSON value a line. Any of them may be gzipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from .files import SUFFIXES, Found, Unreadable, read
+from .interaction import Interaction
+
+__all__ = ["SUFFIXES", "Found", "Interaction", "Unreadable", "find", "read"]
+
+
+def find(paths: Iterable[Path | str]) -> Iterator[Path]:
+    """The files under the paths, sorted within each folder. Raises `Unreadable` for a path that is not there."""
+    for path in map(Path, paths):
+        if not path.exists():
+            raise Unreadable(path, "there is no such file or folder")
+        yield from (path,) if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())

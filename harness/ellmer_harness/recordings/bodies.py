@@ -1,0 +1,66 @@
+"""A body under whatever key, in whatever spelling: parsed, text, bytes, base64, compressed, in a file beside it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64decode
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["body_of", "json_bytes"]
+
+_KEYS = ("body", "text", "body_text", "content")
+
+
+def body_of(message: Mapping[str, Any], folder: Path) -> bytes | None:
+    """The body of a request or an answer; None where the recorder did not keep it. `folder` is that of the file."""
+    if message.get("parsed_body") is not None:
+        return json_bytes(message["parsed_body"])
+    for key in _KEYS:
+        if message.get(key) is not None:
+            return _bytes(message[key], folder)
+    return b64decode(message["body_base64"]) if message.get("body_base64") else None
+
+
+def json_bytes(value: Any) -> bytes:
+    """A parsed body as the bytes that mean the same; what they were is not known any more."""
+    return json.dumps(value, default=str).encode()
+
+
+def _bytes(value: Any, folder: Path) -> bytes | None:
+    match value:
+        case bytes() | None:
+            return value
+        case str():
+            return value.encode(errors="surrogatepass")
+        case {"on_disk": str(name)} | {"file": True, "string": str(name)}:
+            return _beside(folder, name)
+        case {"string": inner, **more} if more.keys() <= {"encoding", "file", "size"}:
+            return _bytes(inner, folder)
+        case _:
+            return _unpacked(value)
+
+
+def _unpacked(value: Any) -> bytes | None:
+    match value:
+        case {"raw_gzip": str(text)}:
+            return zlib.decompress(
+                b64decode(text), 47
+            )  # R's memCompress("gzip") writes zlib's header, or gzip's
+        case {"base64_string": str(text)} | {"base64": str(text)} | {"b64": str(text)}:
+            return b64decode(text)
+        case {"json": inner, **more} if more.keys() <= {"b64", "canonical_json"}:
+            return json_bytes(inner)
+        case {"fields": _}:
+            return None  # what a form was made of, not what was sent
+        case _:
+            return json_bytes(value) if value != {} else None
+
+
+def _beside(folder: Path, name: str) -> bytes:
+    for path in (folder / name, folder / Path(name).name, Path(name)):
+        if path.is_file():
+            return path.read_bytes()
+    raise ValueError(f"a body is in the file {name}, and that is not there; put it beside the recording")

@@ -1,0 +1,144 @@
+"""Files of recordings: what a file is, and the interactions in it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from binascii import Error as Base64Error
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..errors import CassetteError
+from ..serializer import OURS, Serializer
+from .entries import entry, is_entry
+from .har import har_entry, is_http
+from .interaction import Interaction
+
+__all__ = ["SUFFIXES", "Found", "Unreadable", "content", "read"]
+
+SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson")
+_LINES = {".jsonl", ".ndjson"}
+_LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version)\s*:")
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Unreadable(CassetteError):
+    """A file that cannot be read: `path`, and what is wrong with it."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path, self.problem = path, problem
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a file holds. `kind` names the format, `metadata` is what a cassette of vcrpy's or ours says of itself."""
+
+    kind: str
+    interactions: list[Interaction]
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class _Loader(_Base):  # type: ignore[misc]  # PyYAML publishes no types
+    """YAML without code; the tags that Python 2 and Ruby put on plain strings are read as strings."""
+
+
+def _plain(loader: Any, suffix: str, node: Any) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return loader.construct_yaml_binary(node) if suffix == "binary" else loader.construct_scalar(node)
+    many = loader.construct_sequence if isinstance(node, yaml.SequenceNode) else loader.construct_mapping
+    return many(node, deep=True)
+
+
+for _tag in ("tag:yaml.org,2002:python/", "!ruby/", "!"):
+    _Loader.add_multi_constructor(_tag, _plain)
+
+
+def read(path: Path) -> Found | None:
+    """The interactions of a file; None where it is no recording at all. Raises `Unreadable`."""
+    try:
+        data = path.read_bytes()
+        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        suffix = _suffix(path, data)
+        if suffix is None:
+            return None
+        text = data.decode("utf-8-sig")
+        if suffix in _LINES:
+            found = [*_lines(text, path.parent)]
+            return Found("a log", found) if found else None
+        return _found(content(text, suffix), text, path)
+    except (OSError, EOFError) as error:
+        raise Unreadable(path, f"it cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise Unreadable(path, f"it is no text in UTF-8: {error.reason} at byte {error.start}") from error
+    except (json.JSONDecodeError, yaml.YAMLError) as error:
+        raise Unreadable(
+            path, f"it is damaged, or cut short: {' '.join(str(error).split())[:200]}"
+        ) from error
+    except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:
+        raise Unreadable(path, f"it looks like a recording and does not hold together: {error}") from error
+
+
+def content(text: str, suffix: str) -> Any:
+    """The value that a YAML or JSON text holds."""
+    return yaml.load(text, _Loader) if suffix in {".yaml", ".yml"} else json.loads(text)  # noqa: S506 - it is safe
+
+
+def _suffix(path: Path, data: bytes) -> str | None:
+    """The format by the name; by its looks where the name says nothing (vcrpy takes any name)."""
+    name = path.name.lower().removesuffix(".gz")
+    known = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+    return known or (".yaml" if _LOOKS.match(data) else None)
+
+
+def _found(value: Any, text: str, path: Path) -> Found | None:
+    match value:
+        case {"metadata": {"ellmer_harness": _}, "interactions": list()}:
+            ours = Serializer(path.parent / "blobs", near=path.parent).deserialize(text)
+            return Found("ours", _entries(ours["interactions"], "/interactions", path), value["metadata"])
+        case {"log": {"entries": list(items)}}:
+            http = [(f"/log/entries/{at}", item) for at, item in enumerate(items) if is_http(item)]
+            return Found("HAR", [har_entry(item, place) for place, item in http])
+        case list(items):
+            found = [entry(item, f"/{at}", path.parent) for at, item in enumerate(items) if is_entry(item)]
+            return Found("records", found) if found or not items else None
+        case _:
+            return _cassette(value, text, path)
+
+
+def _cassette(value: Any, text: str, path: Path) -> Found | None:
+    match value:
+        case {"interactions": list(items)}:
+            kind = "pydantic-ai" if "parsed_body" in text else "vcrpy"
+            return Found(kind, _entries(items, "/interactions", path), value.get("metadata") or {})
+        case {"requests": list(sent), "responses": list(got)}:
+            pairs = [{"request": a, "response": b} for a, b in zip(sent, got, strict=True)]
+            return Found("langchain", _entries(pairs, "/requests", path))
+        case {"http_interactions": list(items)}:
+            return Found("VCR", _entries(items, "/http_interactions", path))
+        case _:
+            return Found("a record", [entry(value, "", path.parent)]) if is_entry(value) else None
+
+
+def _entries(items: list[Any], place: str, path: Path) -> list[Interaction]:
+    for at, item in enumerate(items):
+        if not is_entry(item):
+            raise ValueError(f"{place}/{at} is no request with a URL, and its answer")
+    return [entry(item, f"{place}/{at}", path.parent) for at, item in enumerate(items)]
+
+
+def _lines(text: str, folder: Path) -> Iterator[Interaction]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            value = json.loads(line)
+            if is_entry(value):
+                yield entry(value, f"line {number}", folder)
+
+
+assert OURS == "ellmer_harness", "the pattern above spells it out"

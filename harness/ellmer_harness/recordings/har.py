@@ -1,0 +1,79 @@
+"""HAR files (http://www.softwareishard.com/blog/har-12-spec/), as browsers and proxies write them.
+
+Bodies are without their content-encoding there, while the headers still name it. An entry without an answer has the
+status 0, and Chrome's `_error` says why.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any
+from urllib.parse import urlencode
+
+from ..message import Headers
+from .entries import moment
+from .interaction import Interaction
+
+__all__ = ["har_entry", "is_http"]
+
+Json = dict[str, Any]
+_FAILURES = {
+    "NAME_NOT_RESOLVED": "ConnectError",
+    "CONNECTION_TIMED_OUT": "ConnectTimeout",
+    "TIMED_OUT": "ReadTimeout",
+}
+
+
+def is_http(value: Json) -> bool:
+    """Whether an entry is an exchange over HTTP: browsers log web sockets, extensions and inlined data, too."""
+    url = str((value.get("request") or {}).get("url"))
+    return url.startswith(("http://", "https://")) and value.get("_resourceType") != "websocket"
+
+
+def har_entry(value: Json, place: str) -> Interaction:
+    """The exchange."""
+    request, response = value.get("request") or {}, value.get("response") or {}
+    status = response.get("status") or None
+    error = str(response.get("_error") or value.get("_error") or "")
+    return Interaction(
+        place=place,
+        method=str(request.get("method") or "POST").upper(),
+        url=str(request.get("url") or "").partition("#")[0],
+        sent=_headers(request),
+        body=_posted(request),
+        status=0 if status is None and error else status,
+        reason=str(response.get("statusText") or ""),
+        headers=_headers(response),
+        content=_text(response.get("content") or {}),
+        when=moment(value.get("startedDateTime")),
+        error=None if status or not error else {"error": _failure(error), "message": error},
+    )
+
+
+def _headers(message: Json) -> Headers:
+    pairs = [(str(each.get("name")).lower(), str(each.get("value"))) for each in message.get("headers") or []]
+    return [
+        (name, value) for name, value in pairs if not name.startswith(":")
+    ]  # HTTP/2 has method and path there
+
+
+def _posted(request: Json) -> bytes | None:
+    posted = request.get("postData")
+    if not posted:
+        return None if request.get("bodySize", 0) > 0 else b""
+    fields, urlencoded = posted.get("params") or [], "urlencoded" in str(posted.get("mimeType"))
+    if not posted.get("text") and fields and urlencoded:
+        return urlencode([(each.get("name", ""), each.get("value", "")) for each in fields]).encode()
+    return _text(posted)
+
+
+def _text(content: Json) -> bytes | None:
+    text = content.get("text")
+    if not isinstance(text, str):
+        return None
+    return b64decode(text) if content.get("encoding") == "base64" else text.encode(errors="surrogatepass")
+
+
+def _failure(error: str) -> str:
+    """The client's exception that is nearest to what a browser says."""
+    return next((ours for theirs, ours in _FAILURES.items() if theirs in error), "ConnectError")
