@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 from . import _retry
 from ._cancel import StreamController
 from ._clients import Connection
+from ._effects import Answer, Loop, ReadBody, Send, Wait
 from ._http import AsyncLine, Line, adrive, drive
-from ._loop import Answer, Loop, ReadBody, Send, Wait, encoded
+from ._written import encoded
 from .errors import ConnectError, ProviderError, ResponseError
 from .tools import ToolDef
 from .turns import Turn

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ._answer import cut_short
 from ._batch_job import Job, Sleep
 from ._chat import Chat
 from ._frames import Library
-from ._loop import cut_short
 from ._many import Prompt, Rows, warn_of_failures
 from ._structured import Structured
 from .errors import IncompleteResponseError, ResponseError

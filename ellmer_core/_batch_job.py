@@ -17,8 +17,8 @@ from typing import Any
 from . import _prices
 from ._ask import asked, asked_json, run
 from ._chat import Chat
+from ._effects import Loop
 from ._history import sendable
-from ._loop import Loop
 from ._many import Prompt, inputs_of
 from ._structured import Structured
 from .errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError

@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from ._chat import Chat, Input
+from ._chat import Chat
 from ._frames import Library, columns_of, data_frame
+from ._talk import Input
 from .errors import EllmerWarning
 from .types import type_of
 

@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
-from ._chat import Chat, Input
+from ._chat import Chat
 from ._clients import Connection
 from ._frames import Library
 from ._many import Prompt, Rows, inputs_of, warn_of_failures
+from ._talk import Input
 from .errors import ConversionError, UsageError
 
 __all__ = [

@@ -15,7 +15,9 @@ import pytest
 from ellmer_core import _http, _loop, _retry
 from ellmer_core._cancel import StreamController
 from ellmer_core._clients import Timeouts
+from ellmer_core._effects import Emit
 from ellmer_core._history import History
+from ellmer_core._plan import Plan
 from ellmer_core.content import ContentText
 from ellmer_core.errors import (
     AsyncToolError,
@@ -601,7 +603,7 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
 
     def start(line):
         history = History()
-        plan = _loop.Plan(chat.wire, stream=True)
+        plan = Plan(chat.wire, stream=True)
         return (
             history,
             _loop.converse(history, plan, [ContentText("Hi")]),
@@ -627,4 +629,4 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
 def test_what_is_shown_is_not_for_the_line():
     line = _http.Line(None, StreamController())
     with pytest.raises(AssertionError):
-        line.do(_loop.Emit(None))
+        line.do(Emit(None))

@@ -7,19 +7,9 @@ import pytest
 
 from ellmer_core import _loop
 from ellmer_core._cancel import StreamController
+from ellmer_core._effects import Answer, CallTools, Clock, Emit, Notify, ReadBody, ReadEvents, Send, Wait
 from ellmer_core._history import NEVER_CALLED, History
-from ellmer_core._loop import (
-    Answer,
-    CallTools,
-    Clock,
-    Emit,
-    Notify,
-    Plan,
-    ReadBody,
-    ReadEvents,
-    Send,
-    Wait,
-)
+from ellmer_core._plan import Plan
 from ellmer_core.content import (
     ContentImageInline,
     ContentText,

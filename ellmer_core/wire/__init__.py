@@ -34,6 +34,10 @@ __all__ = ["Json", "Merger", "Request", "Supports", "Wire"]
 Json = dict[str, Any]
 
 
+def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
+    return message(turn)
+
+
 @dataclass(frozen=True)
 class Request:
     """One HTTP request, ready to send. `framing` says how the answer of a stream is cut into events.
@@ -99,7 +103,7 @@ class Wire(ABC):
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
     merged into the body last, `api_headers` into the headers last. `credentials` gives the key when a request
-    is built; it is never printed.
+    is built; it is never printed. `keep(turn, self.message)` is `self.message(turn)`, or what that was before.
     """
 
     name: ClassVar[str]  # "openai-chat": the wire format
@@ -108,6 +112,7 @@ class Wire(ABC):
     key_vars: ClassVar[tuple[str, ...]] = ()  # environment variables that may hold the key, first one wins
     key_optional: ClassVar[bool] = False  # the server may do without one
     base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
+    example_url: ClassVar[str] = ""  # where each account has a base URL of its own: what one looks like
     base_url_end: ClassVar[str] = ""  # what the vendor's own clients add to the URL of that variable: "/v1"
     batches: ClassVar[Batches | None] = None  # its batch API, where the vendor has one
     models_path: ClassVar[str] = "/models"  # where the API lists its models; "" where it does not
@@ -123,6 +128,9 @@ class Wire(ABC):
     params: Mapping[str, Any] = field(default_factory=dict)
     api_args: Mapping[str, Any] = field(default_factory=dict)
     api_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    keep: Callable[[Turn, Callable[[Turn], list[Json]]], list[Json]] = field(
+        default=_anew, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if self.tool_media == "native" and not self.supports.native_tool_media:
@@ -160,7 +168,8 @@ class Wire(ABC):
 
     @abstractmethod
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        """All turns in the provider's list, with the joins between turns that the format wants."""
+        """All turns in the provider's list, with the joins between turns that the format wants. Takes each turn's
+        messages from `keep()`, and changes none of them."""
 
     @abstractmethod
     def message(self, turn: Turn) -> list[Json]:

@@ -135,7 +135,7 @@ class AnthropicMessages(Wire):
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Neighbours of one role are one message, as the API itself would merge them."""
         messages: list[Json] = []
-        for message in (message for turn in turns for message in self.message(turn)):
+        for message in (message for turn in turns for message in self.keep(turn, self.message)):
             if messages and messages[-1]["role"] == message["role"]:
                 messages[-1] = {**message, "content": [*messages[-1]["content"], *message["content"]]}
             else:

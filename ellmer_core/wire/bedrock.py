@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, ClassVar, assert_never
 from urllib.parse import quote
@@ -145,7 +146,7 @@ class Bedrock(Wire):
         """Neighbours of one role are one message, results first; where results have to be alone, and where a
         conversation has to start with the user, a message of the other role comes between."""
         messages: list[Json] = []
-        for message in (message for turn in turns for message in self.message(turn)):
+        for message in (message for turn in turns for message in self.keep(turn, self.message)):
             self.join(messages, message)
         if messages and messages[0]["role"] == "assistant" and not self.family.assistant_first:
             messages.insert(0, {"role": "user", "content": [FILLER]})
@@ -383,10 +384,16 @@ def _with_distinct_names(messages: list[Json]) -> list[Json]:
 
     def renamed(block: Json) -> Json:
         if inner := block.get("toolResult"):
-            return {"toolResult": {**inner, "content": [renamed(part) for part in inner["content"]]}}
+            parts = [renamed(part) for part in inner["content"]]
+            same = all(map(is_, parts, inner["content"]))
+            return block if same else {"toolResult": {**inner, "content": parts}}
         if not (document := block.get("document")):
             return block
         seen[document["name"]] = number = seen.get(document["name"], 0) + 1
         return {"document": {**document, "name": f"{document['name']} ({number})"}} if number > 1 else block
 
-    return [{**message, "content": [renamed(block) for block in message["content"]]} for message in messages]
+    def distinct(message: Json) -> Json:
+        blocks = [renamed(block) for block in message["content"]]
+        return message if all(map(is_, blocks, message["content"])) else {**message, "content": blocks}
+
+    return list(map(distinct, messages))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
 from ..content import (
@@ -150,7 +151,8 @@ class Gemini(Wire):
         call turn comes immediately after a user turn or after a function response turn`."""
         contents: list[Json] = []
         for place, turn in enumerate(turns):
-            for content in self.message(_in_call_order(turn, turns[place - 1] if place else turn)):
+            ordered = _in_call_order(turn, turns[place - 1] if place else turn)
+            for content in self.keep(ordered, self.message):
                 if contents and contents[-1]["role"] == content["role"] == "model":
                     contents[-1] = {**content, "parts": [*contents[-1]["parts"], *content["parts"]]}
                 else:
@@ -360,13 +362,15 @@ class Gemini(Wire):
 
 def _in_call_order(turn: Turn, before: Turn) -> Turn:
     """The turn with its results in the order of the calls before it: without ids, the order is what pairs them."""
-    if not isinstance(before, AssistantTurn):
+    if not isinstance(before, AssistantTurn) or not before.tool_requests:
         return turn
     place = {request.id: n for n, request in enumerate(before.tool_requests)}
     results, rest = split(turn.contents)
-    results.sort(key=lambda result: place.get(result.id, len(place)))
+    contents = (*sorted(results, key=lambda result: place.get(result.id, len(place))), *rest)
+    if all(map(is_, contents, turn.contents)):
+        return turn
     ordered = copy(turn)
-    object.__setattr__(ordered, "contents", (*results, *rest))
+    object.__setattr__(ordered, "contents", contents)
     return ordered
 
 

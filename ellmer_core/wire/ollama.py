@@ -89,7 +89,7 @@ class OllamaChat(Wire):
         return {**body, "think": False} if body.get("think") == "none" else body
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        return [message for turn in turns for message in self.message(turn)]
+        return [message for turn in turns for message in self.keep(turn, self.message)]
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:

@@ -95,7 +95,7 @@ class OpenAIChat(Wire):
         return self.post(f"{self.base_url.rstrip('/')}/chat/completions", body, stream=stream)
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        return [message for turn in turns for message in self.message(turn)]
+        return [message for turn in turns for message in self.keep(turn, self.message)]
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:

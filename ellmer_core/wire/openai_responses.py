@@ -103,7 +103,7 @@ class OpenAIResponses(Wire):
         return re.match(REASONING_MODELS, self.model) is not None
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        return [item for turn in turns for item in self.message(turn)]
+        return [item for turn in turns for item in self.keep(turn, self.message)]
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:

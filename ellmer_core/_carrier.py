@@ -1,0 +1,92 @@
+"""What the blocking and the async line share: a request for the client, the head of its answer, the open socket.
+
+Over httpx, or anything with its `build_request()` and `send()` (httpx2).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from asyncio.trsock import TransportSocket
+from contextlib import suppress
+from socket import SHUT_RDWR, socket
+from typing import Any
+
+from ._cancel import StreamController
+from ._clients import Connection, Timeouts, user_agent
+from ._decoders import decoder
+from ._effects import Answer, Send, Wait
+from ._watch import Watch
+
+__all__ = ["LINGER", "Carrier", "hang_up", "some_time"]
+
+LINGER = 0.2  # seconds to wait for the end of a finished stream, so that its connection can be used again
+
+
+class Carrier:
+    """What both lines are made of: everything that does not wait."""
+
+    def __init__(self, connection: Connection, controller: StreamController) -> None:
+        self.connection = connection
+        self.controller = controller
+        self.response: Any = None
+        self.socket: socket | TransportSocket | None = None
+        self.chunks: Any = None
+        self.decoder: Any = None
+        self.watch = Watch(controller)
+
+    def built(self, client: Any, sent: Send) -> Any:
+        """The client's own request object."""
+        headers = {"accept": "*/*", "content-type": "application/json", "user-agent": user_agent()}
+        headers |= {name.lower(): value for name, value in sent.request.headers.items()}
+        if sent.request.sign is not None:
+            headers |= sent.request.sign(sent.body, time.time())
+        limits = self.connection.timeouts
+        self.watch.begin(sent.request.url, limits)
+        extensions = {"timeout": _httpx_timeouts(limits)} if limits else {}
+        return client.build_request(
+            sent.request.method, sent.request.url, headers=headers, content=sent.body, extensions=extensions
+        )
+
+    def opened(self, response: Any, sent: Send) -> Answer:
+        """The head of the answer; its body is open."""
+        self.response, self.socket = response, _socket(response)
+        self.decoder = decoder(sent.request.framing)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(response.status_code, headers, time.time())
+
+    def flushed(self) -> list[Any] | None:
+        """The last events after the last chunk, then `None`."""
+        last, self.decoder = self.decoder, None
+        return last.flush() if last else None
+
+
+def _socket(response: Any) -> socket | TransportSocket | None:
+    """The socket under an answer, if it is one that can be shut down from outside."""
+    stream = response.extensions.get("network_stream")
+    found = stream.get_extra_info("socket") if stream is not None else None
+    return found if isinstance(found, socket | TransportSocket) else None
+
+
+def hang_up(connection: socket | TransportSocket | None) -> None:
+    """Ends a connection: whoever is reading from it, in whatever thread, sees its end."""
+    with suppress(OSError):
+        match connection:
+            case socket():  # not SSLSocket's own method: it would pull the TLS layer from under the reader
+                socket.shutdown(connection, SHUT_RDWR)
+            case TransportSocket():
+                connection.shutdown(SHUT_RDWR)
+
+
+def some_time(wait: Wait) -> float:
+    """Some time that the loop may wait, by chance: chats that failed together must not come back together."""
+    return random.uniform(wait.at_least, wait.at_most)  # noqa: S311 - no secret
+
+
+def _httpx_timeouts(limits: Timeouts) -> dict[str, float | None]:
+    connect, idle = _least(limits.connect, limits.total), _least(limits.idle, limits.total)
+    return {"connect": connect, "read": idle, "write": idle, "pool": None}
+
+
+def _least(*limits: float | None) -> float | None:
+    return min((limit for limit in limits if limit is not None), default=None)
