@@ -25,7 +25,7 @@ from .report import Report, Row, finished, forms, judged
 from .report.matrix import console, print_report
 from .runner import attempt
 from .selection import FILTERS, Play, UnknownChoice, find_adapter, inexpressible, plays_of, select
-from .snapshots import Transcript
+from .snapshots import SHIPPED, Transcript
 
 if TYPE_CHECKING:
     from .rule import Verdict
@@ -43,6 +43,7 @@ class Stage:
 
 _KEPT = pytest.StashKey[Report]()
 _BASELINE = pytest.StashKey[Baseline]()
+_NUMBERS = count()  # of the conversations that are recorded: each has one of its own
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name in FILTERS:
         group.addoption(f"--{name}", action="append", default=[], help=f"only this {name} (glob, repeatable)")
     group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
-    group.addoption("--snapshots", default="conformance/snapshots", help="folder of the frozen transcripts")
+    group.addoption("--snapshots", default=SHIPPED, help="folder of the frozen transcripts [those shipped]")
     group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
     group.addoption("--baseline", default="", help=f"expected failures [{FILE}, where there is one]")
     group.addoption(
@@ -104,12 +105,12 @@ def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
     option = request.config.getoption
     cassettes = Path(option("cassettes"))
     if option("record"):
-        server, numbers = request.getfixturevalue("_server"), count()
+        server = request.getfixturevalue("_server")
         return partial(
             _from_cassette,
             cassettes,
             record=True,
-            server=lambda case: server.url(case, str(next(numbers))),
+            server=lambda case: server.url(case, str(next(_NUMBERS))),
         )
     if (option("against") or getattr(request.cls, "against", "cassettes")) == "cassettes":
         return partial(_from_cassette, cassettes)

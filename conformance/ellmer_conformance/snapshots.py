@@ -14,14 +14,19 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 if TYPE_CHECKING:
     from syrupy.location import PyTestLocation
 
-__all__ = ["Transcript"]
+__all__ = ["SHIPPED", "Transcript"]
+
+_HERE = Path(__file__).parent
+
+#: The frozen transcripts that came with this package; in a checkout they are beside it.
+SHIPPED = next(p for p in (_HERE / "transcripts", _HERE.parent / "snapshots") if p.is_dir())
 
 
 class Transcript(SingleFileSnapshotExtension):
     """`<folder>/<case>.txt`."""
 
     file_extension = "txt"
-    folder: ClassVar[Path] = Path("conformance/snapshots")
+    folder: ClassVar[Path] = SHIPPED
     _write_mode = WriteMode.TEXT
 
     def serialize(self, data: Any, **_: Any) -> str:
