@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+collect_ignore = ["browser"]  # a session of its own, which needs a browser: nox -s browser
+
 
 @dataclass
 class Reply:

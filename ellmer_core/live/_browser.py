@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import webbrowser
 from base64 import b64decode
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import shinychat
 import uvicorn
-from htmltools import TagList
+from htmltools import TagList, tags
 from shiny import App, Inputs, Outputs, Session, reactive
+from shinychat.types import ChatMessage
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .._cancel import StreamController
 from .._chat import Chat
 from ..content import Content, ContentImageInline, ContentPDF, ContentText
-from ..render._blocks import progress_script
+from ..render._blocks import app_styles, progress_script
 from ..render.shinychat import contents_shinychat
 from ._stream import stream
 
@@ -25,8 +30,10 @@ __all__ = ["app", "serve"]
 
 def app(chat: Chat, title: str, greeting: str | None) -> App:
     """The app. A page shows what was said so far, and goes on from there."""
+    room = Room(chat)
     page = shinychat.page_chat(
-        title,
+        tags.h1(title, class_="ellmer-title"),
+        window_title=title,
         sidebar=False,
         drawer=False,
         greeting=greeting,
@@ -36,27 +43,53 @@ def app(chat: Chat, title: str, greeting: str | None) -> App:
     )
 
     def server(input: Inputs, _output: Outputs, session: Session) -> None:
-        shown = shinychat.Chat("chat", history=False, on_error="actual")
-        controller = StreamController()
-        session.on_ended(lambda: controller.cancel("interrupted"))
+        _serve_page(room, input, session)
 
-        @reactive.effect
-        async def restore() -> None:
-            for message in contents_shinychat(chat):
-                await shown.append_message(message)
+    return App(TagList(progress_script(), app_styles(), page), server)
 
-        @shown.on_user_submit
-        async def answer(text: str, attachments: list[shinychat.Attachment]) -> None:
-            controller.reset()
-            said: list[str | Content] = [*filter(None, [text]), *map(attached, attachments)]
-            await shown.append_message_stream(stream(chat, said, controller))
 
-        @reactive.effect
-        @reactive.event(input.chat_cancel)
-        def cancel() -> None:
-            controller.cancel()
+class Room:
+    """The one conversation. A page that is opened while it goes on (again, say) shows it when it has ended."""
 
-    return App(TagList(progress_script(), page), server)
+    def __init__(self, chat: Chat) -> None:
+        self.chat = chat
+        self.talking = asyncio.Lock()
+
+    async def said(self) -> list[ChatMessage]:
+        """All that was said."""
+        async with self.talking:
+            return cast("list[ChatMessage]", contents_shinychat(self.chat))
+
+    async def answer(
+        self, said: Sequence[str | Content], controller: StreamController
+    ) -> AsyncGenerator[Any, None]:
+        """What is to be shown of an answer."""
+        async with self.talking, aclosing(stream(self.chat, said, controller)) as contents:
+            async for content in contents:
+                yield content
+
+
+def _serve_page(room: Room, input: Inputs, session: Session) -> None:
+    """One page that is open. When it goes, what is being said ends, and is kept."""
+    shown = shinychat.Chat("chat", history=False, on_error="actual")
+    controller = StreamController()
+    session.on_ended(lambda: controller.cancel("interrupted"))
+
+    @reactive.effect
+    async def restore() -> None:
+        for message in await room.said():
+            await shown.append_message(message)
+
+    @shown.on_user_submit
+    async def answer(text: str, attachments: list[shinychat.Attachment]) -> None:
+        controller.reset()
+        said: list[str | Content] = [*filter(None, [text]), *map(attached, attachments)]
+        await shown.append_message_stream(room.answer(said, controller))
+
+    @reactive.effect
+    @reactive.event(input.chat_cancel)
+    def cancel() -> None:
+        controller.cancel()
 
 
 def attached(file: shinychat.Attachment) -> Content:

@@ -18,6 +18,8 @@ from ..render._sections import note
 
 __all__ = ["stream"]
 
+Shown = asyncio.Queue["Content | Said | None"]
+
 
 @dataclass(frozen=True)
 class Said:
@@ -36,32 +38,16 @@ async def stream(
     chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
 ) -> AsyncGenerator[Any, None]:
     """See `shinychat_stream()`."""
-    queue: asyncio.Queue[Any] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-
-    def show(request: ContentToolRequest, progress: str) -> None:
-        loop.call_soon_threadsafe(queue.put_nowait, Said(request.id, progress))
-
-    async def talk() -> None:
-        try:
-            with showing(show):
-                async with chat.stream_async(*inputs, content="all", controller=controller) as contents:
-                    async for content in contents:
-                        queue.put_nowait(content)
-        finally:
-            queue.put_nowait(None)
-
-    talking = asyncio.create_task(talk())
+    shown: Shown = asyncio.Queue()
+    talking = asyncio.create_task(_talk(chat, inputs, controller, shown))
     waiting: dict[str, ContentToolRequest] = {}
     try:
-        while (shown := await queue.get()) is not None:
-            if isinstance(shown, Said):
-                await shown.tell()
-                continue
-            if isinstance(shown, ContentToolResult):
-                await Said(shown.id, "").tell()
-            _keep(waiting, shown)
-            yield shown
+        while (one := await shown.get()) is not None:
+            if isinstance(one, Said):
+                await one.tell()
+            else:
+                await _keep(waiting, one)
+                yield one
         for request in waiting.values():
             yield ContentToolResult(error=NEVER_CALLED, request=request)
         await talking
@@ -71,10 +57,29 @@ async def stream(
         talking.cancel()
 
 
-def _keep(waiting: dict[str, ContentToolRequest], shown: object) -> None:
-    """Remembers which requests have no result yet."""
-    match shown:
+async def _talk(
+    chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None, shown: Shown
+) -> None:
+    """Puts all that is to be shown in the queue, and None after the last."""
+    loop = asyncio.get_running_loop()
+
+    def show(request: ContentToolRequest, progress: str) -> None:
+        loop.call_soon_threadsafe(shown.put_nowait, Said(request.id, progress))
+
+    try:
+        with showing(show):
+            async with chat.stream_async(*inputs, content="all", controller=controller) as contents:
+                async for content in contents:
+                    shown.put_nowait(content)
+    finally:
+        shown.put_nowait(None)
+
+
+async def _keep(waiting: dict[str, ContentToolRequest], content: Content) -> None:
+    """Remembers which requests have no result yet; beside a result, nothing is said of its call any more."""
+    match content:
         case ContentToolRequest(id=id):
-            waiting[id] = shown
+            waiting[id] = content
         case ContentToolResult():
-            waiting.pop(shown.id, None)
+            waiting.pop(content.id, None)
+            await Said(content.id, "").tell()

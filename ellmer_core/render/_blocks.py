@@ -15,7 +15,7 @@ from ..content import ContentToolRequest, ContentToolResult
 from ._card import Card, card, value_text
 from .html import media_html
 
-__all__ = ["in_place", "progress_script", "request_message", "result_message"]
+__all__ = ["app_styles", "in_place", "progress_script", "request_message", "result_message"]
 
 
 def request_message(request: ContentToolRequest) -> ChatMessage:
@@ -70,6 +70,16 @@ def progress_script() -> HTMLDependency:
         "1",
         source={"package": "ellmer_core", "subdir": "render/www"},
         script={"src": "progress.js"},
+    )
+
+
+def app_styles() -> HTMLDependency:
+    """What makes the chat app's page easier to read."""
+    return HTMLDependency(
+        "ellmer-app",
+        "1",
+        source={"package": "ellmer_core", "subdir": "render/www"},
+        stylesheet={"href": "app.css"},
     )
 
 

@@ -1,0 +1,142 @@
+"""A real browser (Debian's chromium, driven by Playwright) before the real app, whose model is a script of the
+strict server. Nothing sleeps: tools wait for the test, and the test for the page."""
+
+import os
+import shutil
+import threading
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect, sync_playwright
+
+import ellmer_core as ec
+from ellmer_conformance.script import Script
+from ellmer_conformance.server.strict import StrictServer
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+ABSENT = (
+    "These tests need a browser. On Debian and Ubuntu: apt-get install chromium. Elsewhere name a Chrome or "
+    "Chromium of yours: CHROMIUM=/path/to/chrome."
+)
+
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not path or not Path(path).exists():
+        pytest.exit(ABSENT, returncode=3)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """An empty page. What its scripts complain of fails the test."""
+    context = chromium.new_context(viewport={"width": 900, "height": 900})
+    page, problems = context.new_page(), []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    yield page
+    context.close()
+    assert not problems
+
+
+@contextmanager
+def serving(app):
+    """The app at an address of its own."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=1))
+    up = threading.Event()
+    started = server.startup
+
+    async def startup(sockets=None):
+        await started(sockets)
+        up.set()
+
+    server.startup = startup
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    assert up.wait(20)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+class Talk:
+    """A chat with tools whose model plays `steps`, and the page that shows it."""
+
+    def __init__(self, page, base_url, tools):
+        self.page = page
+        self.chat = ec.chat_anthropic(
+            base_url=f"{base_url}/v1",
+            api_key="none",
+            model="claude-sonnet-5",
+            echo="none",
+            max_tries=1,
+            api_args={"thinking": {"type": "adaptive", "display": "summarized"}},
+        )
+        self.chat.register_tools(tools)
+        self.log = page.get_by_role("log")
+        self.stop = page.get_by_role("button", name="Stop")
+        self.send = page.get_by_role("button", name="Send message")
+
+    def say(self, text):
+        self.page.get_by_role("textbox", name="Chat message").fill(text)
+        self.page.keyboard.press("Enter")
+
+    def ask(self, text):
+        """Says it and waits for the end of the answer."""
+        self.say(text)
+        self.settled()
+
+    def settled(self):
+        expect(self.send).to_be_visible()
+
+    def card(self, name):
+        """The line of a tool call."""
+        return self.log.get_by_role("button", name=name)
+
+    def reload(self, ready):
+        self.page.reload()
+        expect(self.log.get_by_text(ready)).to_be_visible()
+
+
+@pytest.fixture
+def talk(page):
+    """`talk(steps, *tools)` opens the app."""
+    with ExitStack() as stack:
+
+        def opened(steps, *tools):
+            server = stack.enter_context(StrictServer({"talk": Script(steps)}))
+            talk = Talk(page, server.url("talk", "1"), tools)
+            page.goto(stack.enter_context(serving(ec.chat_app(talk.chat, title="Talk"))))
+            expect(page.get_by_role("textbox", name="Chat message")).to_be_visible()
+            return talk
+
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """`axe(page)`: what is wrong for people who cannot see, or have no mouse."""
+
+    def check(page):
+        found = Axe().run(page).response["violations"]
+        return {v["id"]: [node["html"][:200] for node in v["nodes"]] for v in found}
+
+    return check

@@ -1,0 +1,281 @@
+"""The chat app as people meet it: tool calls that start, speak, end, fail, are stopped, and come back."""
+
+import json
+import re
+import threading
+from dataclasses import dataclass
+
+import pytest
+from htmltools import div
+from playwright.sync_api import expect
+
+import ellmer_core as ec
+from ellmer_conformance.script import Answer, Call, Delivery, Failure, Say, Think
+
+CAT = ec.ContentImageInline(
+    "image/png",
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+)
+PDF = ec.ContentPDF("application/pdf", "JVBERi0xLjQKJSVFT0YK", "report.pdf")
+
+
+@ec.tool(annotations=ec.tool_annotations(lambda a: f"Get weather in {a['city']}", icon="🌦️"))
+def get_weather(city: str) -> dict:
+    """Gets the weather."""
+    return {"city": city, "celsius": 3.2}
+
+
+@ec.tool
+def get_current_time() -> str:
+    """Gets the time."""
+    return "11:12:13"
+
+
+@ec.tool
+def paint() -> list:
+    """Paints."""
+    return ["as asked", CAT, PDF]
+
+
+@ec.tool
+def print_report() -> str:
+    """Prints."""
+    raise RuntimeError("The printer is on fire.")
+
+
+class Slow:
+    """A tool that goes on when the test says so."""
+
+    def __init__(self):
+        self.steps = threading.Semaphore(0)
+        self.tool = ec.tool(self.search, name="search_flights", description="Searches.", arguments={})
+
+    def search(self):
+        line = ec.local_shinychat()
+        line.append("asked 1")
+        self.steps.acquire()
+        line.append(", asked 2")
+        self.steps.acquire()
+        line.replace("all asked")
+        self.steps.acquire()
+        return "3 flights"
+
+
+@dataclass(frozen=True)
+class Boarding(ec.ContentToolResult):
+    """A result that looks like nothing else."""
+
+    seat: str = "7A"
+
+
+ec.contents_shinychat.register(Boarding)(lambda content: div(f"Seat {content.seat}", class_="boarding"))
+
+
+@ec.tool
+def check_in() -> Boarding:
+    """Checks in."""
+    return Boarding({"ok": True}, extra={"display": {"title": "Boarding pass"}}, seat="12C")
+
+
+def calls(*calls, say="I look."):
+    return Answer((Say(say), *calls))
+
+
+def told(talk):
+    """What the model was told by tools."""
+    return [c.value for t in talk.chat.get_turns() for c in t.contents if isinstance(c, ec.ContentToolResult)]
+
+
+# a call's life ----------------------------------------------------------------------------------------------
+
+
+def test_a_request_appears_tells_how_far_it_is_and_is_replaced_by_its_result(talk):
+    slow = Slow()
+    it = talk([calls(Call("search_flights", {})), Answer((Say("Three."),))], slow.tool)
+
+    it.say("Flights?")
+    waiting = it.card("Search flights")
+    expect(waiting).to_contain_text("asked 1")
+    slow.steps.release()
+    expect(waiting).to_contain_text("asked 1, asked 2")
+    expect(it.page.get_by_role("status", name="Tool progress")).to_have_text("asked 1, asked 2")
+    slow.steps.release()
+    expect(waiting).to_contain_text("all asked")
+    expect(waiting).not_to_contain_text("asked 1")
+    expect(it.stop).to_be_visible()
+    slow.steps.release()
+
+    expect(it.log.get_by_text("Three.")).to_be_visible()
+    expect(it.card("Search flights")).to_have_count(1)
+    expect(it.log).not_to_contain_text("all asked")
+    assert told(it) == ["3 flights"]
+
+
+def test_title_arguments_and_value_of_a_call(talk):
+    steps = [calls(Call("get_weather", {"city": "Duluth, MN"}), Call("get_current_time", {})),
+             Answer((Say("Cold."),))]  # fmt: skip
+    it = talk(steps, get_weather, get_current_time)
+    it.ask("Weather?")
+
+    expect(it.card("Get current time")).to_be_visible()
+    card = it.card("🌦️ Get weather in Duluth, MN")
+    expect(it.log.get_by_text('"celsius": 3.2')).to_have_count(0)
+    card.click()
+    expect(card).to_have_attribute("aria-expanded", "true")
+    expect(it.log.get_by_text('"celsius": 3.2')).to_be_visible()
+    it.log.get_by_text("Tool call").click()
+    expect(it.log.get_by_text('"city": "Duluth, MN"').first).to_be_visible()
+
+
+def test_results_are_in_one_answer(talk):
+    it = talk([calls(Call("get_current_time", {})), calls(Call("get_weather", {"city": "Köln"}), say="And?"),
+               Answer((Say("All done."),))], get_weather, get_current_time)  # fmt: skip
+    it.ask("Both")
+    expect(it.log.get_by_text("All done.")).to_be_visible()
+
+    assert len(it.chat.get_turns()) == 6
+    said = ("I look.", "Get current time", "And?", "Get weather in Köln", "All done.")
+    answer = it.log.locator(".shiny-chat-message")
+    expect(answer).to_have_count(1)
+    places = [answer.inner_text().index(text) for text in said]
+    assert places == sorted(places)
+
+
+def test_images_and_files_of_a_result_are_seen(talk):
+    it = talk([calls(Call("paint", {})), Answer((Say("Nice."),))], paint)
+    it.ask("Paint")
+
+    image = it.log.get_by_role("img", name="Paint")
+    expect(image).to_be_visible()
+    assert image.evaluate("image => image.naturalWidth") == 1
+    with it.page.expect_download() as download:
+        it.log.get_by_role("link", name="report.pdf").click()
+    assert download.value.path().read_bytes() == b"%PDF-1.4\n%%EOF\n"
+    assert "content tool-call-id" not in it.page.content()
+    it.reload("Nice.")
+    expect(image).to_be_visible()
+    assert "content tool-call-id" not in it.page.content()
+
+
+def test_a_failed_call_is_marked(talk):
+    it = talk([calls(Call("print_report", {})), Answer((Say("Sorry."),))], print_report)
+    it.ask("Print")
+
+    card = it.card("Print report failed")
+    expect(card).to_be_visible()
+    card.click()
+    expect(it.log.get_by_text("The printer is on fire.")).to_be_visible()
+
+
+def test_a_result_of_a_class_of_ones_own(talk):
+    it = talk([calls(Call("check_in", {})), Answer((Say("Have a good flight."),))], check_in)
+    it.ask("Check in")
+
+    expect(it.log.locator(".boarding")).to_have_text("Seat 12C")
+    it.reload("Have a good flight.")
+    expect(it.log.locator(".boarding")).to_have_text("Seat 12C")
+    assert told(it) == [{"ok": True}]
+
+
+# stopped, torn, refused -------------------------------------------------------------------------------------
+
+
+def test_stopping_keeps_what_was_received(talk):
+    story = Answer((Say("Once upon a time", ("Once ", "upon ", "a ", "time")),))
+    it = talk([Delivery(story, after=900, ending="stall"), Answer((Say("Fine."),))])
+
+    it.say("A story")
+    expect(it.log.get_by_text("Once")).to_be_visible()
+    it.stop.click()
+    it.settled()
+
+    expect(it.log.get_by_text("[cancelled]")).to_be_visible()
+    partial = it.chat.last_turn()
+    assert isinstance(partial, ec.AssistantPartialTurn)
+    assert partial.text.startswith("Once")
+    it.ask("Go on")
+    expect(it.log.get_by_text("Fine.")).to_be_visible()
+    it.reload("Fine.")
+    expect(it.log.get_by_text("[cancelled]")).to_be_visible()
+
+
+def test_stopping_while_a_tool_runs(talk):
+    slow = Slow()
+    it = talk([calls(Call("search_flights", {}), Call("get_current_time", {})), Answer((Say("Fine."),))],
+              slow.tool, get_current_time)  # fmt: skip
+    it.say("Flights?")
+    expect(it.card("Search flights")).to_contain_text("asked 1")
+    it.stop.click()
+    slow.steps.release(3)
+    it.settled()
+    it.ask("Go on")
+
+    expect(it.log.get_by_text("Fine.")).to_be_visible()
+    assert "3 flights" in told(it)
+
+
+@pytest.mark.filterwarnings("ignore:.*Overloaded")  # shiny's, of what the page was told
+def test_an_error_of_the_provider_is_shown(talk):
+    it = talk([Failure("overloaded"), Answer((Say("Fine."),))])
+    it.say("Hi")
+
+    expect(it.page.get_by_text("Overloaded")).to_be_visible()
+    assert it.chat.get_turns() == []
+    it.ask("Hi again")
+    expect(it.log.get_by_text("Fine.")).to_be_visible()
+
+
+# shown again ------------------------------------------------------------------------------------------------
+
+
+def shape(talk):
+    """What the page tells screen readers and eyes. How long a thought took is known only while it is thought."""
+    texts = [talk.log.aria_snapshot(), talk.log.inner_text()]
+    return [re.sub("Thought for [a-z0-9 ]+|Thinking", "Thought", text) for text in texts]
+
+
+def test_a_reload_restores_what_was_there_live(talk):
+    steps = [
+        Answer((Think("Three things to do."), Say("I **look**."), Call("get_weather", {"city": "Köln"}),
+                Call("paint", {}), Call("print_report", {}))),
+        calls(Call("check_in", {}), say="Then:"),
+        Answer((Say("All done."),)),
+    ]  # fmt: skip
+    it = talk(steps, get_weather, paint, print_report, check_in)
+    it.ask("Do <b>all</b> of *this*")
+    expect(it.log.get_by_text("All done.")).to_be_visible()
+    live = shape(it)
+
+    it.reload("All done.")
+    assert shape(it) == live
+    assert '- button "Thought"' in live[0]
+    it.log.get_by_role("button", name="Thinking").click()
+    expect(it.log.get_by_text("Three things to do.")).to_be_visible()
+
+
+def test_a_chat_that_was_recorded_looks_the_same(talk):
+    steps = [calls(Call("get_weather", {"city": "Köln"}), Call("paint", {})), Answer((Say("Nice."),))]
+    it = talk(steps, get_weather, paint)
+    it.ask("Go")
+    live = shape(it)
+
+    it.chat.restore(json.loads(json.dumps(it.chat.record())))
+    it.reload("Nice.")
+    assert shape(it) == live
+
+
+def test_a_reload_while_a_tool_runs(talk):
+    slow = Slow()
+    it = talk([calls(Call("search_flights", {})), Answer((Say("Fine."),))], slow.tool)
+    it.say("Flights?")
+    expect(it.card("Search flights")).to_contain_text("asked 1")
+    it.page.reload()
+    expect(it.page.get_by_role("textbox", name="Chat message")).to_be_visible()
+    slow.steps.release(3)
+
+    expect(it.card("Search flights")).to_be_visible()
+    expect(it.log).not_to_contain_text("failed")
+    it.ask("Go on")
+    expect(it.log.get_by_text("Fine.")).to_be_visible()
+    expect(it.log).not_to_contain_text("failed")
+    assert told(it) == ["3 flights"]
