@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
@@ -100,11 +102,19 @@ def run(
     import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
 
     sys.path.insert(0, str(Path.cwd()))  # where package.module:name is looked for
-    arguments = ["--pyargs", "ellmer_conformance.suite", "-p", "ellmer_conformance.plugin"]
+    os.environ.setdefault("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # what else is installed takes no part
+    arguments = ["--pyargs", "ellmer_conformance.suite"]
+    arguments += [part for plugin in _plugins() for part in ("-p", plugin)]
     arguments += ["-q", "-rN", "--no-header", f"--cassettes={cassettes}"]
+    arguments += ["-o", "addopts=", "-W", "ignore"]  # pytest's settings of the project at hand are for its own tests
     narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]
     arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:
         arguments += [f"--report={report}", f"--junitxml={report / 'junit.xml'}"]
     code = pytest.main([*arguments, *more])
     return code if code in {0, 1} else 2
+
+
+def _plugins() -> list[str]:
+    """The pytest plugins of a run: xdist where it is installed, for `--workers`."""
+    return ["syrupy", *(["xdist.plugin"] if find_spec("xdist") else []), "ellmer_conformance.plugin"]
