@@ -55,6 +55,7 @@ async def stream(
             yield content
     finally:
         talking.cancel()
+        await asyncio.wait([talking])  # then the chat is free
 
 
 async def _talk(
