@@ -47,7 +47,7 @@ class Echo:
     def __init__(self, mode: EchoMode, out: TextIO | None = None, err: TextIO | None = None) -> None:
         self.mode = mode
         self.out, self.err = out or sys.stdout, err or sys.stderr
-        self.width = shutil.get_terminal_size((80, 24)).columns
+        self.width = 80 if mode == "none" else shutil.get_terminal_size((80, 24)).columns
         self.text: _Wrapped | None = None
         self.thinking = False
 

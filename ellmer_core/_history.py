@@ -137,19 +137,22 @@ def sendable(turns: Sequence[Turn]) -> list[Turn]:
     sent = list(turns[:1])
     for before, turn in pairwise(turns):
         missing = _unanswered(before, turn)
-        if isinstance(turn, UserTurn) and missing:
+        if not missing:
+            sent.append(turn)
+        elif isinstance(turn, UserTurn):
             sent.append(UserTurn((*missing, *turn.contents)))
         else:
-            sent += [UserTurn(missing), turn] if missing else [turn]
+            sent += [UserTurn(missing), turn]
     return sent
 
 
 def _unanswered(before: Turn, turn: Turn) -> tuple[ContentToolResult, ...]:
-    if not isinstance(before, AssistantTurn) or isinstance(turn, SystemTurn):
+    requests = before.tool_requests if isinstance(before, AssistantTurn) else ()
+    if not requests or isinstance(turn, SystemTurn):
         return ()
     answered = [r.id for r in turn.tool_results] if isinstance(turn, UserTurn) else []
     missing = []
-    for request in before.tool_requests:
+    for request in requests:
         if request.id in answered:
             answered.remove(request.id)
         else:

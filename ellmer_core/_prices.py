@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -62,13 +62,18 @@ class _Price:
 
 def _price(vendor: str, model: str, tokens: int) -> _Price | None:
     """The price of a model, by how long the input is: some cost more, all of it, above a threshold."""
-    for row in _table().get(vendor, ()):
-        if re.search(row["match"], model.lower()):
-            *_, (_, input, output, cached, write) = (p for p in row["prices"] if tokens > p[0] or not p[0])
-            return _Price(
-                input, output, input if cached is None else cached, input if write is None else write
-            )
-    return None
+    rows = _thresholds(vendor, model)
+    if not rows:
+        return None
+    *_, (_, input, output, cached, write) = (p for p in rows if tokens > p[0] or not p[0])
+    return _Price(input, output, input if cached is None else cached, input if write is None else write)
+
+
+@lru_cache
+def _thresholds(vendor: str, model: str) -> list[list[float]]:
+    """What the table says of a model: a row for each threshold."""
+    found = (row["prices"] for row in _table().get(vendor, ()) if re.search(row["match"], model.lower()))
+    return next(found, [])
 
 
 @cache

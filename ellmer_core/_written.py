@@ -2,7 +2,7 @@
 
 Turns are values, and `Wire.message(turn)` depends on its turn alone: while the wire stays as it is, so does the JSON
 of a turn. A body is put together from the bytes of its messages, and is byte for byte what writing it anew would
-give. Only the turns of the last request are kept.
+give.
 """
 
 from __future__ import annotations
@@ -21,70 +21,69 @@ from .wire import Json, Request, Wire
 
 __all__ = ["Written", "encoded"]
 
-
-@dataclass(frozen=True)
-class Kept:
-    """The messages of one turn, and their bytes. It holds the turn, so that nothing else gets its identity."""
-
-    turn: Turn
-    messages: list[Json]
-    texts: list[bytes]
+SPARE = (
+    16  # so many turns that are no longer said may be held, so that a chat does not sort them out each time
+)
 
 
 @dataclass
 class Written:
-    """What the last request of a chat was made of, by the identity of its turns."""
+    """The turns that were sent, each with its messages, by their identity; and these messages' bytes, by
+    theirs. What is held here is not freed, so that nothing else gets its identity."""
 
     wire: Wire | None = None
-    turns: dict[int, Kept] = field(default_factory=dict)
+    turns: dict[int, tuple[Turn, list[Json]]] = field(default_factory=dict)
+    texts: dict[int, bytes] = field(default_factory=dict)
 
     def request(
         self, wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], *, stream: bool, type: Type | None
     ) -> tuple[Request, bytes]:
         """The request of the wire, and its body. Raises `UsageError` for what is not JSON."""
-        before = self.turns if wire == self.wire else {}
-        self.wire, self.turns = wire, {}
-
-        def keep(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
-            kept = self.turns.get(id(turn)) or before.get(id(turn)) or _kept(turn, message)
-            self.turns[id(turn)] = kept
-            return kept.messages
-
+        if wire != self.wire:
+            self.wire, self.turns, self.texts = wire, {}, {}
         keeping = copy(wire)
-        object.__setattr__(keeping, "keep", keep)
+        object.__setattr__(keeping, "keep", self._keep)
         request = keeping.request(turns, tools, stream=stream, type=type)
-        return request, self._body(request.json)
+        body = self._body(request.json)
+        if len(self.turns) > len(turns) + SPARE:
+            self._forget_all_but(turns)
+        return request, body
 
     def copy(self) -> Written:
         """The same, for a fork of the chat."""
-        return Written(self.wire, self.turns)
+        return Written(self.wire, dict(self.turns), dict(self.texts))
+
+    def _keep(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
+        known = self.turns.get(id(turn))
+        if known is None:
+            self.turns[id(turn)] = known = turn, message(turn)
+            self.texts.update((id(one), encoded(one)) for one in known[1])
+        return known[1]
+
+    def _forget_all_but(self, turns: Sequence[Turn]) -> None:
+        self.turns = {id(turn): self.turns[id(turn)] for turn in turns if id(turn) in self.turns}
+        messages = {id(one) for _, messages in self.turns.values() for one in messages}
+        self.texts = {name: text for name, text in self.texts.items() if name in messages}
 
     def _body(self, body: Json) -> bytes:
-        texts = {
-            id(message): text
-            for kept in self.turns.values()
-            for message, text in zip(kept.messages, kept.texts, strict=True)
-        }
-        return b"{" + b",".join(_field(name, value, texts) for name, value in body.items()) + b"}"
+        """The whole body; of a list, what is written already as it is."""
+        pieces = []
+        for name, value in body.items():
+            if isinstance(value, list):
+                items = b",".join([self.texts.get(id(item)) or encoded(item) for item in value])
+                pieces += [b",", encoded({name: []})[1:-2], items, b"]"]
+            else:
+                pieces += [b",", encoded({name: value})[1:-1]]
+        return b"".join([b"{", *pieces[1:], b"}"])
 
 
-def _kept(turn: Turn, message: Callable[[Turn], list[Json]]) -> Kept:
-    messages = message(turn)
-    return Kept(turn, messages, list(map(encoded, messages)))
-
-
-def _field(name: str, value: Any, texts: Mapping[int, bytes]) -> bytes:
-    """One member of the body; of a list, what is written already as it is."""
-    if not isinstance(value, list):
-        return encoded({name: value})[1:-1]
-    items = (texts.get(id(item)) or encoded(item) for item in value)
-    return encoded({name: []})[1:-2] + b",".join(items) + b"]"
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:
     """Compact JSON in UTF-8. Half a surrogate pair, which has no UTF-8, becomes U+FFFD."""
     try:
-        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = _compact(body)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"The request cannot be written as JSON: {error}.") from error
     try:

@@ -129,7 +129,7 @@ class AssistantTurn(Turn):
     @property
     def tool_requests(self) -> tuple[ContentToolRequest, ...]:
         """The tool calls the model asks for, in order."""
-        return tuple(c for c in self.contents if isinstance(c, ContentToolRequest))
+        return tuple([c for c in self.contents if isinstance(c, ContentToolRequest)])
 
 
 @dataclass(frozen=True, init=False)
