@@ -45,6 +45,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def browser(session: nox.Session) -> None:
+    """Open the chat app, its demo and exported pages in a real browser (apt-get install chromium)."""
+    session.install("-e", ".[demo,html]", *group("browser"))
+    session.run("pytest", "tests/browser", *session.posargs, env=OFFLINE)
+
+
+@nox.session(default=False)
 def record(session: nox.Session) -> None:
     """Record the cassettes again: live where a key is set, else from the strict server."""
     session.install("-e", ".[conformance]")
@@ -75,6 +82,24 @@ def types(session: nox.Session) -> None:
     """Check types, strictly."""
     session.install("-e", f".[{EXTRAS}]", *group("types"))
     session.run("mypy", *session.posargs)
+
+
+#: What is measured. Each script prints a table and exits with 1 if a target is missed.
+BENCHES = ["harness/bench.py", "conformance/bench.py"]
+
+
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Measure speed, each script of BENCHES in turn; arguments go to all of them (`--quick`)."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    missed = []
+    for script in BENCHES:
+        try:
+            session.run("python", script, *session.posargs)
+        except nox.command.CommandFailed:
+            missed.append(script)
+    if missed:
+        session.error(f"targets were missed: {', '.join(missed)}")
 
 
 @nox.session(default=False)

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import cached_property
 from inspect import cleandoc
-from typing import Any
+from typing import Any, NamedTuple
 
 from .exchange import Json, Request
 
@@ -51,13 +52,12 @@ class Kind(StrEnum):
     LOSS = "loss"
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One meeting of a rule with its subject, at a JSON pointer; `facts` fill the provider's error text."""
 
     pointer: str
     problem: str | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = {}
 
 
 def met(pointer: str) -> Finding:
@@ -111,6 +111,11 @@ class Rule:
     preview: bool = False  # a reject rule that no provider evidence backs: reported, fails nobody
     examples: tuple[Json, ...] = field(default=(), repr=False)  # bodies that conform
     counterexamples: tuple[Json, ...] = field(default=(), repr=False)  # bodies it must catch
+
+    @cached_property
+    def silence(self) -> Verdict:
+        """Its verdict on what it has nothing to say to."""
+        return Verdict(self, 0, ())
 
     @property
     def group(self) -> str:
@@ -309,7 +314,7 @@ def objection(verdicts: Iterable[Verdict]) -> Violation | None:
 def verdict(rule: Rule, subject: object) -> Verdict:
     """One rule's verdict on one subject."""
     findings = list(rule.check(subject))
-    violations = tuple(
-        Violation(rule, f.pointer, f.problem, f.facts) for f in findings if f.problem is not None
-    )
-    return Verdict(rule, len(findings), violations)
+    if not findings:
+        return rule.silence
+    violations = [Violation(rule, f.pointer, f.problem, f.facts) for f in findings if f.problem is not None]
+    return Verdict(rule, len(findings), tuple(violations))

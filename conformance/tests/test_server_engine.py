@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ellmer_conformance.script import Answer, Call, Say, Script, Sees, Think
+from ellmer_conformance.server.dialects import pretty
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http import HttpRequest
 from ellmer_conformance.server.journal import Journal
@@ -87,3 +88,10 @@ def test_the_journal_keeps_the_last(journal, kept):
     entries = list(journal.of("any"))
     assert len(entries) == kept
     assert entries[-1].exchange.response.body != entries[0].exchange.response.body or kept == 1
+
+
+@settings(deadline=None)
+@given(VALUES)
+def test_json_over_many_lines_is_that_of_python(value):
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    assert pretty(value) == text.encode("utf-8", "backslashreplace")

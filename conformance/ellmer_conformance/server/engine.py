@@ -176,7 +176,7 @@ def judged(
     """The same for the same request: clients repeat themselves."""
     wire, vendor = service
     request = wires.request(method, url, dict(headers), body, vendor)
-    return request, tuple(verdict(rule, request) for rule in rules(wire, vendor, request.model))
+    return request, tuple([verdict(rule, request) for rule in rules(wire, vendor, request.model)])
 
 
 def keyless(wire: str, refusal: Refusal) -> Verdict:

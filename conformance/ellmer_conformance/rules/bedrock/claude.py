@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ...exchange import Json, Request
@@ -119,7 +118,7 @@ def _handed_over(check: Check) -> Check:
     def handed_over(request: Request) -> Iterator[Finding]:
         translated, places = translation(request)
         for finding in check(translated):
-            yield replace(finding, pointer=led_back(finding.pointer, places))
+            yield finding._replace(pointer=led_back(finding.pointer, places))
 
     handed_over.__doc__ = check.__doc__
     return handed_over

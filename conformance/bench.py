@@ -1,0 +1,204 @@
+"""Measures the strict server against aimock, in one run, and prints one table.
+
+`python conformance/bench.py [--quick] [--aimock FOLDER]`. FOLDER is where `npm install @copilotkit/aimock` was run:
+by default the working directory. Each server, and the client that loads them, is a process of its own; the rounds
+alternate, and the medians are compared. All rules are applied and the journal is kept. Equal requests are those of
+a test that is run again: the strict server remembers its verdict on them. Exit code 1 if a target is missed;
+without aimock only the streams have one.
+"""
+
+# ruff: noqa: S603, T201 - it runs the servers and itself, and prints
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from math import inf
+from pathlib import Path
+from selectors import EVENT_READ, BaseSelector, DefaultSelector
+from statistics import median
+from typing import cast
+
+TARGET = 2.0  # times the requests per second of aimock, where the requests are equal
+REQUESTS, CONNECTIONS, STREAMS = 5000, 16, 200
+TEXT = "Hello! Your request is legal, and this is the answer to it."  # what the strict server says to anybody
+PATH = "/v1/chat/completions"
+STRICT = f"""
+import sys
+from ellmer_conformance.script import Answer, Delivery, Say, Script
+from ellmer_conformance.server import StrictServer
+slow = Script((Delivery(Answer((Say({TEXT!r}),)), delay=0.05),))
+StrictServer({{"slow": slow}}, port=int(sys.argv[1])).serve_forever(lambda: None)
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the table; gives the exit code."""
+    if arguments[:1] == ["load"]:
+        print(load(*map(int, arguments[1:])))
+        return 0
+    rounds = 3 if "--quick" in arguments else 9
+    folder = Path(arguments[arguments.index("--aimock") + 1] if "--aimock" in arguments else ".")
+    with ExitStack() as stack:
+        ours = stack.enter_context(running([sys.executable, "-c", STRICT]))
+        ended = streams(ours)
+        print(f"{ended} of {STREAMS} streams that were open at once came to their end")
+        theirs = stack.enter_context(mocking(folder))
+        print(f"{'requests a second':<20}{'strict':>10}" + (f"{'aimock':>10}{'ratio':>9}" if theirs else ""))
+        ratio = compared("equal", ours, theirs, rounds, step=0)
+        compared("all different", ours, theirs, rounds, step=1)
+        if theirs:
+            print(f"the target is {TARGET:g}x for equal ones: {'ok' if ratio >= TARGET else 'MISSED'}")
+    return 0 if ratio >= TARGET and ended == STREAMS else 1
+
+
+# servers --------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def running(command: list[str]) -> Iterator[int]:
+    """Runs a server whose last argument is its port, and gives the port when it listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    process = subprocess.Popen([*command, str(port)], stdout=subprocess.DEVNULL)
+    try:
+        connect(port, patience=30).close()
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def mocking(folder: Path) -> Iterator[int | None]:
+    """Runs aimock with one fixture that answers as the strict server does; None where it is not installed."""
+    script = folder / "node_modules/@copilotkit/aimock/dist/cli.js"
+    node = shutil.which("node")
+    if not node or not script.is_file():
+        print(f"aimock is not measured: there is {f'no {script}' if node else 'no node'}")
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as fixtures:
+        fixture = {"match": {"userMessage": "Hello"}, "response": {"content": TEXT}}
+        Path(fixtures, "hello.json").write_text(json.dumps({"fixtures": [fixture]}))
+        command = [node, str(script), "--log-level", "silent", "--fixtures", fixtures, "--port"]
+        with running(command) as port:
+            yield port
+
+
+def connect(port: int, *, patience: float = 1) -> socket.socket:
+    """A connection; waits for a server that is about to start."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=30)
+        except ConnectionRefusedError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+# the client -----------------------------------------------------------------------------------------------
+
+
+def compared(what: str, ours: int, theirs: int | None, rounds: int, *, step: int) -> float:
+    """Loads both servers in turn, prints their medians and gives the ratio: infinite, where one is alone."""
+    rates: dict[int, list[float]] = {port: [] for port in (theirs, ours) if port}
+    for turn in range(rounds + 1):
+        for port, found in rates.items():
+            command = [sys.executable, __file__, "load", str(port), str(turn * REQUESTS * step), str(step)]
+            found.append(float(subprocess.run(command, check=True, capture_output=True).stdout))
+    mine, other = (
+        median(rates[port][1:]) if port else 0 for port in (ours, theirs)
+    )  # the first is to warm up
+    ratio = mine / other if other else inf
+    print(f"{what:<20}{mine:>10,.0f}" + (f"{other:>10,.0f}{ratio:>8.2f}x" if other else ""))
+    return ratio
+
+
+def load(port: int, first: int, step: int) -> float:
+    """Sends requests over a few connections, one after another on each; gives the requests a second."""
+    requests = iter([request(PATH, f"Hello, this is number {first + i * step}.") for i in range(REQUESTS)])
+    connections = [connect(port) for _ in range(CONNECTIONS)]
+    received = dict.fromkeys(connections, b"")
+    start = time.perf_counter()
+    with DefaultSelector() as selector:
+        for connection in connections:
+            selector.register(connection, EVENT_READ)
+            connection.sendall(next(requests))
+        while selector.get_map():
+            for key, _ in selector.select():
+                exchange(selector, cast("socket.socket", key.fileobj), received, requests)
+    return REQUESTS / (time.perf_counter() - start)
+
+
+def exchange(
+    selector: BaseSelector,
+    connection: socket.socket,
+    received: dict[socket.socket, bytes],
+    requests: Iterator[bytes],
+) -> None:
+    """Reads what came; after a whole response it sends the next request, or the connection is done."""
+    received[connection] += connection.recv(65536)
+    if not whole(received[connection]):
+        return
+    received[connection] = b""
+    if following := next(requests, None):
+        connection.sendall(following)
+    else:
+        selector.unregister(connection)
+
+
+def request(path: str, text: str, *, stream: bool = False) -> bytes:
+    """An HTTP request for a simple completion."""
+    asked = {"model": "gpt-4.1", "messages": [{"role": "user", "content": text}], "stream": stream}
+    body = json.dumps(asked).encode()
+    lines = (
+        f"POST {path} HTTP/1.1",
+        "host: 127.0.0.1",
+        "accept: application/json",
+        "content-type: application/json",
+        "authorization: Bearer any-key",
+        "user-agent: bench",
+        f"content-length: {len(body)}",
+    )
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def whole(response: bytes) -> bool:
+    """Whether all of a response is here. It must be a completion."""
+    head, end, body = response.partition(b"\r\n\r\n")
+    if not end:
+        return False
+    if not head.startswith(b"HTTP/1.1 200 "):
+        raise ValueError(f"the server said {response!r}")
+    head = head.lower()
+    if b"chunked" in head:
+        return body.endswith(b"\r\n0\r\n\r\n")
+    return len(body) >= int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+
+
+def streams(port: int) -> int:
+    """Opens streams all at once, and only then reads them; how many came to their end."""
+    connections = [connect(port) for _ in range(STREAMS)]
+    for number, connection in enumerate(connections):
+        connection.sendall(request(f"/c/slow/{number}{PATH}", TEXT, stream=True))
+    return sum(b"data: [DONE]\n\n" in read(connection) for connection in connections)
+
+
+def read(connection: socket.socket) -> bytes:
+    """A whole response."""
+    received = b""
+    while not whole(received):
+        received += connection.recv(65536)
+    return received
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
