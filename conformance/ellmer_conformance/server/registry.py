@@ -1,40 +1,36 @@
-"""Which dialect speaks for a vendor."""
+"""Which dialect speaks for a vendor: each module of `dialects/` has one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ..wires import MODULES
+from . import dialects
 from .dialects import Dialect, Ticket
-from .dialects.anthropic import Anthropic
-from .dialects.bedrock import Bedrock
-from .dialects.cohere import Cohere
-from .dialects.deepseek import DeepSeek
-from .dialects.gemini import Gemini
-from .dialects.mistral import Mistral
-from .dialects.ollama import Ollama
+from .dialects.compatible import Compatible
 from .dialects.openai_chat import OpenAIChat
-from .dialects.openai_responses import OpenAIResponses
-from .dialects.vertex import Vertex
 
 __all__ = ["DIALECTS", "dialect_of"]
 
-_OWN: tuple[type[Dialect], ...] = (
-    OpenAIChat,
-    OpenAIResponses,
-    Anthropic,
-    Gemini,
-    Bedrock,
-    Ollama,
-    Mistral,
-    Cohere,
-)
-_OTHERS: tuple[type[Dialect], ...] = (DeepSeek, Vertex)
 
-#: By wire format and vendor; the format's own author first.
-DIALECTS = {(dialect.wire, dialect.vendor): dialect for dialect in (*_OWN, *_OTHERS)}
-_BY_WIRE = {dialect.wire: dialect for dialect in _OWN}
+def _found() -> Iterator[type[Dialect]]:
+    for module in iter_modules(dialects.__path__):
+        name = f"{dialects.__name__}.{module.name}"
+        for each in vars(import_module(name)).values() if not module.name.startswith("_") else ():
+            if isinstance(each, type) and issubclass(each, Dialect) and each.__module__ == name:
+                yield each
+
+
+#: By wire format and vendor.
+DIALECTS = {(dialect.wire, dialect.vendor): dialect for dialect in _found()}
 
 
 def dialect_of(ticket: Ticket) -> Dialect:
-    """The vendor's dialect, else the format's author's; where nobody is known, OpenAI's."""
-    request = ticket.request
-    made = DIALECTS.get((request.wire, request.vendor)) or _BY_WIRE.get(request.wire) or _OWN[0]
-    return made(ticket)
+    """The vendor's dialect; of one that has none, that of the format's author, or of those who copy OpenAI's.
+    Where the format is not known, OpenAI's."""
+    wire, vendor = ticket.request.wire, ticket.request.vendor
+    author = MODULES[wire].VENDOR if wire in MODULES else ""
+    copied = Compatible if vendor and wire == Compatible.wire else DIALECTS.get((wire, author), OpenAIChat)
+    return DIALECTS.get((wire, vendor), copied)(ticket)

@@ -1,0 +1,56 @@
+"""Azure OpenAI: OpenAI's own, with what the content filter says of the prompt first, and of each piece after it.
+
+https://learn.microsoft.com/azure/ai-foundry/openai/reference; order and names as recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer
+from ..reply import Headers
+from . import FailureKind, Frame, compact, sse
+from .openai_chat import OpenAIChat
+
+__all__ = ["Azure"]
+
+_HARMS = ("hate", "self_harm", "sexual", "violence")
+_SAFE = {harm: {"filtered": False, "severity": "safe"} for harm in _HARMS}
+_PROMPT = [{"prompt_index": 0, "content_filter_results": _SAFE}]
+
+
+class Azure(OpenAIChat):
+    """A resource at openai.azure.com."""
+
+    vendor: ClassVar[str] = "azure"
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        **OpenAIChat.failures,
+        "rate-limit": Refusal(
+            "Your requests to example-model have exceeded rate limit.", 429, code="RateLimitReached"
+        ),
+    }
+    retry: ClassVar[Mapping[FailureKind, Headers]] = {
+        "rate-limit": (("retry-after", "1"), ("retry-after-ms", "1000"))
+    }
+
+    def completion(self, answer: Answer) -> Json:
+        completion = super().completion(answer)
+        completion["choices"][0]["content_filter_results"] = _SAFE
+        return completion | {"prompt_filter_results": _PROMPT}
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        nobody = {"choices": [], "created": 0, "id": "", "model": "", "object": ""}
+        yield Frame("open", sse(compact(nobody | {"prompt_filter_results": _PROMPT})))
+        yield from super().frames(answer)
+
+    def chunk(self, delta: Json, finish: str | None = None) -> bytes:
+        results = _SAFE if delta.get("content") else {}
+        choice = {"content_filter_results": results, "delta": delta, "finish_reason": finish, "index": 0}
+        usage = {"usage": None} if self.options.get("include_usage") else {}
+        return self.event({"choices": [choice | self.unless_reasoning(logprobs=None)], **usage})
+
+    def headers(self, *, stream: bool) -> Headers:
+        return (("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),)

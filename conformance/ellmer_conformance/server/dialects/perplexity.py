@@ -1,0 +1,67 @@
+"""Perplexity: CRLF, no `[DONE]`, and in each chunk all there is so far: text, counts and sources.
+
+https://docs.perplexity.ai/api-reference/chat-completions-post; as recorded (66 streams, none with a `[DONE]`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from ...exchange import Json
+from ...rule import Refusal
+from ...script import Answer, Say
+from ..reply import Headers
+from . import FailureKind, Frame, compact, reason, utf8, words
+from ._openai import fields
+from .compatible import Compatible
+
+__all__ = ["Perplexity"]
+
+_SOURCES = {"citations": ["https://example.com/a"], "search_results": [{"url": "https://example.com/a"}]}
+
+
+class Perplexity(Compatible):
+    """api.perplexity.ai."""
+
+    vendor: ClassVar[str] = "perplexity"
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        **Compatible.failures,
+        "rate-limit": Refusal("Request rate limit exceeded.", 429, "requests_rate_limit_exceeded"),
+    }
+
+    def completion(self, answer: Answer) -> Json:
+        return super().completion(answer) | _SOURCES
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        pieces = [piece for part in answer.parts if isinstance(part, Say) for piece in words(part)]
+        usage = self.usage(answer.usage)
+        for place, piece in enumerate(pieces):
+            yield Frame("text", self.cumulative(piece, "".join(pieces[: place + 1]), usage))
+        yield Frame("end", self.cumulative("", "".join(pieces), usage, self.stops[reason(answer)]))
+
+    def cumulative(self, piece: str, text: str, usage: Json, finish: str | None = None) -> bytes:
+        """A chunk: what is new, and what there is."""
+        choice = {
+            "index": 0,
+            "delta": {"role": "assistant", "content": piece},
+            "finish_reason": finish,
+            "message": {"role": "assistant", "content": text},
+        }
+        return self.event({"choices": [choice], "usage": usage, **_SOURCES})
+
+    def event(self, rest: Json) -> bytes:
+        return utf8(f"data: {compact(self.chunk_head | rest)}\r\n\r\n")
+
+    @property
+    def id(self) -> str:
+        return self.ticket.uuid("completion")
+
+    def headers(self, *, stream: bool) -> Headers:
+        return (("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),)
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
+        """UNVERIFIED: nobody recorded one. The form is that of its error bodies."""
+        yield utf8(f"data: {compact({'error': fields(self.failures[kind])})}\r\n\r\n")
