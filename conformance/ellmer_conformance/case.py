@@ -41,8 +41,9 @@ def ask(*parts: Part | str, text: str = "", outcome: Outcome = "answered") -> As
 class Case:
     """One scenario.
 
-    `needs` names the `Capabilities` it rests on. `streamed_apart` says that its transcript differs between
-    streamed and not (a cut stream keeps what was received). `inexpressible` gives a reason per wire format
+    `needs` names the `Capabilities` it rests on (`tools` among them, where it has some). `everywhere` says that it
+    is played at every vendor, and not only where its wire format is at home. `streamed_apart` says that its
+    transcript differs between streamed and not (a cut stream keeps what was received). `inexpressible` gives a reason per wire format
     that cannot say it.
     """
 
@@ -52,6 +53,7 @@ class Case:
     system: str | None = None
     history: Sequence[Turn] = ()
     needs: frozenset[str] = frozenset()
+    everywhere: bool = False
     streamed_apart: bool = False
     inexpressible: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
@@ -72,5 +74,7 @@ def case(build: Callable[[], Case]) -> Callable[[], Case]:
     """Registers a case: the function's name is the case's, its docstring the title, its module the area."""
     title = " ".join((build.__doc__ or "").split())
     area = build.__module__.rpartition(".")[2]
-    CASES[build.__name__] = replace(build(), name=build.__name__, title=title, area=area)
+    made = build()
+    needs = made.needs | {"tools"} if made.tools else made.needs
+    CASES[build.__name__] = replace(made, name=build.__name__, title=title, area=area, needs=needs)
     return build

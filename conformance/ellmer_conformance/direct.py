@@ -13,11 +13,11 @@ from copy import deepcopy
 from dataclasses import replace
 from itertools import count
 
-from .adapters import Adapter, Endpoint
+from .adapters import Adapter, Endpoint, Place
 from .canary import planted
 from .case import Case, Mode
 from .egress import watching
-from .endpoints import WHERE, endpoint
+from .endpoints import endpoint, place_of
 from .exchange import Exchange
 from .neutral import Tool, Turn
 from .run import Run, Trouble
@@ -36,13 +36,12 @@ _numbers = count(1)
 class Conversation:
     """One case on the server: where to talk to, and what was said there."""
 
-    def __init__(self, server: StrictServer, wire: str, vendor: str, case: Case) -> None:
+    def __init__(self, server: StrictServer, place: Place, wire: str, vendor: str, case: Case) -> None:
         self.server, self.wire, self.vendor, self.case = server, wire, vendor, case
-        place = WHERE[wire, vendor]
-        host = "" if vendor == MODULES[wire].VENDOR else f"@{place.host}"
-        self.nonce = f"{next(_numbers)}{host}"
+        self.place = place
+        self.nonce = f"{next(_numbers)}{'' if vendor == MODULES[wire].VENDOR else f'@{vendor}'}"
         url = server.url(case.name, self.nonce) + place.path
-        self.endpoint: Endpoint = replace(endpoint(wire, vendor), base_url=url)
+        self.endpoint: Endpoint = replace(endpoint(place, wire, vendor), base_url=url)
 
     @property
     def exchanges(self) -> list[Exchange]:
@@ -63,7 +62,8 @@ def play_direct(
 ) -> Run:
     """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
     try:
-        return _play(adapter, Conversation(server, wire, vendor, case), mode)
+        place = place_of(adapter, wire, vendor)
+        return _play(adapter, Conversation(server, place, wire, vendor, case), mode)
     except NotTestable as error:
         trouble = Trouble(str(error), ours=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
@@ -77,7 +77,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
     show = Show(case, mode)
     given = deepcopy(case.history), [replace(t, parameters=deepcopy(t.parameters)) for t in show.tools]
     with ExitStack() as stack:
-        stack.enter_context(planted(WHERE[wire, vendor].key_vars))
+        stack.enter_context(planted(conversation.place.key_vars))
         elsewhere = stack.enter_context(watching(conversation.server.port))
         with faults("session"):
             session = adapter.session(

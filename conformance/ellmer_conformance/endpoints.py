@@ -1,43 +1,18 @@
 """Where each wire format is spoken: the vendor's real base URL, a model, and the variable that holds a key.
 
-Cassettes always hold these URLs, whether they were recorded live or from the strict server.
+`WHERE` has those with whom a format is at home: every case is played there. An adapter may bring more vendors, with
+their places. Cassettes always hold these URLs, whether they were recorded live or from the strict server.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from .adapters import Endpoint
+from .adapters import Adapter, Endpoint, Place
 from .canary import CANARY
 
-__all__ = ["CANARY", "WHERE", "Place", "endpoint", "live_key"]
-
-
-@dataclass(frozen=True)
-class Place:
-    """One vendor, as far as the suite must know it."""
-
-    base_url: str
-    model: str
-    key_vars: tuple[str, ...]
-
-    @property
-    def origin(self) -> str:
-        """Scheme and host: what the harness routes to the strict server."""
-        return self.base_url.removesuffix(self.path)
-
-    @property
-    def path(self) -> str:
-        """What the base URL adds to it: `/v1`, or nothing."""
-        return urlsplit(self.base_url).path
-
-    @property
-    def host(self) -> str:
-        """`api.openai.com`."""
-        return urlsplit(self.base_url).netloc
+__all__ = ["CANARY", "WHERE", "endpoint", "live_key", "place_of"]
 
 
 WHERE: Mapping[tuple[str, str], Place] = {
@@ -67,13 +42,23 @@ WHERE: Mapping[tuple[str, str], Place] = {
 }
 
 
-def live_key(wire: str, vendor: str) -> str | None:
+def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:
+    """Where a vendor is: the suite's own word, or else the adapter's. Raises LookupError where neither knows."""
+    places: Mapping[tuple[str, str], Place] = {**getattr(adapter, "places", {}), **WHERE}
+    if (wire, vendor) not in places:
+        raise LookupError(
+            f"{adapter.name} speaks {wire} at {vendor!r}, and nobody says where that is: give the adapter "
+            "`places`, a mapping of (wire, vendor) to `ellmer_conformance.adapters.Place`."
+        )
+    return places[wire, vendor]
+
+
+def live_key(place: Place) -> str | None:
     """The real key from the environment, if there is one."""
-    return next((os.environ[v] for v in WHERE[wire, vendor].key_vars if os.environ.get(v)), None)
+    return next((os.environ[v] for v in place.key_vars if os.environ.get(v)), None)
 
 
-def endpoint(wire: str, vendor: str, *, live: bool = False) -> Endpoint:
+def endpoint(place: Place, wire: str, vendor: str, *, live: bool = False) -> Endpoint:
     """What a session is given; with the canary for a key unless the recording is live."""
-    place = WHERE[wire, vendor]
-    key = live_key(wire, vendor) if live else None
+    key = live_key(place) if live else None
     return Endpoint(wire, vendor, place.base_url, key or CANARY, place.model)

@@ -31,7 +31,7 @@ from ellmer_harness import Exchange as Taped
 from . import rules, wires
 from .adapters import Adapter, Session
 from .case import Case, Mode
-from .endpoints import WHERE, endpoint, live_key
+from .endpoints import endpoint, live_key, place_of
 from .exchange import Exchange, Request, Response
 from .neutral import Reply, Tool
 from .rule import Verdict, verdict
@@ -77,21 +77,22 @@ def play(
 
     Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
     """
-    live = record and live_key(wire, vendor) is not None
+    place = place_of(adapter, wire, vendor)
+    live = record and live_key(place) is not None
     where = cassette_path(wire, vendor, case, mode)
     refused = declared_refusals(adapter, wire, vendor, case)
     tape = use_cassette(
         cassettes / where,
         mode="rewrite" if record else "replay",
         blobs=cassettes / "blobs",
-        routes={WHERE[wire, vendor].origin: server(case.name)} if server and not live else None,
+        routes={place.origin: f"{server(case.name)}@{vendor}"} if server and not live else None,
         recorded_from="live" if live else "strict-server",
         judge=lambda sent: [*_complaints(wire, vendor, sent)],
         allow_idle=bool(refused),  # a refusal may come before any request
         rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.name}",
     )
     show = Show(case, mode)
-    where_to = endpoint(wire, vendor, live=live)
+    where_to = endpoint(place, wire, vendor, live=live)
     with faults("session"):
         session = adapter.session(where_to, system=case.system, tools=show.tools, history=case.history)
     taped = show.perform(session, tape)

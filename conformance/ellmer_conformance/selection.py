@@ -14,7 +14,7 @@ from .adapters import Adapter, Capabilities
 from .case import MODES, Case, Mode
 from .cases import all_cases
 from .driver import Driver
-from .endpoints import WHERE, live_key
+from .endpoints import WHERE, live_key, place_of
 
 __all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpressible", "plays_of", "select"]
 
@@ -122,11 +122,18 @@ def _plays(
     places = [(wire, vendor) for wire, vendors in adapter.wires.items() for vendor in vendors]
     for wire, vendor in places:
         modes = _modes(adapter.capabilities(wire, vendor), record=record)
-        for case in all_cases().values():
-            for mode in modes if wire not in case.inexpressible else ():
+        for case in _cases(wire, vendor):
+            for mode in modes:
                 place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
                 if all(_matches(place[name], globs) for name, globs in wanted.items()):
                     yield Play(adapter, wire, vendor, case, mode, asked == OURS, asked)
+
+
+def _cases(wire: str, vendor: str) -> Iterator[Case]:
+    """What is played there: all that the format can say, where it is at home; elsewhere what is played everywhere."""
+    for case in all_cases().values():
+        if wire not in case.inexpressible and (case.everywhere or (wire, vendor) in WHERE):
+            yield case
 
 
 def _matches(value: str, globs: Sequence[str]) -> bool:
@@ -155,10 +162,11 @@ def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapt
 
 
 def _check_keys(plays: Sequence[Play]) -> None:
-    for wire, vendor in dict.fromkeys((play.wire, play.vendor) for play in plays):
-        if live_key(wire, vendor) is None:
-            variables = " or ".join(WHERE[wire, vendor].key_vars)
+    for play in plays:
+        place = place_of(play.adapter, play.wire, play.vendor)
+        if live_key(place) is None:
+            variables = " or ".join(place.key_vars)
             raise UnknownChoice(
-                f"no key to record {wire} at {vendor} live: set {variables}, or leave --live away to record "
-                "from the strict server."
+                f"no key to record {play.wire} at {play.vendor} live: set {variables}, or leave --live away to "
+                "record from the strict server."
             )

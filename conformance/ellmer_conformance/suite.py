@@ -76,6 +76,7 @@ def _difference(run: Run, scene: Play, frozen: SnapshotAssertion) -> str | None:
     if not scene.frozen or not run.transcript or run.recorded_from == "live":
         return None
     name = run.case.name + (".refused" if run.refused else "")
+    name += ".tools" if "tools" in run.refused else ""
     name += ".stream" if run.case.streamed_apart and "stream" in run.mode else ""
     assertion = frozen(name=name)
     if normalised(run.transcript) + "\n" == assertion:

@@ -12,7 +12,7 @@ import re
 __all__ = ["normalised"]
 
 _REQUEST = re.compile(r"\[tool (?:request|result ) \(([^)\n]+)\)\]")
-_HEADER = re.compile(r"^<Chat \S+ (turns=\d+ tokens=\S+?)(?: \$[\d.]+)?>", re.MULTILINE)
+_HEADER = re.compile(r"^<Chat .+? (turns=\d+ tokens=\S+?)(?: \$[\d.]+)?>", re.MULTILINE)
 
 
 def normalised(transcript: str) -> str:

@@ -396,7 +396,7 @@ def test_a_conversation_is_reproduced_with_the_adapter(report, tmp_path):
 def test_curl_is_one_command(report):
     text = as_curl(report, row_of(report, BROKEN))
 
-    assert "curl -sS -i http://127.0.0.1:8087/c/any/1@api.openai.com/v1/chat/completions" in text.replace(
+    assert "curl -sS -i http://127.0.0.1:8087/c/any/1@openai/v1/chat/completions" in text.replace(
         "'", ""
     )
     assert "conformance serve --port 8087" in text

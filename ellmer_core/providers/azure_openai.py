@@ -22,6 +22,7 @@ class AzureOpenAI(OpenAIChat):
     models_path: ClassVar[str] = ""
     key_vars: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, thinking=False)
+    example_url: ClassVar[str] = "https://example.openai.azure.com/openai/v1"
 
     base_url: str = ""
     api_version: str = ""

@@ -22,6 +22,7 @@ class Cloudflare(ChatCompletions):
     models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
     key_vars: ClassVar[tuple[str, ...]] = ("CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY")
+    example_url: ClassVar[str] = "https://api.cloudflare.com/client/v4/accounts/example/ai/v1"
 
     base_url: str = ""
 

@@ -21,6 +21,7 @@ class Databricks(ChatCompletions):
     models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "databricks-claude-sonnet-4-5"
     key_vars: ClassVar[tuple[str, ...]] = ("DATABRICKS_TOKEN",)
+    example_url: ClassVar[str] = "https://example.cloud.databricks.com/serving-endpoints"
 
     base_url: str = ""
 

@@ -24,6 +24,10 @@ class GoogleVertex(Gemini):
 
     vendor: ClassVar[str] = "Google/Vertex"
     default_model: ClassVar[str] = "gemini-3.5-flash"
+    example_url: ClassVar[str] = (
+        "https://us-central1-aiplatform.googleapis.com/v1beta1/projects/example-project/locations/us-central1"
+        "/publishers/google"
+    )
 
     base_url: str = ""
     bearer: bool = True

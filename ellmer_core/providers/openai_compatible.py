@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 from .._chat import Chat
 from .._vendors import Options, construct
@@ -15,6 +15,8 @@ __all__ = ["OpenAICompatible", "chat_openai_compatible"]
 @dataclass(frozen=True)
 class OpenAICompatible(OpenAIChat):
     """A server of somebody's. It gets a key only if one is given: no variable of another vendor is read."""
+
+    example_url: ClassVar[str] = "http://localhost:8080/v1"
 
     base_url: str = ""
 

@@ -23,6 +23,7 @@ class Snowflake(ChatCompletions):
     default_model: ClassVar[str] = "claude-sonnet-4-5"
     key_vars: ClassVar[tuple[str, ...]] = ("SNOWFLAKE_PAT", "SNOWFLAKE_TOKEN")
     param_names: ClassVar[Mapping[str, str]] = OpenAIChat.param_names
+    example_url: ClassVar[str] = "https://example.snowflakecomputing.com/api/v2/cortex/v1"
 
     base_url: str = ""
 

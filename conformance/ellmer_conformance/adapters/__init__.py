@@ -9,11 +9,31 @@ from __future__ import annotations
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
+from urllib.parse import urlsplit
 
 from ..case import MODES, Mode
 from ..neutral import Part, Reply, Tool, Turn
 
-__all__ = ["Adapter", "Capabilities", "Endpoint", "Session"]
+__all__ = ["Adapter", "Capabilities", "Endpoint", "Place", "Session"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a vendor is: its real base URL, a model, and the variables that may hold a key."""
+
+    base_url: str
+    model: str
+    key_vars: tuple[str, ...]
+
+    @property
+    def origin(self) -> str:
+        """Scheme and host: what the harness routes to the strict server."""
+        return self.base_url.removesuffix(self.path)
+
+    @property
+    def path(self) -> str:
+        """What the base URL adds to it: `/v1`, or nothing."""
+        return urlsplit(self.base_url).path
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,7 @@ class Capabilities:
     """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested."""
 
     modes: Collection[Mode] = MODES
+    tools: Literal["native", "refused"] = "native"
     image_in_user: Literal["native", "refused"] = "native"
     pdf_in_user: Literal["native", "refused"] = "native"
     image_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
@@ -65,7 +86,11 @@ class Session(Protocol):
 
 @runtime_checkable
 class Adapter(Protocol):
-    """A library under test. `wires` maps each wire format it speaks to the vendors it speaks it with."""
+    """A library under test. `wires` maps each wire format it speaks to the vendors it speaks it with.
+
+    A vendor that the suite does not know needs a `Place`, in a further attribute `places`, a mapping of
+    `(wire, vendor)`; of the cases, those are played there that are played everywhere.
+    """
 
     name: str
     wires: Mapping[str, Sequence[str]]

@@ -1,53 +1,121 @@
-"""ellmer_core under test, through its public API, as any outside library would be."""
+"""ellmer_core under test, through its public API, as any outside library would be.
+
+Every vendor is found as its users find it, by its module or its entry point, and says itself where it is and what it
+takes: a new one is under test with its file alone.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
 from typing import Any
+from urllib.parse import urlsplit
 
 import ellmer_core as ec
+from ellmer_core import providers
+from ellmer_core.wire import Wire
 
+from ..endpoints import WHERE
 from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
-from . import Capabilities, Endpoint
+from ..wires import vendor_of
+from . import Capabilities, Endpoint, Place
 
-__all__ = ["EllmerCore", "Session", "adapter"]
+__all__ = ["EllmerCore", "Session", "Vendor", "adapter", "vendors"]
 
-_CONSTRUCTORS: Mapping[tuple[str, str], str] = {
-    ("openai-chat", "openai"): "chat_openai_completions",
-    ("openai-chat", "deepseek"): "chat_deepseek",
-    ("openai-responses", "openai"): "chat_openai",
-    ("anthropic", "anthropic"): "chat_anthropic",
-    ("gemini", "google"): "chat_google_gemini",
-    ("bedrock", "bedrock"): "chat_aws_bedrock",
-    ("ollama", "ollama"): "chat_ollama",
-    ("mistral", "mistral"): "chat_mistral",
-    ("cohere", "cohere"): "chat_cohere",
-}
 _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "content_filter": "filter"}
-_NO_PDF = Capabilities(pdf_in_user="refused", pdf_in_tool_result="refused")
-_TEXT_ONLY = replace(_NO_PDF, image_in_user="refused", image_in_tool_result="refused")
-_CAPABILITIES: Mapping[tuple[str, str], Capabilities] = {
-    ("openai-chat", "deepseek"): _TEXT_ONLY,
-    ("ollama", "ollama"): _NO_PDF,
-    ("cohere", "cohere"): _TEXT_ONLY,  # the models that see use no tools
-}
+_IMAGE = ec.ContentImageInline("image/png", "")
+_PDF = ec.ContentPDF("application/pdf", "", "a.pdf")
+_ANY_MODEL = "example-model"  # where the vendor has no model of its own
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """One vendor of ellmer_core: the name of its constructor is `chat_<name>`."""
+
+    name: str
+    construct: Callable[..., ec.Chat]
+    wire: type[Wire]
+
+    @property
+    def url(self) -> str:
+        """Its base URL; where each account has its own, what one looks like."""
+        return self.wire.base_url or self.wire.example_url
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Wire format and vendor in the suite's words; its own name where the suite has none for its host."""
+        host = urlsplit(self.url).netloc
+        known = vendor_of(host)
+        return self.wire.name, self.name if known == host.partition(":")[0] else known
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        suites = WHERE.get(self.key)
+        return suites or Place(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it declares, for the model that is played."""
+        wire = self.wire(model=self.place.model)
+        images, pdfs = wire.refuses(_IMAGE), wire.refuses(_PDF)
+        return Capabilities(
+            tools="native" if wire.supports.tools else "refused",
+            image_in_user="refused" if images else "native",
+            image_in_tool_result="refused" if images else "pointer",
+            pdf_in_user="refused" if pdfs else "native",
+            pdf_in_tool_result="refused" if pdfs else "pointer",
+        )
+
+
+def vendors() -> Iterator[Vendor]:
+    """Every vendor: the modules of `ellmer_core.providers`, and what other packages add to them."""
+    for module in sorted(each.name for each in iter_modules(providers.__path__)):
+        found = import_module(f"{providers.__name__}.{module}")
+        yield from _vendor(module, vars(found).get(f"chat_{module}"))
+    for entry in sorted(entry_points(group="ellmer_core.providers")):
+        yield from _vendor(entry.name, entry.load())
+
+
+def _vendor(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Vendor]:
+    """The vendor, unless there is none in the module (GitHub's was retired, what they share is none)."""
+    if construct:
+        for each in vars(import_module(construct.__module__)).values():
+            if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == construct.__module__:
+                yield Vendor(name, construct, each)
 
 
 class EllmerCore:
     """The adapter."""
 
     name = "ellmer-core"
-    wires: Mapping[str, Sequence[str]] = {
-        wire: [v for w, v in _CONSTRUCTORS if w == wire] for wire, _ in _CONSTRUCTORS
-    }
+
+    @cached_property
+    def vendors(self) -> Mapping[tuple[str, str], Vendor]:
+        """By wire format and vendor, those at whom the formats are at home first."""
+        found = {vendor.key: vendor for vendor in vendors()}
+        return {key: found[key] for key in sorted(found, key=lambda key: [*WHERE, key].index(key))}
+
+    @property
+    def wires(self) -> Mapping[str, Sequence[str]]:
+        """The vendors of each wire format."""
+        return {wire: [v for w, v in self.vendors if w == wire] for wire, _ in self.vendors}
+
+    @property
+    def places(self) -> Mapping[tuple[str, str], Place]:
+        """Where they are."""
+        return {key: vendor.place for key, vendor in self.vendors.items()}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """Everything, but for those who take no PDF, or text only."""
-        return _CAPABILITIES.get((wire, vendor), Capabilities())
+        """What the vendor's module declares."""
+        return self.vendors[wire, vendor].capabilities
 
     def session(
         self,
@@ -58,14 +126,19 @@ class EllmerCore:
         history: Sequence[Turn] = (),
     ) -> Session:
         """A chat with the vendor's own constructor."""
-        construct = getattr(ec, _CONSTRUCTORS[endpoint.wire, endpoint.vendor])
-        chat = construct(
+        vendor = self.vendors[endpoint.wire, endpoint.vendor]
+        key = (
+            {"api_key": endpoint.api_key}
+            if vendor.wire.key_vars
+            else {"credentials": lambda: endpoint.api_key}
+        )
+        chat = vendor.construct(
             system,
             model=endpoint.model,
-            api_key=endpoint.api_key,
             base_url=endpoint.base_url,
             echo="none",
             max_tries=endpoint.max_retries + 1,
+            **key,
             **self.options(),
         )
         chat.register_tools([_tool(tool) for tool in tools])

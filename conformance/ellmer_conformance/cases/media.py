@@ -26,6 +26,7 @@ def image_from_user() -> Case:
     """Text, image, text, image in one user turn: four parts, in that order."""
     parts = (Text("Compare this"), RED, Text("with this."), BLUE)
     return Case(
+        everywhere=True,
         needs=frozenset({"image_in_user"}),
         script=[_sees(*parts, says="Red, then blue.", usage=Usage(320, 7))],
         steps=[ask(*parts, text="Red, then blue.")],
@@ -36,6 +37,7 @@ def image_from_user() -> Case:
 def pdf_from_user() -> Case:
     """A PDF in a user turn arrives as a document with its name."""
     return Case(
+        everywhere=True,
         needs=frozenset({"pdf_in_user"}),
         script=[_sees(REPORT, says="The total is 42 EUR.", usage=Usage(300, 9))],
         steps=[ask("What is the total?", REPORT, text="The total is 42 EUR.")],
@@ -46,6 +48,7 @@ def pdf_from_user() -> Case:
 def tool_returns_image() -> Case:
     """A tool returns an image; the model sees its bytes, now and when the history is replayed."""
     return Case(
+        everywhere=True,
         needs=_IMAGE,
         tools=[returning("draw", "Draws a picture.", lambda: RED)],
         script=[
@@ -92,6 +95,7 @@ def tool_returns_mixed_list() -> Case:
 def tool_returns_pdf() -> Case:
     """A tool returns a PDF."""
     return Case(
+        everywhere=True,
         needs=_PDF,
         tools=[returning("get_report", "Fetches the report.", lambda: REPORT)],
         script=[

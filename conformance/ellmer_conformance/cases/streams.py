@@ -64,6 +64,7 @@ def length_inside_arguments() -> Case:
 def length_inside_text() -> Case:
     """The token limit ends the text: it is handed over, and the stop reason says `length`."""
     return Case(
+        everywhere=True,
         script=[Answer((Say("Once upon a time there was a"),), stop="length", usage=Usage(12, 7)), _AGAIN],
         steps=[
             ask("Tell me a story.", text="Once upon a time there was a"),
@@ -76,6 +77,7 @@ def length_inside_text() -> Case:
 def error_inside_the_answer() -> Case:
     """The provider fails in the middle of an answer: a typed error, not a short answer."""
     return Case(
+        everywhere=True,
         streamed_apart=True,
         script=[Failure("overloaded", after=Answer((Say("One moment"),))), _AGAIN],
         steps=[

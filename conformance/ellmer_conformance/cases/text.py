@@ -10,6 +10,7 @@ from ..script import Answer, Say, Usage
 def plain_text() -> Case:
     """A question, an answer, a second question on the same history."""
     return Case(
+        everywhere=True,
         script=[
             Answer((Say("Bonjour! How can I help?"),), usage=Usage(input=9, output=7)),
             Answer((Say("It means good day."),), usage=Usage(input=27, output=5)),

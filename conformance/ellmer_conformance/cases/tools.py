@@ -19,6 +19,7 @@ def _calls(*cities: str, usage: Usage = Usage(input=40, output=18)) -> Answer:  
 def one_tool() -> Case:
     """One call, one result, one answer."""
     return Case(
+        everywhere=True,
         tools=[weather],
         script=[_calls("Paris"), Answer((Say("It is 21C and sunny in Paris."),), usage=Usage(70, 10))],
         steps=[ask("What's the weather in Paris?", text="It is 21C and sunny in Paris.")],
@@ -56,6 +57,7 @@ def sequential_tools() -> Case:
 def two_parallel_tools() -> Case:
     """Two calls in one answer; both results go back in one round trip, each under its own id."""
     return Case(
+        everywhere=True,
         tools=[weather],
         script=[
             _calls("Paris", "Oslo"),

@@ -16,7 +16,7 @@ from ..adapters import Capabilities, Endpoint
 from ..canary import environment
 from ..case import Case, Mode
 from ..direct import NO_CASSETTE, Conversation
-from ..endpoints import WHERE
+from ..endpoints import WHERE, place_of
 from ..run import Run, ToolRun, Trouble
 from ..server import StrictServer
 from .conversation import as_json
@@ -51,7 +51,7 @@ class Driver:
 
     def play(self, wire: str, vendor: str, case: Case, mode: Mode, *, server: StrictServer) -> Run:
         """One case, one wire format, one mode. Whatever went wrong with the process is the run's trouble."""
-        conversation = Conversation(server, wire, vendor, case)
+        conversation = Conversation(server, place_of(self, wire, vendor), wire, vendor, case)
         lines, trouble = self._perform(conversation, mode)
         run = Run(
             case=case,
@@ -93,10 +93,9 @@ class Driver:
 
 def _environment(conversation: Conversation, mode: Mode, file: Path) -> dict[str, str]:
     endpoint = conversation.endpoint
-    own = WHERE[endpoint.wire, endpoint.vendor].key_vars
     return {
         **os.environ,
-        **environment(own),
+        **environment(conversation.place.key_vars),
         "CONFORMANCE_BASE_URL": endpoint.base_url,
         "CONFORMANCE_API_KEY": endpoint.api_key,
         "CONFORMANCE_CASE": conversation.case.name,

@@ -36,8 +36,12 @@ class Creature(EllmerCore):
 
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
-        cls.wires = {wire: vendors[:1] for wire, vendors in EllmerCore.wires.items() if wire in cls.on}
         setattr(ZOO, cls.name, cls)
+
+    @property
+    def wires(self) -> Mapping[str, Sequence[str]]:
+        """At home with one vendor each."""
+        return {wire: vendors[:1] for wire, vendors in super().wires.items() if wire in self.on}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """What can be said in a blocking call, or a stream."""
