@@ -92,8 +92,11 @@ class Run:
         return [part for a in answers for part in a.parts if isinstance(part, Call)]
 
     def tool_media(self) -> list[Media]:
-        """The images and PDFs that the tools returned, in call order."""
-        return [media for run in self.tool_runs for media in media_of(run.value)]
+        """The images and PDFs that the tools returned, in call order, whichever tool was done first."""
+        called = [(call.name, dict(call.arguments)) for _, calls in self.calls() for call in calls]
+        places = {id(run): _place(called, run) for run in self.tool_runs}
+        runs = sorted(self.tool_runs, key=lambda run: places[id(run)])
+        return [media for run in runs for media in media_of(run.value)]
 
 
 def media_of(value: object) -> list[Media]:

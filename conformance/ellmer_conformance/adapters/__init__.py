@@ -61,6 +61,7 @@ class Capabilities:
     pdf_in_user: Literal["native", "refused"] = "native"
     image_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
     pdf_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
+    dangling_call: Literal["native", "refused"] = "native"  # a history whose calls nobody answered, and the user goes on
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""

@@ -203,6 +203,7 @@ def dangling_call() -> Case:
         ToolCall("call_Rome2", "get_weather", {"city": "Rome"}),
     )
     return Case(
+        needs=frozenset({"dangling_call"}),
         tools=[weather],
         history=[_ASKED, Turn("assistant", calls)],
         script=[Answer((Say("Never mind, then."),), usage=Usage(80, 6))],

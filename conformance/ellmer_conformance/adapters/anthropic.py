@@ -1,0 +1,134 @@
+"""The official `anthropic` SDK, raw: the control for every library that is built on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anthropic
+
+from ..exchange import Json
+from ..neutral import PDF, Image, Part, Text, Tool, Turn
+from . import Capabilities, Endpoint
+from ._sdk import Answered, Said, SDKSession, texts_and_calls
+from ._values import base64_of, media_type, parameters
+
+__all__ = ["Anthropic", "adapter"]
+
+_STOPS = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool", "max_tokens": "length"}
+_MAX_TOKENS = 4096
+
+
+class Anthropic:
+    """The adapter."""
+
+    name = "anthropic"
+    wires: Mapping[str, Sequence[str]] = {"anthropic": ["anthropic"]}
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Media go inside results."""
+        return Capabilities(image_in_tool_result="native", pdf_in_tool_result="native")
+
+    def session(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str | None = None,
+        tools: Sequence[Tool] = (),
+        history: Sequence[Turn] = (),
+    ) -> Session:
+        """A conversation."""
+        return Session(endpoint, system, tools, history)
+
+
+class Session(SDKSession):
+    """Results first, in one user message with what the user says."""
+
+    def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
+        content = [_result(result) for result in results] + [block(part) for part in parts]
+        return [{"role": "user", "content": content}] if content else []
+
+    def assistant(self, parts: Sequence[Part]) -> list[Any]:
+        text, calls = texts_and_calls(parts)
+        blocks: list[Any] = [{"type": "text", "text": text}] if text else []
+        blocks += [
+            {"type": "tool_use", "id": c.id, "name": c.name, "input": dict(c.arguments)} for c in calls
+        ]
+        return [{"role": "assistant", "content": blocks}]
+
+    def ask(self, *, stream: bool) -> Said:
+        with anthropic.Anthropic(**self._options()) as client:
+            if not stream:
+                return _said(client.messages.create(**self._body()))
+            with client.messages.stream(**self._body()) as events:
+                for text in events.text_stream:
+                    self.pieces.append(text)
+                return _said(events.get_final_message())
+
+    async def aask(self, *, stream: bool) -> Said:
+        async with anthropic.AsyncAnthropic(**self._options()) as client:
+            if not stream:
+                return _said(await client.messages.create(**self._body()))
+            async with client.messages.stream(**self._body()) as events:
+                async for text in events.text_stream:
+                    self.pieces.append(text)
+                return _said(await events.get_final_message())
+
+    def _options(self) -> Json:
+        to = self.endpoint
+        url = to.base_url.removesuffix("/v1")  # the SDK adds it
+        return {"base_url": url, "api_key": to.api_key, "auth_token": None, "max_retries": to.max_retries}
+
+    def _body(self) -> Json:
+        tools = [
+            {"name": t.name, "description": t.description, "input_schema": parameters(t)}
+            for t in self.tools.values()
+        ]
+        body: Json = {"model": self.endpoint.model, "max_tokens": _MAX_TOKENS, "messages": self.messages}
+        body |= {"system": self.system} if self.system else {}
+        return body | ({"tools": tools} if tools else {})
+
+
+def _said(message: Any) -> Said:
+    calls = [block for block in message.content if block.type == "tool_use"]
+    return Said(
+        "".join(block.text for block in message.content if block.type == "text"),
+        [{"role": "assistant", "content": [_kept(block) for block in message.content]}],
+        _STOPS.get(message.stop_reason, message.stop_reason),
+        [(block.id, block.name, block.input) for block in calls],
+        {"input": message.usage.input_tokens, "output": message.usage.output_tokens},
+    )
+
+
+def _kept(block: Any) -> Json:
+    """A block as it is sent back."""
+    kept: Json = block.to_dict()
+    return {name: value for name, value in kept.items() if value is not None and name != "parsed_output"}
+
+
+def _result(result: Answered) -> Json:
+    """A tool_result; media inside it."""
+    items = result.value if isinstance(result.value, list) else [result.value]
+    inside = [block(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
+    content = inside if result.media else result.text
+    kept: Json = {"type": "tool_result", "tool_use_id": result.id, "content": content}
+    return kept | ({"is_error": True} if result.failed else {})
+
+
+def block(part: Part) -> Json:
+    """A content block."""
+    match part:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Image(url=url) if url:
+            return {"type": "image", "source": {"type": "url", "url": url}}
+        case Image():
+            source = {"type": "base64", "media_type": media_type(part), "data": base64_of(part)}
+            return {"type": "image", "source": source}
+        case PDF(filename=filename):
+            source = {"type": "base64", "media_type": "application/pdf", "data": base64_of(part)}
+            return {"type": "document", "source": source, "title": filename}
+    raise TypeError(f"{type(part).__name__} has no place in a user message")
+
+
+adapter = Anthropic

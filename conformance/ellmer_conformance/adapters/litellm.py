@@ -1,0 +1,101 @@
+"""litellm under test: `completion()` with OpenAI's messages, whatever the provider. The loop is the bridge's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it downloads prices otherwise, when imported
+
+import litellm
+
+from ..exchange import Json
+from ..neutral import Tool, Turn
+from . import Capabilities, Endpoint
+from ._chat_messages import MediaInResults
+from ._sdk import Said
+
+__all__ = ["LiteLLM", "adapter"]
+
+_MODELS = {
+    "openai-chat": "openai/{}",
+    "openai-responses": "openai/responses/{}",
+    "anthropic": "anthropic/{}",
+    "gemini": "gemini/{}",
+}
+
+
+class LiteLLM:
+    """The adapter."""
+
+    name = "litellm"
+    wires: Mapping[str, Sequence[str]] = {
+        "openai-chat": ["openai"],
+        "openai-responses": ["openai"],
+        "anthropic": ["anthropic"],
+        "gemini": ["google"],
+    }
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Tool messages may hold media."""
+        media = "pointer" if wire == "openai-chat" else "native"
+        return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media)
+
+    def session(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str | None = None,
+        tools: Sequence[Tool] = (),
+        history: Sequence[Turn] = (),
+    ) -> Session:
+        """A conversation."""
+        return Session(endpoint, system, tools, history)
+
+
+class Session(MediaInResults):
+    """Messages, sync and async."""
+
+    def ask(self, *, stream: bool) -> Said:
+        answer = litellm.completion(**self._request(), **(_STREAM if stream else {}))
+        if not stream:
+            return self.said(answer)
+        chunks = []
+        for chunk in answer:
+            self._heard(chunk)
+            chunks.append(chunk)
+        return self.said(litellm.stream_chunk_builder(chunks, messages=self.messages))
+
+    async def aask(self, *, stream: bool) -> Said:
+        answer = await litellm.acompletion(**self._request(), **(_STREAM if stream else {}))
+        if not stream:
+            return self.said(answer)
+        chunks = []
+        async for chunk in answer:
+            self._heard(chunk)
+            chunks.append(chunk)
+        return self.said(litellm.stream_chunk_builder(chunks, messages=self.messages))
+
+    def kept(self, message: Any) -> Any:
+        return message.model_dump()
+
+    def _request(self) -> Json:
+        to = self.endpoint
+        url = to.base_url.removesuffix("/v1") if to.wire == "anthropic" else to.base_url
+        return self.body() | {
+            "model": _MODELS[to.wire].format(to.model),
+            "api_base": url,
+            "api_key": to.api_key,
+            "max_retries": to.max_retries,
+        }
+
+    def _heard(self, chunk: Any) -> None:
+        delta = chunk.choices[0].delta if chunk.choices else None
+        if delta and delta.content:
+            self.pieces.append(delta.content)
+
+
+_STREAM = {"stream": True, "stream_options": {"include_usage": True}}
+
+adapter = LiteLLM

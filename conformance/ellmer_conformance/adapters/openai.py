@@ -1,0 +1,204 @@
+"""The official `openai` SDK, raw: the control for every library that is built on it.
+
+Chat Completions and Responses, streams through the SDK's own helpers (`chat.completions.stream`, `responses.stream`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import openai
+
+from ..exchange import Json
+from ..neutral import PDF, Image, Part, Text, Tool, Turn
+from . import Capabilities, Endpoint, Session
+from ._chat_messages import ChatMessages, json_of
+from ._sdk import Answered, Said, SDKSession, texts_and_calls
+from ._values import data_url, parameters
+
+__all__ = ["OpenAI", "adapter"]
+
+_RESPONSES_STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
+
+
+class OpenAI:
+    """The adapter."""
+
+    name = "openai"
+    wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "openai-responses": ["openai"]}
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Responses takes media inside a result; Chat Completions does not."""
+        media = "native" if wire == "openai-responses" else "pointer"
+        return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media)
+
+    def session(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str | None = None,
+        tools: Sequence[Tool] = (),
+        history: Sequence[Turn] = (),
+    ) -> Session:
+        """A conversation in the endpoint's format."""
+        kind = Responses if endpoint.wire == "openai-responses" else Chat
+        return kind(endpoint, system, tools, history)
+
+
+class _OpenAISession(SDKSession, ABC):
+    def client(self) -> openai.OpenAI:
+        return openai.OpenAI(**self._options())
+
+    def aclient(self) -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(**self._options())
+
+    def _options(self) -> Json:
+        to = self.endpoint
+        return {"base_url": to.base_url, "api_key": to.api_key, "max_retries": to.max_retries}
+
+
+# Chat Completions -------------------------------------------------------------------------------------------
+
+
+class Chat(_OpenAISession, ChatMessages):
+    """Chat Completions."""
+
+    def ask(self, *, stream: bool) -> Said:
+        with self.client() as client:
+            if not stream:
+                return self.said(client.chat.completions.create(**self.body()))
+            with client.chat.completions.stream(**self.body(), **_USAGE) as events:
+                try:
+                    for event in events:
+                        self._heard(event)
+                    return self.said(events.get_final_completion())
+                except openai.LengthFinishReasonError as error:
+                    return self.said(error.completion)
+
+    async def aask(self, *, stream: bool) -> Said:
+        async with self.aclient() as client:
+            if not stream:
+                return self.said(await client.chat.completions.create(**self.body()))
+            async with client.chat.completions.stream(**self.body(), **_USAGE) as events:
+                try:
+                    async for event in events:
+                        self._heard(event)
+                    return self.said(await events.get_final_completion())
+                except openai.LengthFinishReasonError as error:
+                    return self.said(error.completion)
+
+    def _heard(self, event: Any) -> None:
+        if event.type == "content.delta":
+            self.pieces.append(event.delta)
+
+
+_USAGE = {"stream_options": {"include_usage": True}}
+
+
+# Responses --------------------------------------------------------------------------------------------------
+
+
+class Responses(_OpenAISession):
+    """Stateless: items are sent back as they came."""
+
+    def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
+        outputs = [{"type": "function_call_output", "call_id": r.id, "output": _output(r)} for r in results]
+        content = [_input(part) for part in parts]
+        return [*outputs, *([{"role": "user", "content": content}] if content else [])]
+
+    def assistant(self, parts: Sequence[Part]) -> list[Any]:
+        text, calls = texts_and_calls(parts)
+        items: list[Any] = [{"role": "assistant", "content": text}] if text else []
+        return items + [
+            {"type": "function_call", "call_id": c.id, "name": c.name, "arguments": json_of(c.arguments)}
+            for c in calls
+        ]
+
+    def ask(self, *, stream: bool) -> Said:
+        with self.client() as client:
+            if not stream:
+                return self._said(client.responses.create(**self._body()))
+            with client.responses.stream(**self._body()) as events:
+                for event in events:
+                    if event.type == "response.incomplete":  # get_final_response() knows only complete ones
+                        return self._said(event.response)
+                    self._heard(event)
+                return self._said(events.get_final_response())
+
+    async def aask(self, *, stream: bool) -> Said:
+        async with self.aclient() as client:
+            if not stream:
+                return self._said(await client.responses.create(**self._body()))
+            async with client.responses.stream(**self._body()) as events:
+                async for event in events:
+                    if event.type == "response.incomplete":
+                        return self._said(event.response)
+                    self._heard(event)
+                return self._said(await events.get_final_response())
+
+    def _body(self) -> Json:
+        tools = [
+            {"type": "function", "name": t.name, "description": t.description, "parameters": parameters(t)}
+            | {"strict": False}
+            for t in self.tools.values()
+        ]
+        body: Json = {"model": self.endpoint.model, "input": self.messages, "store": False}
+        body |= {"include": ["reasoning.encrypted_content"]}
+        body |= {"instructions": self.system} if self.system else {}
+        return body | ({"tools": tools} if tools else {})
+
+    def _heard(self, event: Any) -> None:
+        if event.type == "response.output_text.delta":
+            self.pieces.append(event.delta)
+
+    def _said(self, response: Any) -> Said:
+        calls = [item for item in response.output if item.type == "function_call"]
+        cut = response.incomplete_details
+        stop = _RESPONSES_STOPS.get(cut.reason, cut.reason) if cut else "tool" if calls else "stop"
+        usage = response.usage
+        return Said(
+            "".join(
+                p.text
+                for i in response.output
+                if i.type == "message"
+                for p in i.content
+                if p.type == "output_text"
+            ),
+            [_kept(item) for item in response.output],
+            stop if response.status in {"completed", "incomplete"} else None,
+            [(item.call_id, item.name, item.arguments) for item in calls],
+            {"input": usage.input_tokens, "output": usage.output_tokens} if usage else {},
+        )
+
+
+def _kept(item: Any) -> Json:
+    """An item as it is sent back: without what only the SDK's parser adds."""
+    kept: Json = item.to_dict(exclude_none=True)
+    kept.pop("parsed_arguments", None)
+    for part in kept.get("content") or ():
+        part.pop("parsed", None)
+    return kept
+
+
+def _input(part: Part) -> Json:
+    match part:
+        case Text(text):
+            return {"type": "input_text", "text": text}
+        case Image():
+            return {"type": "input_image", "image_url": data_url(part), "detail": "auto"}
+        case PDF(filename=filename):
+            return {"type": "input_file", "filename": filename, "file_data": data_url(part)}
+    raise TypeError(f"{type(part).__name__} has no place in a user message")
+
+
+def _output(result: Answered) -> str | list[Json]:
+    """The output of a call: text, or a list with media in it."""
+    if not result.media:
+        return result.text
+    items = result.value if isinstance(result.value, list) else [result.value]
+    return [_input(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
+
+
+adapter = OpenAI
