@@ -99,6 +99,12 @@ class Run:
         return [media for run in runs for media in media_of(run.value)]
 
 
+def _place(called: Sequence[tuple[str, object]], run: ToolRun) -> int:
+    """Which of the model's calls a tool was run for; after all others where it is none."""
+    key = (run.name, dict(run.arguments))
+    return called.index(key) if key in called else len(called)
+
+
 def media_of(value: object) -> list[Media]:
     """The images and PDFs in a tool's value, one level deep."""
     values = value if isinstance(value, list | tuple) else [value]
