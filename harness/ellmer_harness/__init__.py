@@ -15,6 +15,8 @@ from .errors import (
     NotIntercepted,
     Refused,
     SecretFound,
+    Stale,
+    StoreError,
     Unused,
 )
 from .key import Match
@@ -33,6 +35,8 @@ __all__ = [
     "Refused",
     "SecretFound",
     "Sent",
+    "Stale",
+    "StoreError",
     "Tape",
     "Unused",
     "use_cassette",

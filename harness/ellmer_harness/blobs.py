@@ -6,7 +6,6 @@ can share a folder; it is checked against its name whenever it is read.
 
 from __future__ import annotations
 
-import os
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from collections.abc import Callable
@@ -14,9 +13,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from .errors import CassetteError
+from .files import replace_file
 
 __all__ = ["Blobs", "inside", "outside"]
 
@@ -69,12 +68,8 @@ class Blobs:
     def save(self) -> None:
         """Writes what is new; files that are there already are left alone."""
         for name, data in self.fresh.items():
-            path = self.folder / name
-            if not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                staged = path.with_name(f".{name}.{uuid4().hex}")
-                staged.write_bytes(data)
-                os.replace(staged, path)  # noqa: PTH105  # the same call, named as what it is: atomic
+            if not (self.folder / name).exists():
+                replace_file(self.folder / name, data)
 
     def _load(self, name: str) -> bytes:
         path = self.folder / name

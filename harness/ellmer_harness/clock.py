@@ -1,11 +1,15 @@
-"""Time that passes without waiting: what was recorded or injected as delay is added up, not slept."""
+"""Time that passes without waiting: what was recorded or injected as delay is added up, not slept.
+
+And the date, for those who care how old a recording is.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 __all__ = ["Clock"]
@@ -13,13 +17,21 @@ __all__ = ["Clock"]
 _SLEEPERS = ("time", "asyncio", "anyio")
 
 
+def _today() -> datetime:
+    return datetime.now(UTC)
+
+
 @dataclass
 class Clock:
-    """Seconds since the tape was opened, on its own clock. `real` plays waits at full length."""
+    """Seconds since the tape was opened, on its own clock. `real` plays waits at full length.
+
+    `today` gives the date and time that recordings are marked with, and their age is reckoned from.
+    """
 
     real: bool = False
     now: float = 0.0
     slept: list[float] = field(default_factory=list)
+    today: Callable[[], datetime] = _today
 
     def pass_time(self, seconds: float) -> None:
         """Moves on."""

@@ -3,8 +3,10 @@
 ```
 HarnessError
 ├── CassetteError       the file: missing, truncated, corrupt, of a later version
+│   └── StoreError      the store it is shared through: gone, or somebody was faster
 ├── Refused             the judge found fault with what was about to be saved
 ├── SecretFound         a secret was about to be written
+├── Stale               the recording is too old, where that is an error
 ├── Unused              the run did not ask for everything that was recorded
 └── NotIntercepted      the run never reached the harness
 BaseException
@@ -26,6 +28,8 @@ __all__ = [
     "NotIntercepted",
     "Refused",
     "SecretFound",
+    "Stale",
+    "StoreError",
     "Unused",
 ]
 
@@ -36,6 +40,14 @@ class HarnessError(Exception):
 
 class CassetteError(HarnessError):
     """The cassette file cannot be used; nothing was overwritten."""
+
+
+class StoreError(CassetteError):
+    """A shared store is gone, holds half an object, or was written to by somebody else."""
+
+
+class Stale(HarnessError):
+    """The recording is too old; only where `--cassette-stale=error` or CASSETTE_STALE asks for it."""
 
 
 class Refused(HarnessError):

@@ -20,7 +20,7 @@ from .key import Ask
 if TYPE_CHECKING:
     from .deck import Deck
 
-__all__ = ["command", "differences", "nearest", "word_diff"]
+__all__ = ["changes", "command", "differences", "nearest", "rerecord_command", "word_diff"]
 
 _SHOWN = 5
 _CANDIDATES = 40
@@ -41,7 +41,7 @@ def nearest(deck: Deck, ask: Ask, path: Path) -> str:
     score, place = max((_likeness(wanted, deck.asks[place], ask), -place) for place in places)
     place = -place
     state = "played already" if deck.play_counts[place] else "not played yet"
-    found = list(islice(_all_differences(deck.asks[place], ask), _SHOWN + 1))
+    found = list(islice(changes(deck.asks[place], ask), _SHOWN + 1))
     shown = [f"\n  {line}" for line in found[:_SHOWN]] + ["\n  …"] * (len(found) > _SHOWN)
     return (
         f"Nearest recording: #{place + 1} of {len(deck.asks)}{_line(path, place)}, {state}, "
@@ -52,12 +52,14 @@ def nearest(deck: Deck, ask: Ask, path: Path) -> str:
 def command(given: str | None) -> str:
     """How to record again."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
-    again = (
-        f"pytest '{test}' --cassette-mode=rewrite"
-        if test
-        else "CASSETTE_MODE=rewrite <the command of this run>"
-    )
+    again = rerecord_command(test) if test else "CASSETTE_MODE=rewrite <the command of this run>"
     return f"To record it again:\n  {given or again}"
+
+
+def rerecord_command(test: str) -> str:
+    """The command that records one test again, fit for a shell."""
+    quoted = test.replace("'", r"'\''")
+    return f"pytest '{quoted}' --cassette-mode=rewrite"
 
 
 def differences(old: Any, new: Any, pointer: str = "") -> Iterator[str]:
@@ -109,7 +111,8 @@ def _list_differences(old: list[Any], new: list[Any], pointer: str) -> Iterator[
         yield from (f"+ {pointer}/{j}: {_short(new[j])}" for j in range(j1 + pairs, j2))
 
 
-def _all_differences(recorded: Ask, ask: Ask) -> Iterator[str]:
+def changes(recorded: Ask, ask: Ask) -> Iterator[str]:
+    """One line for each thing that is not as it was recorded."""
     (method, url, headers), (method_now, url_now, headers_now) = recorded.head, ask.head
     for name, old, new in (("method", method, method_now), ("url", url, url_now)):
         if old != new:

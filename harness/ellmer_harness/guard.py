@@ -8,19 +8,22 @@ sockets (uvloop) is not seen.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from . import seam
 from .errors import Blocked
 
-__all__ = ["watch"]
+__all__ = ["aside", "watch"]
 
 _HOST_AT = {
     **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), 1),
     **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"), 0),
 }
 _LOCAL = ("127.0.0.1", "::1")
+_ASIDE: list[object] = []  # a process-wide thing, because clients of stores have threads of their own
 
 
 @cache
@@ -29,8 +32,19 @@ def watch() -> None:
     sys.addaudithook(_hook)
 
 
+@contextmanager
+def aside() -> Iterator[None]:
+    """While our own traffic goes on: fetching a cassette from a store is not the program's doing."""
+    token = object()
+    _ASIDE.append(token)
+    try:
+        yield
+    finally:
+        _ASIDE.remove(token)
+
+
 def _hook(event: str, args: tuple[Any, ...]) -> None:
-    if event in _HOST_AT and (tape := seam.offline()) is not None:
+    if event in _HOST_AT and not _ASIDE and (tape := seam.offline()) is not None:
         address = args[_HOST_AT[event]]
         host = address[0] if isinstance(address, tuple) else address
         if event.startswith("socket.get") and not host:

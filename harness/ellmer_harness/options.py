@@ -8,18 +8,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from .clock import Clock
 from .errors import CassetteError
 from .faults import Fault
 from .key import Match
 from .message import Sent
 from .reply import Reply
+from .scrub import Scrub
+from .stale import Policy
+from .store import Store
 
 __all__ = ["MODES", "Mode", "Options", "Repeat", "default_mode", "set_default_mode"]
 
 Mode = Literal["replay", "record", "rewrite", "append", "live"]
 MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "append", "live")
 Repeat = Literal["error", "last", "cycle"]
-Policy = Callable[[Mapping[str, Any]], str | None]
 Judge = Callable[[list[Sent]], list[str]]
 _default: list[str | None] = [None]
 
@@ -57,6 +60,16 @@ class Options:
 
     judge: Judge | None = None
     """Called with the requests of the run before a recording is saved; gives what is wrong with them."""
+
+    store: Store | str | None = None
+    """Where the cassette is shared with other machines: a folder, `redis://…`, `s3://…` (see `store`). None: what
+    the environment variable CASSETTE_STORE says, `""`: nowhere."""
+
+    root: Path | str = "."
+    """The folder that a cassette's key in the store is relative to."""
+
+    scrub: Scrub | None = None
+    """What may be written, as a whole, in place of `secrets` and `keep_headers`."""
 
     secrets: Mapping[str, str] | None = None
     """`{"NAME": "value"}`: the value is `<NAME>` in the cassette, and taken for `<NAME>` when a request is
@@ -110,8 +123,15 @@ class Options:
     rerecord: str | None = None
     """The command that records this cassette again, for error messages."""
 
+    clock: Clock = field(default_factory=Clock)
+    """What time it is, and the pauses that were not slept."""
+
     max_age: float | None = None
     """Days after which a recording counts as stale."""
 
     policies: Sequence[Policy] = ()
-    """Further reasons to call a recording stale: from its metadata to a sentence, or None."""
+    """Further reasons to call a recording stale: from a `Recording` to a sentence, or None."""
+
+    stale: Literal["ignore", "warn", "error"] | None = None
+    """What becomes of a run whose recording is stale: nothing (only the verdict says so), a warning, or the error
+    `Stale`. None: what the environment variable CASSETTE_STALE says, else `warn`."""

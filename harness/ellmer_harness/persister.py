@@ -1,16 +1,14 @@
 """Cassette files read and written without damaging or overlooking anything.
 
 Reading, as a vcrpy persister, says what is wrong with a file and never takes a broken one for an empty one.
-Writing is staged: the text is complete and on disk before it takes the place of the old file.
+Saving is the tape's business.
 """
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
-from uuid import uuid4
 
 from vcr.persisters.filesystem import CassetteNotFoundError
 from vcr.request import HeadersDict, Request
@@ -22,7 +20,7 @@ from .codec import Form, decode
 from .errors import CassetteError
 from .serializer import Serializer
 
-__all__ = ["Blank", "Persister", "Recorded", "replace_file", "to_yaml"]
+__all__ = ["Blank", "Persister", "Recorded", "to_yaml"]
 
 
 class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
@@ -67,7 +65,7 @@ class _Body(dict[str, bytes]):
 
 
 class Persister:
-    """A vcrpy persister that loads; saving is the tape's business. Use the class itself."""
+    """A vcrpy persister that loads. Use the class itself."""
 
     @staticmethod
     def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:
@@ -106,20 +104,6 @@ def to_yaml(path: Path | str) -> str:
     text = Path(path).read_text(encoding="utf-8")
     requests, responses, *_ = deserialize(text, Serializer(folder / "blobs", near=folder))
     return str(serialize({"requests": requests, "responses": responses}, yamlserializer))
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Writes a file so that it is either the old one or the new one, whatever happens."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    staged = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        with staged.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        staged.replace(path)
-    finally:
-        staged.unlink(missing_ok=True)
 
 
 def _unusable(path: Path | str, what: str) -> CassetteError:

@@ -7,39 +7,66 @@ def test_chat(cassette): ...                # the fixture is the tape; using it 
 @pytest.mark.cassette("shared", faults=[Status(429)])
 ```
 
-`--cassette-mode=record|rewrite|append|live` does otherwise for one run. Folder, name and options are fixtures:
-override `cassette_folder`, `cassette_name`, `cassette_options` in a conftest.
+`--cassette-mode=record|rewrite|append|live` does otherwise for one run. Every policy is a fixture to override in a
+conftest: see `fixtures`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from hashlib import sha256
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from . import hooks
+from .clock import Clock
 from .errors import HarnessError, Miss
-from .options import MODES, set_default_mode
+from .explain import rerecord_command
+from .fixtures import *  # noqa: F403  # pytest finds fixtures in the namespace of a plugin
+from .fixtures import file_name
+from .key import Match
+from .options import MODES, Judge, Mode, set_default_mode
+from .scrub import Scrub, clean_url
+from .stale import LEVELS, Policy, Recording
+from .store import Store
+from .summary import Summary
 from .tape import Tape
-from .verdict import Verdict, table
+
+__all__ = ["cassette", "file_name"]
 
 _FAILURE = pytest.StashKey[BaseException]()
 _TAPE = pytest.StashKey[Tape]()
 _BEFORE = pytest.StashKey[str | None]()
-_LONGEST = 100
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--cassette-mode`."""
+    """`--cassette-mode`, `--cassette-store`, `--cassette-stale`, and their lines in the configuration file."""
     group = parser.getgroup("cassettes", "recorded HTTP traffic")
     group.addoption(
         "--cassette-mode",
         choices=MODES,
         help="what to do with cassettes (default: $CASSETTE_MODE, or replay)",
     )
+    group.addoption(
+        "--cassette-store",
+        metavar="URL",
+        help="share cassettes: a folder, redis://…, s3://… (default: $CASSETTE_STORE, or none)",
+    )
+    group.addoption(
+        "--cassette-stale",
+        choices=LEVELS,
+        help="what a recording that is too old is (default: $CASSETTE_STALE, or warn)",
+    )
+    parser.addini("cassette_store", "where cassettes are shared, as --cassette-store", default="")
+    parser.addini("cassette_stale", "as --cassette-stale", default="")
+    parser.addini("cassette_max_age", "days until a recording is stale", default="")
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declares our own hooks."""
+    pluginmanager.add_hookspecs(hooks)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -48,7 +75,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "cassette(path=None, **options): replay recorded HTTP; options as for use_cassette"
     )
     config.stash[_BEFORE] = set_default_mode(config.getoption("--cassette-mode"))
-    config.pluginmanager.register(_Summary(config), "ellmer_harness_summary")
+    if _level(config) not in LEVELS:
+        raise pytest.UsageError(f"cassette_stale is {_level(config)!r}; there are {', '.join(LEVELS)}")
+    config.pluginmanager.register(Summary(config), "ellmer_harness_summary")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -67,35 +96,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def cassette_folder(request: pytest.FixtureRequest) -> Path:
-    """Where the cassettes of a test are: `cassettes/<module>` beside its file."""
-    return request.path.parent / "cassettes" / request.path.stem
-
-
-@pytest.fixture
-def cassette_name(request: pytest.FixtureRequest) -> str:
-    """The cassette's file name without its suffix: class, test and parameters."""
-    owner = f"{request.cls.__name__}." if request.cls else ""
-    return file_name(owner + request.node.name)
-
-
-@pytest.fixture
-def cassette_options() -> dict[str, Any]:
-    """Options of `use_cassette` for every test; those of the marker come on top."""
-    return {}
-
-
-@pytest.fixture
 def cassette(
     request: pytest.FixtureRequest,
     cassette_folder: Path,
     cassette_name: str,
+    _cassette_policy: dict[str, Any],
     cassette_options: dict[str, Any],
 ) -> Iterator[Tape]:
     """The tape of this test; at the end it is held to what was recorded."""
     path, options = _marked(request.node, cassette_name)
-    shared = {"blobs": request.path.parent / "cassettes" / "blobs", **cassette_options, **options}
-    tape = Tape(cassette_folder / path, **shared)
+    tape = Tape(cassette_folder / path, **{**_cassette_policy, **cassette_options, **options})
     request.node.stash[_TAPE] = tape
     try:
         tape.__enter__()
@@ -106,6 +116,39 @@ def cassette(
         tape.close(request.node.stash.get(_FAILURE, None))
     except (HarnessError, Miss) as error:
         pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
+
+
+@pytest.fixture
+def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may have parameters
+    request: pytest.FixtureRequest,
+    cassette_blobs: Path,
+    cassette_mode: Mode | None,
+    cassette_match: Match,
+    cassette_scrub: Scrub | None,
+    cassette_routes: Mapping[str, str] | None,
+    cassette_judge: Judge | None,
+    cassette_clock: Clock,
+    cassette_store: Store | str | None,
+    cassette_max_age: float | None,
+    cassette_policies: Sequence[Policy],
+) -> dict[str, Any]:
+    """The options of `use_cassette` that the fixtures and the command line make."""
+    level = _level(request.config)
+    return {
+        "blobs": cassette_blobs,
+        "mode": request.config.getoption("--cassette-mode") or cassette_mode,
+        "match": cassette_match,
+        "scrub": cassette_scrub,
+        "routes": cassette_routes,
+        "judge": cassette_judge,
+        "clock": cassette_clock,
+        "store": cassette_store,
+        "root": request.config.rootpath,
+        "rerecord": _command(request),
+        "max_age": None if level == "ignore" else cassette_max_age,
+        "policies": () if level == "ignore" else (*cassette_policies, _hook(request)),
+        "stale": "error" if level == "error" else "ignore",  # a warning is a line of the summary
+    }
 
 
 @pytest.hookimpl(wrapper=True)
@@ -119,14 +162,6 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
-def file_name(test: str) -> str:
-    """A name fit for any file system; different tests never share one."""
-    slug = re.sub(r"[^\w.-]+", "-", test, flags=re.ASCII).strip("-")
-    if slug == test and len(slug) <= _LONGEST:
-        return slug
-    return f"{slug[:_LONGEST]}-{sha256(test.encode()).hexdigest()[:8]}"
-
-
 def _marked(node: pytest.Item, name: str) -> tuple[Path, dict[str, Any]]:
     """Path and options from the markers; the one nearest to the test wins."""
     options: dict[str, Any] = {}
@@ -138,44 +173,20 @@ def _marked(node: pytest.Item, name: str) -> tuple[Path, dict[str, Any]]:
     return (path if path.suffix == ".json" else path.with_name(path.name + ".json")), options
 
 
-class _Summary:
-    """Collects the verdicts of all workers and prints them at the end."""
+def _level(config: pytest.Config) -> str:
+    given = config.getoption("--cassette-stale") or config.getini("cassette_stale")
+    return given or os.environ.get("CASSETTE_STALE") or "warn"
 
-    def __init__(self, config: pytest.Config) -> None:
-        self.config = config
-        self.verdicts: list[tuple[str, Verdict]] = []
-        self.unsure: set[str] = set()  # modules of which not every test ran
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.skipped:
-            self.unsure.add(Path(report.nodeid.partition("::")[0]).stem)
-        if found := getattr(report, "cassette", None):
-            self.verdicts.append((report.nodeid, Verdict(**found)))
+def _hook(request: pytest.FixtureRequest) -> Policy:
+    def policy(recording: Recording) -> str | None:
+        return "; ".join(filter(None, request.node.ihook.pytest_cassette_stale(recording=recording)))
 
-    def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        self.unsure |= {item.path.stem for item in items}
+    return policy
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self.verdicts:
-            terminalreporter.section("cassettes")
-            for line in table(self.verdicts, self._orphans()):
-                terminalreporter.write_line(line)
 
-    def _orphans(self) -> list[str]:
-        """Cassettes beside those that were used; only where every test of the module ran."""
-        chosen = self.config.option
-        if (
-            chosen.maxfail
-            or chosen.keyword
-            or chosen.markexpr
-            or any("::" in one for one in self.config.args)
-        ):
-            return []
-        used = {Path(verdict.path) for _, verdict in self.verdicts}
-        folders = {path.parent for path in used if path.parent.name not in self.unsure}
-        return [
-            str(path)
-            for folder in sorted(folders)
-            for path in sorted(folder.glob("*.json"))
-            if path not in used
-        ]
+def _command(request: pytest.FixtureRequest) -> str:
+    """What records this test again, from the folder where pytest was started."""
+    config, store = request.config, request.config.getoption("--cassette-store")
+    again = rerecord_command(str(config.cwd_relative_nodeid(request.node.nodeid)))
+    return f"{again} --cassette-store='{clean_url(store)}'" if store else again

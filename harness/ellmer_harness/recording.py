@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +21,11 @@ from vcr.serialize import serialize
 
 from .blobs import Blobs
 from .deck import Deck
-from .errors import CassetteError, Refused, SecretFound
+from .errors import CassetteError, Refused, SecretFound, StoreError
+from .explain import command
+from .files import replace_file
 from .message import Headers
-from .persister import Blank, Persister, replace_file
+from .persister import Blank, Persister
 from .reply import Reply, cut, saved
 from .scan import scan
 from .scrub import Scrub
@@ -39,12 +40,12 @@ __all__ = ["opened", "request", "response", "save"]
 @contextmanager
 def opened(tape: Tape) -> Iterator[Deck]:
     """The cassette of a tape, through vcrpy; with vcrpy's patchers for the clients that opted in."""
-    blobs = Blobs(Path(tape.blobs or tape.path.parent / "blobs"))
+    blobs = Blobs(tape.blob_folder)
     with Deck.use(
-        path=str(tape.path),
+        path=str(tape.file),
         match=tape.match,
         on_repeat=tape.on_repeat,
-        serializer=Serializer(blobs, near=tape.path.parent),
+        serializer=Serializer(blobs, near=tape.file.parent),
         persister=Persister if tape.replays else Blank,
         record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
         skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers],
@@ -87,10 +88,31 @@ def save(tape: Tape, error: BaseException | None) -> None:
     text = _text(tape, deck, places)
     _scanned(tape, deck, text)
     deck.serializer.blobs.save()
-    failed = tape.path.with_suffix(".failed.json")
-    replace_file(tape.path if error is None else failed, text)
+    failed = tape.file.with_suffix(".failed.json")
+    if error is not None or tape.shared:
+        replace_file(failed, text)
     if error is None:
+        _handed_in(tape, [*deck.serializer.blobs.fresh], failed)
+        replace_file(tape.file, text)
         failed.unlink(missing_ok=True)
+
+
+def _handed_in(tape: Tape, blobs: list[str], recorded: Path) -> None:
+    """Gives the store what was recorded, media first. In mode `record` whoever is first is as good as we are."""
+    if tape.shared is None:
+        return
+    try:
+        for name in blobs:
+            folder = Path(tape.blobs or tape.path.parent / "blobs")
+            tape.shared.publish(folder / name, (tape.blob_folder / name).read_bytes())
+        ours = tape.shared.publish(tape.path, recorded.read_bytes(), tape.before)
+    except StoreError as error:
+        raise StoreError(f"{error}\nWhat was recorded is kept in {recorded}.") from error
+    if not ours and tape.mode != "record":
+        raise StoreError(
+            f"somebody else recorded {tape.name} while this run did; theirs stays, ours is kept in {recorded}.\n"
+            + command(tape.rerecord)
+        )
 
 
 def _origin(tape: Tape, deck: Deck) -> str:
@@ -99,7 +121,7 @@ def _origin(tape: Tape, deck: Deck) -> str:
     known = str(deck.provenance.get("recorded_from", "unknown"))
     if tape.records and known != tape.recorded_from:
         raise CassetteError(
-            f"cassette {tape.path} was recorded from {known!r}; nothing recorded from {tape.recorded_from!r} can be "
+            f"cassette {tape.name} was recorded from {known!r}; nothing recorded from {tape.recorded_from!r} can be "
             "added to it. Use mode 'rewrite' to record all of it again."
         )
     return known
@@ -120,7 +142,7 @@ def _judged(tape: Tape) -> None:
     problems = tape.judge(tape.sent) if tape.judge else []
     if not problems:
         return
-    found = f"the judge found fault with the requests recorded for {tape.path}:\n  " + "\n  ".join(problems)
+    found = f"the judge found fault with the requests recorded for {tape.name}:\n  " + "\n  ".join(problems)
     if tape.recorded_from != "live":
         raise Refused(f"{found}\nNothing was saved.")
     warnings.warn(f"{found}\nA live answer is saved all the same.", stacklevel=2)
@@ -135,7 +157,7 @@ def _text(tape: Tape, deck: Deck, places: list[int]) -> str:
 def _metadata(tape: Tape, deck: Deck) -> dict[str, Any]:
     ours: dict[str, Any] = {"recorded_from": tape.recorded_from}
     if tape.recorded_from == "live":
-        ours["recorded_at"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        ours["recorded_at"] = tape.clock.today().strftime("%Y-%m-%dT%H:%M:%SZ")
         ours["recorded_with"] = {name: version(name) for name in ("ellmer-core", "vcrpy")}
     return {**deck.metadata, **(tape.metadata or {}), OURS: {**deck.provenance, **ours}}
 
@@ -148,7 +170,7 @@ def _scanned(tape: Tape, deck: Deck, text: str) -> None:
     left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]
     if left:
         raise SecretFound(
-            f"nothing was written to {tape.path}: there are secrets in what was recorded\n  "
+            f"nothing was written to {tape.name}: there are secrets in what was recorded\n  "
             + "\n  ".join(map(str, left[:20]))
             + "\nName them in secrets={'NAME': value} to have them replaced, or, if they are none, accept the "
             "fingerprint with not_secret=[…]."

@@ -6,6 +6,7 @@ saved, or the run is held to what was recorded: everything played, nothing misse
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from . import guard, seam
-from .clock import Clock
 from .errors import CassetteError, Miss
 from .explain import command, nearest
 from .faults import Schedule
@@ -24,6 +24,7 @@ from .options import Mode, Options, default_mode
 from .reply import Reply
 from .routes import routed
 from .scrub import Scrub, masked
+from .store.shared import shared
 from .take import Take
 from .verdict import Verdict, hold_to_account, verdict
 from .workers import Workers
@@ -46,32 +47,39 @@ class Tape(Options):
     sent: list[Sent] = field(default_factory=list, init=False)
     exchanges: list[Exchange] = field(default_factory=list, init=False)
     misses: list[Miss] = field(default_factory=list, init=False)
-    clock: Clock = field(default_factory=Clock, init=False)
 
     def __post_init__(self) -> None:
         self.path = Path(self.path)
         self.mode: Mode = self.mode or default_mode()
-        self.clock.real = self.delays == "real"
-        self.scrub = Scrub.of(self.secrets, self.keep_headers)
+        self.clock.real |= self.delays == "real"
+        self.scrub: Scrub = self.scrub or Scrub.of(self.secrets, self.keep_headers)
+        store = os.environ.get("CASSETTE_STORE") if self.store is None else self.store
+        self.shared = shared(store, Path(self.root).absolute()) if store else None
+        self.before: bytes | None = None
         self.deck: Deck | None = None
         self._stack = ExitStack()
         self._schedule = Schedule(self.faults)
         self.replays = self.records = self.failed = False
         self._pending: dict[int, tuple[Take, int]] = {}
         self.workers = Workers()
+        self.lax: list[tuple[int, Any, Any]] = []
 
     def __repr__(self) -> str:
-        return f"<Tape {self.path} ({self.mode}): {len(self.sent)} sent>"
+        return f"<Tape {self.name} ({self.mode}): {len(self.sent)} sent>"
 
     def __enter__(self) -> Self:
         from . import recording  # noqa: PLC0415  # vcrpy is imported at the first cassette, not before
 
         self._recording = recording
-        exists = self.path.exists()
+        if self.shared and self.mode in ("replay", "record", "append"):
+            self.shared.fetch(self.path)
+        exists = self.mode != "live" and self.file.exists()
         if self.mode == "replay" and not exists:
-            raise CassetteError(f"there is no cassette {self.path}.\n{command(self.rerecord)}")
+            raise CassetteError(f"there is no cassette {self.name}.\n{command(self.rerecord)}")
         self.replays = self.mode in ("replay", "append") or (self.mode == "record" and exists)
         self.records = self.mode in ("rewrite", "append") or (self.mode == "record" and not exists)
+        if self.shared and self.records:
+            self.before = self.shared.before(self.path)
         with ExitStack() as stack:
             if self.mode != "live":
                 self.deck = stack.enter_context(self._recording.opened(self))
@@ -86,6 +94,22 @@ class Tape(Options):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close(error)
+
+    @property
+    def file(self) -> Path:
+        """The cassette on this machine: `path`, or the copy of what is in the store."""
+        return self.shared.copy(self.path) if self.shared else self.path
+
+    @property
+    def blob_folder(self) -> Path:
+        """Where new media files go on this machine."""
+        folder = Path(self.blobs or self.path.parent / "blobs")
+        return self.shared.copy(folder) if self.shared else folder
+
+    @property
+    def name(self) -> str:
+        """What to call the cassette in a message."""
+        return self.shared.name(self.path) if self.shared else str(self.path)
 
     @property
     def offline(self) -> bool:
@@ -133,7 +157,7 @@ class Tape(Options):
             if self.deck is not None:
                 self._place(take, clean, self.deck)
         except CassetteError as error:  # a client would take it for trouble on the line, and try again
-            raise self.missed(f"cassette {self.path}: {error}") from error
+            raise self.missed(f"cassette {self.name}: {error}") from error
         return take
 
     def routed(self, http: Any, request: Any) -> Any:
@@ -150,8 +174,8 @@ class Tape(Options):
             self._pending[id(take)] = take, deck.append(clean, None)
         else:
             raise self.missed(
-                f"{sent.method} {sent.url} is not in cassette {self.path}\n"
-                f"{nearest(deck, ask, self.path)}\n{command(self.rerecord)}"
+                f"{sent.method} {sent.url} is not in cassette {self.name}\n"
+                f"{nearest(deck, ask, self.file)}\n{command(self.rerecord)}"
             )
 
     def _play(self, take: Take, ask: Ask, deck: Deck) -> bool:
@@ -161,6 +185,8 @@ class Tape(Options):
             take.place = deck.take(ask)
             if take.place is None:
                 return False
+            if not self.match.body:
+                self.lax.append((len(self.sent), ask.request, deck.data[take.place][0]))
             reply = Reply.recorded(deck.response(take.place), timed=self.delays is not None)
             reply = framed(reply, self.framing) if self.framing else reply
         for fault in faults:

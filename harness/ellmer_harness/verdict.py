@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import NotIntercepted, Unused
+from .explain import command
+from .stale import hold_to_date, reasons
 
 if TYPE_CHECKING:
     from .tape import Tape
 
-__all__ = ["Verdict", "hold_to_account", "table", "verdict"]
+__all__ = ["Verdict", "hold_to_account", "nobody_asked", "table", "verdict"]
 
 State = Literal["played", "recorded", "unused", "missed", "idle", "failed", "live"]
 _WORTH_A_LINE = ("recorded", "unused", "missed", "idle", "failed")
@@ -21,7 +22,10 @@ _WORTH_A_LINE = ("recorded", "unused", "missed", "idle", "failed")
 
 @dataclass(frozen=True)
 class Verdict:
-    """`state` is the worst that happened; `stale` says why the recording is too old, or `""`."""
+    """`state` is the worst that happened; `stale` says why the recording is too old, or `""`.
+
+    `left` are the recorded requests that were not asked for, allowed or not; `store` is where the cassette is shared.
+    """
 
     path: str
     mode: str
@@ -32,6 +36,8 @@ class Verdict:
     unused: int = 0
     missed: int = 0
     stale: str = ""
+    left: tuple[str, ...] = ()
+    store: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, to travel between processes."""
@@ -51,7 +57,9 @@ def verdict(tape: Tape) -> Verdict:
         recorded=len(tape.exchanges) - played if tape.records else 0,
         unused=unused,
         missed=len(tape.misses),
-        stale="; ".join(_stale(tape)),
+        stale="; ".join(reasons(tape)),
+        left=_left(tape),
+        store=tape.shared.store.url if tape.shared else "",
     )
 
 
@@ -59,16 +67,28 @@ def hold_to_account(tape: Tape) -> None:
     """Raises `NotIntercepted` or `Unused` if a run that went well did not do what its cassette says."""
     if not tape.sent and not tape.allow_idle:
         raise NotIntercepted(
-            f"the run ended without one request to cassette {tape.path}: its client is not httpx or httpx2, has a "
-            "transport of its own, or nothing was asked. (allow_idle=True permits that.)"
+            f"the run ended without one request to cassette {tape.name}: its client is not httpx or httpx2, has a "
+            "transport of its own, or nothing was asked. (allow_idle=True permits that.)\n"
+            + command(tape.rerecord)
         )
     left = [] if tape.allow_unused or tape.mode == "append" else tape.unused()
     if left:
         raise Unused(
-            f"{len(left)} recorded interactions of {tape.path} were not asked for:\n  "
+            f"{len(left)} recorded interactions of {tape.name} were not asked for:\n  "
             + "\n  ".join(left[:10])
-            + "\nRecord again if the code asks less than it did; allow_unused=True permits it."
+            + "\nRecord again if the code asks less than it did; allow_unused=True permits it.\n"
+            + command(tape.rerecord)
         )
+    hold_to_date(tape)
+
+
+def _left(tape: Tape) -> tuple[str, ...]:
+    """As `tape.unused()`, with the numbers that tell equal requests apart."""
+    if tape.deck is None or not tape.replays:
+        return ()
+    unplayed = {id(request) for request in tape.deck.unused()}
+    recorded = enumerate(tape.deck.data, 1)
+    return tuple(f"#{n} {one.method} {one.uri}" for n, (one, _) in recorded if id(one) in unplayed)
 
 
 def _state(tape: Tape, unused: int) -> State:
@@ -83,19 +103,7 @@ def _state(tape: Tape, unused: int) -> State:
     return "unused" if unused and not tape.allow_unused else "played"
 
 
-def _stale(tape: Tape) -> Iterator[str]:
-    """Why the recording is too old, by its own note of when it was made and by the tape's policies."""
-    if tape.deck is None or not tape.replays:
-        return
-    made = tape.deck.provenance.get("recorded_at")
-    if tape.max_age is not None and made:
-        age = datetime.now(UTC) - datetime.fromisoformat(made)
-        if age.days > tape.max_age:
-            yield f"recorded {age.days} days ago"
-    yield from filter(None, (policy(tape.deck.metadata) for policy in tape.policies))
-
-
-def table(verdicts: Iterable[tuple[str, Verdict]], orphans: Iterable[str] = ()) -> Iterator[str]:
+def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
     """Lines for the terminal: the sums, then one line for whatever a person may want to look at."""
     found = list(verdicts)
     sums = Counter(one.state for _, one in found)
@@ -104,5 +112,14 @@ def table(verdicts: Iterable[tuple[str, Verdict]], orphans: Iterable[str] = ()) 
         for state in [one.state] * (one.state in _WORTH_A_LINE) + ["stale"] * bool(one.stale):
             why = f" ({one.stale})" if state == "stale" else ""
             yield f"{state.upper():9}{name}  {one.path}{why}"
-    for path in orphans:
-        yield f"{'ORPHAN':9}{path}: no test of this run used it"
+
+
+def nobody_asked(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, list[str]]]:
+    """Cassettes that tests share, and what none of these tests asked for."""
+    together: dict[str, list[Verdict]] = {}
+    for one in verdicts:
+        together.setdefault(one.path, []).append(one)
+    for path, shared in together.items():
+        left = set[str].intersection(*(set(one.left) for one in shared))
+        if left and all(one.state in ("played", "idle") for one in shared):
+            yield path, sorted(left)

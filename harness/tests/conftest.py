@@ -23,6 +23,12 @@ SSE = "text/event-stream"
 RESET = object()
 
 
+def pytest_ignore_collect(collection_path, config):
+    """The tests with real services run where they are asked for: `nox -s services`."""
+    asked = any("services" in argument for argument in config.args)
+    return True if collection_path.name == "services" and not asked else None
+
+
 def head(*headers, status="200 OK"):
     return "\r\n".join([f"HTTP/1.1 {status}", *headers, "", ""]).encode()
 

@@ -1,0 +1,23 @@
+"""Files written so that nobody ever reads half of one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+__all__ = ["replace_file"]
+
+
+def replace_file(path: Path, data: str | bytes) -> None:
+    """Writes a file so that it is either the old one or the new one, whatever happens."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staged = path.with_name(f".{path.name[:100]}.{uuid4().hex}")
+    try:
+        with staged.open("wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            file.flush()
+            os.fsync(file.fileno())
+        staged.replace(path)
+    finally:
+        staged.unlink(missing_ok=True)

@@ -1,0 +1,105 @@
+"""When a recording is too old to be believed: by its age, by whatever a policy knows, by a request that changed.
+
+Nothing here records anything again: that takes a person, and often money.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import CassetteError, Stale
+from .explain import changes, command
+from .key import Ask
+from .message import Sent
+
+if TYPE_CHECKING:
+    from .tape import Tape
+
+__all__ = ["LEVELS", "Policy", "Recording", "StaleWarning", "hold_to_date", "older_than", "reasons"]
+
+LEVELS = ("ignore", "warn", "error")
+
+
+class StaleWarning(UserWarning):
+    """A recording is too old."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a policy is shown of a cassette. `metadata` is its own; `recorded_at` is None if it does not say."""
+
+    path: Path
+    metadata: Mapping[str, Any]
+    recorded_at: datetime | None
+    today: datetime
+    _requests: Callable[[], Iterator[Sent]]
+
+    @property
+    def requests(self) -> Iterator[Sent]:
+        """The recorded requests, bodies decoded one by one."""
+        return self._requests()
+
+
+Policy = Callable[[Recording], str | None]
+
+
+def older_than(days: float) -> Policy:
+    """The policy of a greatest age; recordings without a date (they are repeatable) do not age."""
+
+    def policy(recording: Recording) -> str | None:
+        age = recording.today - recording.recorded_at if recording.recorded_at else None
+        return f"recorded {age.days} days ago" if age and age.days > days else None
+
+    return policy
+
+
+def reasons(tape: Tape) -> list[str]:
+    """Why the recording that this run replays is stale, as clauses; none if it is not."""
+    if tape.deck is None or not tape.replays:
+        return []
+    recording = _recording(tape)
+    aged = [] if tape.max_age is None else [older_than(tape.max_age)]
+    policies = [*aged, *tape.policies]
+    return [*filter(None, (policy(recording) for policy in policies)), *_changed(tape)]
+
+
+def hold_to_date(tape: Tape) -> None:
+    """Raises `Stale`, or warns, if the recording is stale and the run wants to hear of it."""
+    level = tape.stale or os.environ.get("CASSETTE_STALE") or "warn"
+    if level not in LEVELS:
+        raise CassetteError(f"CASSETTE_STALE is {level!r}; there are {', '.join(LEVELS)}")
+    found = [] if level == "ignore" else reasons(tape)
+    if not found:
+        return
+    text = f"cassette {tape.name} is stale: {'; '.join(found)}.\n{command(tape.rerecord)}"
+    if level == "error":
+        raise Stale(text)
+    warnings.warn(text, StaleWarning, stacklevel=4)
+
+
+def _recording(tape: Tape) -> Recording:
+    deck = tape.deck
+    assert deck is not None, "only a tape with a deck has a recording"
+    made = deck.provenance.get("recorded_at")
+
+    def requests() -> Iterator[Sent]:
+        for request, _ in deck.data[: deck.loaded]:
+            yield Sent(request.method, request.uri, request.headers, request.body or b"")
+
+    at = datetime.fromisoformat(made) if made else None
+    return Recording(tape.path, deck.metadata, at, tape.clock.today(), requests)
+
+
+def _changed(tape: Tape) -> Iterator[str]:
+    """Requests that got the answer to another body: where bodies are not compared, nothing else tells."""
+    for number, request, recorded in tape.lax:
+        strict = replace(tape.match, body=True)
+        now, then = Ask(strict, request), Ask(strict, recorded)
+        if now.digest != then.digest:
+            yield f"request {number} is not the one that was recorded: {next(changes(then, now))}"

@@ -1,0 +1,66 @@
+"""A store in a folder, local or mounted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..files import replace_file
+
+__all__ = ["Folder"]
+
+
+class Folder:
+    """`root` has to be there: one that is not mounted today is not an empty one."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.url = root, str(root)
+
+    def get(self, key: str) -> bytes | None:
+        """The file's bytes; files take their place whole."""
+        try:
+            return (self.root / key).read_bytes()
+        except FileNotFoundError:
+            self._check()
+            return None
+
+    def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
+        """One writer of a folder at a time, by a lock that ends with its process."""
+        self._check()
+        path = self.root / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path.parent):
+            now = self.get(key)
+            if now == over and now != data:
+                replace_file(path, data)
+                return True
+            return now == data
+
+    def find(self, prefix: str = "") -> list[str]:
+        """Files being written (hidden ones) do not count."""
+        self._check()
+        files = (path.relative_to(self.root) for path in self.root.rglob("*") if path.is_file())
+        visible = (path.as_posix() for path in files if not path.name.startswith("."))
+        return sorted(key for key in visible if key.startswith(prefix))
+
+    def _check(self) -> None:
+        if not self.root.is_dir():
+            raise NotADirectoryError(f"{self.root} is no folder; make it, or mount it")
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    if sys.platform == "win32":  # a folder cannot be locked there: the later of two writers wins
+        yield
+        return
+    import fcntl  # noqa: PLC0415  # not on Windows
+
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

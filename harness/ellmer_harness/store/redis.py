@@ -1,0 +1,58 @@
+"""A store in Redis: one string value for each object, without expiry."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
+
+from ..scrub import clean_url
+
+__all__ = ["RedisStore"]
+
+_SECONDS = 5.0  # for one command, tried twice; a store that does not answer is gone
+
+
+class RedisStore:
+    """`?prefix=NAME` in the URL keeps several stores apart in one database (`cassettes` by default)."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        query = dict(parse_qsl(parts.query))
+        self._prefix = f"{query.pop('prefix', 'cassettes')}/"
+        self.url = clean_url(url)
+        self._client = redis.Redis.from_url(
+            urlunsplit(parts._replace(query=urlencode(query))),
+            socket_connect_timeout=_SECONDS,
+            socket_timeout=_SECONDS,
+            retry=Retry(ConstantBackoff(0.1), 1),
+        )
+
+    def get(self, key: str) -> bytes | None:
+        """Redis gives a value whole or not at all."""
+        return self._client.get(self._prefix + key)  # type: ignore[return-value]  # bytes: nothing asked for text
+
+    def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
+        """In a transaction that Redis drops when somebody else writes the key meanwhile."""
+        name = self._prefix + key
+        with self._client.pipeline() as pipe:
+            pipe.watch(name)  # type: ignore[no-untyped-call]
+            now = pipe.get(name)
+            if now != over or now == data:
+                return bool(now == data)
+            pipe.multi()
+            pipe.set(name, data)
+            try:
+                pipe.execute()
+            except redis.WatchError:
+                return self.get(key) == data
+        return True
+
+    def find(self, prefix: str = "") -> list[str]:
+        """By SCAN, which does not hold up other clients."""
+        start = self._prefix + prefix
+        pattern = "".join(f"[{char}]" if char in "*?[" else char for char in start.replace("\\", "\\\\"))
+        found = {name.decode() for name in self._client.scan_iter(match=f"{pattern}*", count=1000)}
+        return sorted(name.removeprefix(self._prefix) for name in found)

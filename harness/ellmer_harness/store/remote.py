@@ -1,0 +1,89 @@
+"""A store wherever fsspec reaches: S3 (with s3fs), Google Cloud Storage (gcsfs), Azure (adlfs), SFTP, …
+
+Credentials and endpoints are those of the file system's own package: environment, profiles, fsspec's configuration.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import fsspec
+
+from ..scrub import clean_url
+
+__all__ = ["Remote"]
+
+#: Here an object shows only when all of it has arrived; elsewhere it is written beside its place, and moved there.
+_WHOLE = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"}
+_S3 = {"s3", "s3a"}
+_BUCKETS = _WHOLE - {"memory"}
+
+
+class Remote:
+    """Two writers exclude each other for certain on S3; elsewhere as well as the file system's package does it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = clean_url(url).rstrip("/")
+        self._fs, root = fsspec.url_to_fs(url, use_listings_cache=False)
+        self._root = str(root).rstrip("/")
+        self._there = False
+        protocol = self._fs.protocol
+        self._names = {protocol} if isinstance(protocol, str) else set(protocol)
+
+    def get(self, key: str) -> bytes | None:
+        """The object; raises `FileNotFoundError` if the whole bucket is not there."""
+        try:
+            return bytes(self._fs.cat_file(self._path(key)))
+        except FileNotFoundError:
+            self._check_bucket()
+            return None
+
+    def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
+        """Compares, and writes on the condition that nobody wrote since."""
+        condition = self._unchanged(key) if over is not None else {"mode": "create"}
+        now = self.get(key)
+        if now != over or now == data:
+            return now == data
+        try:
+            self._write(self._path(key), data, condition)
+        except OSError:
+            if (now := self.get(key)) == over:
+                raise  # it was not for the condition
+            return now == data
+        return True
+
+    def find(self, prefix: str = "") -> list[str]:
+        """Files being written (hidden ones) do not count."""
+        self._fs.invalidate_cache()
+        found = (str(path).removeprefix(self._root).lstrip("/") for path in self._fs.find(self._root))
+        visible = (key for key in found if not key.rpartition("/")[2].startswith("."))
+        return sorted(key for key in visible if key.startswith(prefix))
+
+    def _check_bucket(self) -> None:
+        bucket = self._root.partition("/")[0]
+        if not self._there and self._names & _BUCKETS and not self._fs.exists(bucket):
+            raise FileNotFoundError(f"there is no bucket {bucket}")
+        self._there = True
+
+    def _path(self, key: str) -> str:
+        return f"{self._root}/{key}"
+
+    def _unchanged(self, key: str) -> dict[str, Any]:
+        """What makes a write fail if the object is not the one it is now."""
+        if not self._names & _S3:
+            return {}
+        try:
+            return {"IfMatch": self._fs.info(self._path(key))["ETag"]}
+        except FileNotFoundError:
+            return {}
+
+    def _write(self, path: str, data: bytes, condition: dict[str, Any]) -> None:
+        if self._names & _WHOLE:
+            self._fs.pipe_file(path, data, **condition)
+            return
+        folder, _, name = path.rpartition("/")
+        staged = f"{folder}/.{name}.{uuid4().hex}"
+        self._fs.makedirs(folder, exist_ok=True)
+        self._fs.pipe_file(staged, data)
+        self._fs.mv(staged, path)

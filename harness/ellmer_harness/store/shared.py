@@ -1,0 +1,161 @@
+"""A store as a run uses it: every object has a copy on this machine, and that is what is read.
+
+A cassette is looked up in the store each time, because it may have been recorded again; a blob, whose name says
+what is in it, only once. A store that could not be reached is not asked again: the copies have to do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from os.path import normpath
+from pathlib import Path
+
+from pydantic_core import from_json
+
+from .. import guard
+from ..errors import StoreError
+from ..files import replace_file
+from . import Store, open_store
+
+__all__ = ["Shared", "copies", "shared"]
+
+_BLOB = re.compile(r"([0-9a-f]{64})\.\w+")
+_REFERENCE = re.compile(rf'"\$?blob": "({_BLOB.pattern})"')
+_FOLDER = re.compile(r'"blobs": "([^"]*)"')
+
+
+class Shared:
+    """`root` is the folder that keys are relative to, `copies` the folder of the copies.
+
+    `gone` says why the store cannot be reached, once that is known.
+    """
+
+    def __init__(self, store: Store, root: Path, copies: Path) -> None:
+        self.store, self.root, self.copies = store, root, copies
+        self.gone = ""
+
+    def key(self, path: Path) -> str:
+        """The key of a cassette or blob."""
+        absolute = Path(normpath(self.root / path))
+        if not absolute.is_relative_to(self.root):
+            raise StoreError(
+                f"{path} has no key in the store {self.store.url}: it is not below {self.root}. "
+                "Move it there, or keep it out of the store with store=''."
+            )
+        return absolute.relative_to(self.root).as_posix()
+
+    def copy(self, path: Path) -> Path:
+        """Where the copy of a cassette, or of a folder of blobs, is."""
+        return self.copies / self.key(path)
+
+    def name(self, path: Path) -> str:
+        """What to call it in a message."""
+        return f"{self.store.url}/{self.key(path)}"
+
+    def fetch(self, path: Path) -> None:
+        """Brings the copies of a cassette and of its blobs up to date; there is none if the store has none.
+
+        Raises `StoreError` if something is not to be had, neither there nor here.
+        """
+        data = self._get(self.key(path))
+        if data is None:
+            self.copy(path).unlink(missing_ok=True)
+            return
+        text = data.decode(errors="replace")
+        folder = path.parent / (found[1] if (found := _FOLDER.search(text)) else "blobs")
+        for name in dict.fromkeys(match[1] for match in _REFERENCE.finditer(text)):
+            self._fetch_blob(folder / name, path)
+
+    def before(self, path: Path) -> bytes | None:
+        """What the store holds now, to be compared when it is replaced; it has to be there for that."""
+        with self._reached(self.key(path)):
+            return self.store.get(self.key(path))
+
+    def publish(self, path: Path, data: bytes, over: bytes | None = None) -> bool:
+        """Hands an object in; False if by now the store holds something else than `over`."""
+        with self._reached(self.key(path)):
+            return self.store.put(self.key(path), data, over)
+
+    def _get(self, key: str) -> bytes | None:
+        """The object as the store has it, else as its copy has it."""
+        copy = self.copies / key
+        try:
+            with self._reached(key):
+                data = self.store.get(key)
+            self._check(key, data)
+        except StoreError:
+            if not copy.exists():
+                raise
+            return copy.read_bytes()
+        if data is not None:
+            replace_file(copy, data)
+        return data
+
+    def _fetch_blob(self, path: Path, cassette: Path) -> None:
+        key, copy = self.key(path), self.copy(path)
+        if copy.exists() and _is_whole(key, copy.read_bytes()):
+            return
+        if self._get(key) is None:
+            raise StoreError(
+                f"the store {self.store.url} has no object {key}, which {self.key(cassette)} refers to; record that "
+                "cassette again"
+            )
+
+    def _check(self, key: str, data: bytes | None) -> None:
+        if data is not None and not _is_whole(key, data):
+            raise StoreError(
+                f"the object {key} in the store {self.store.url} is not whole ({len(data)} bytes), and there is no "
+                f"copy of it in {self.copies}; record that cassette again"
+            )
+
+    @contextmanager
+    def _reached(self, key: str) -> Iterator[None]:
+        """Whatever goes wrong with the store, in plain words; and sockets that no cassette blocks."""
+        if self.gone:
+            raise self._unreachable(key)
+        try:
+            with guard.aside():
+                yield
+        except Exception as error:
+            self.gone = f"{type(error).__name__}: {error}"
+            raise self._unreachable(key) from error
+
+    def _unreachable(self, key: str) -> StoreError:
+        return StoreError(
+            f"the store {self.store.url} cannot be reached ({self.gone}). It is needed for {key}, of which there is "
+            f"no copy in {self.copies}.\nBring the store back, or run without it (--cassette-store='', "
+            "CASSETTE_STORE='')."
+        )
+
+
+_KNOWN: dict[tuple[str | Store, Path, str | None], Shared] = {}
+
+
+def shared(store: str | Store, root: Path) -> Shared:
+    """One for each store and process: connections are kept, and a store that is gone is asked once."""
+    place = store, root, os.environ.get("CASSETTE_CACHE")
+    if place not in _KNOWN:
+        opened = open_store(store) if isinstance(store, str) else store
+        _KNOWN[place] = Shared(opened, root, copies(opened.url))
+    return _KNOWN[place]
+
+
+def copies(url: str) -> Path:
+    """The folder of the copies from a store: below $CASSETTE_CACHE, else below the user's cache folder."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    base = os.environ.get("CASSETTE_CACHE") or Path(home, "ellmer-harness")
+    return Path(base).absolute() / sha256(url.encode()).hexdigest()[:12]
+
+
+def _is_whole(key: str, data: bytes) -> bool:
+    if blob := _BLOB.fullmatch(key.rpartition("/")[2]):
+        return sha256(data).hexdigest() == blob[1]
+    try:
+        from_json(data)
+    except ValueError:
+        return False
+    return True
