@@ -68,17 +68,17 @@ class Ask:
     """A request as it is looked up: already scrubbed, keyed only when there is need."""
 
     def __init__(self, match: Match, request: Any) -> None:
-        self._match, self._request = match, request
+        self._match, self.request = match, request
 
     @cached_property
     def headers(self) -> list[tuple[str, str]]:
         """Lower-case names."""
-        return [(name.lower(), value) for name, value in self._request.headers.items()]
+        return [(name.lower(), value) for name, value in self.request.headers.items()]
 
     @cached_property
     def head(self) -> Head:
         """All that counts but the body."""
-        return self._match.head(self._request.method, self._request.uri, self.headers)
+        return self._match.head(self.request.method, self.request.uri, self.headers)
 
     @cached_property
     def digest(self) -> bytes:
@@ -89,7 +89,7 @@ class Ask:
     @property
     def body(self) -> bytes:
         """The bytes."""
-        body: bytes = self._request.body or b""
+        body: bytes = self.request.body or b""
         return body
 
     def same_bytes(self, other: Ask) -> bool:
