@@ -333,8 +333,8 @@ def test_the_matrix_is_whole_where_nobody_looks(report, tmp_path):
         file.seek(0)
         lines = file.read().splitlines()
 
-    line = next(each for each in lines if each.strip().startswith("dangling_call"))
-    assert len(re.findall(r"[✓✗!·?x+E-]{4}(?:\s|$)", line)) == 11
+    vendors = [line for line in lines if re.search(r"[✓✗!·?x+E-]{4}(?:\s|$)", line)]
+    assert len(vendors) == 10
 
 
 # one failure --------------------------------------------------------------------------------------------------
@@ -396,9 +396,7 @@ def test_a_conversation_is_reproduced_with_the_adapter(report, tmp_path):
 def test_curl_is_one_command(report):
     text = as_curl(report, row_of(report, BROKEN))
 
-    assert "curl -sS -i http://127.0.0.1:8087/c/any/1@openai/v1/chat/completions" in text.replace(
-        "'", ""
-    )
+    assert "curl -sS -i http://127.0.0.1:8087/c/any/1@openai/v1/chat/completions" in text.replace("'", "")
     assert "conformance serve --port 8087" in text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
@@ -33,6 +34,7 @@ _WIDE = 250  # columns where nobody looks at a screen: a log wraps by itself
 _LINES = 12  # of a message
 _FAILURES = 20  # in full; the page has all
 _PER_RULE = 3
+_GAP = 3  # cells between two columns
 
 Place = tuple[str, str]
 
@@ -62,29 +64,56 @@ def print_report(report: Report, to: Console) -> None:
 
 
 def _tables(adapter: str, rows: Sequence[Row], width: int) -> Iterator[Table]:
-    """The matrix, in as many tables as the width asks for."""
-    cases = list(dict.fromkeys(row.case for row in rows))
+    """The matrix: cases by vendors, and the vendors of whom only some cases were played by these cases."""
     cells: dict[tuple[str, Place, str], list[Row]] = defaultdict(list)
     for row in rows:
         cells[row.case, (row.wire, row.vendor), row.mode].append(row)
-    first = max(map(len, cases)) + 3
-    for places in _fitting(dict.fromkeys((row.wire, row.vendor) for row in rows), width - first):
-        title = f"{adapter}: {' · '.join(MODES)}"
+    played: dict[Place, set[str]] = defaultdict(set)
+    for case, place, _ in cells:
+        played[place].add(case)
+    most = max(map(len, played.values()))
+    names = list(dict.fromkeys(row.case for row in rows))
+    title = f"{adapter}: {' · '.join(MODES)}"
+    whole = [place for place in played if 2 * len(played[place]) > most]
+    for places in filter(None, (whole, [place for place in played if place not in whole])):
+        cases = [case for case in names if any(case in played[place] for place in places)]
+        at = {
+            (case, place): _cell(worst(cells[case, place, mode]) for mode in MODES)
+            for case in cases
+            for place in places
+        }
+        if len(places) <= len(cases):
+            body = [(case, [at[case, place] for place in places]) for case in cases]
+            yield from _table(title, "case", [_words(place) for place in places], body, width)
+        else:
+            body = [(_name(place), [at[case, place] for case in cases]) for place in places]
+            yield from _table(title, "vendor", [case.split("_") for case in cases], body, width)
+
+
+def _table(
+    title: str,
+    first: str,
+    heads: Sequence[Sequence[str]],
+    rows: Sequence[tuple[str, Sequence[Text]]],
+    width: int,
+) -> Iterator[Table]:
+    """A table, in as many pieces as the width asks for."""
+    for some in _fitting(heads, width - max(map(len, [first, *(name for name, _ in rows)])) - _GAP):
         table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-        table.add_column("case", no_wrap=True)
-        for place in places:
-            table.add_column("\n".join(_words(place)), justify="center", no_wrap=True)
-        for case in cases:
-            table.add_row(case, *(_cell(worst(cells[case, p, mode]) for mode in MODES) for p in places))
+        table.add_column(first, no_wrap=True)
+        for place in some:
+            table.add_column("\n".join(heads[place]), justify="center", no_wrap=True)
+        for name, cells in rows:
+            table.add_row(name, *(cells[place] for place in some))
         yield table
 
 
-def _fitting(places: Iterable[Place], width: int) -> list[list[Place]]:
-    """The columns, table by table."""
-    tables: list[list[Place]] = [[]]
+def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
+    """The columns, by number, table by table."""
+    tables: list[list[int]] = [[]]
     left = width
-    for place in places:
-        needed = max(len(MODES), *map(len, _words(place))) + 2
+    for place, words in enumerate(heads):
+        needed = max(len(MODES), *map(len, words)) + _GAP
         if needed > left and tables[-1]:
             tables.append([])
             left = width
@@ -96,7 +125,13 @@ def _fitting(places: Iterable[Place], width: int) -> list[list[Place]]:
 def _words(place: Place) -> list[str]:
     """A heading in short lines: the wire format, and the vendor unless that is said already."""
     wire, vendor = place
-    return [*wire.split("-"), *([] if vendor in wire else vendor.split("-"))]
+    return [*wire.split("-"), *([] if vendor in wire else re.split("[-_]", vendor))]
+
+
+def _name(place: Place) -> str:
+    """The vendor, with the wire format unless it is the one that most vendors speak."""
+    wire, vendor = place
+    return vendor if wire == "openai-chat" else f"{vendor} ({wire})"
 
 
 def _cell(verdicts: Iterable[str]) -> Text:

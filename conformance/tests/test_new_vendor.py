@@ -1,0 +1,83 @@
+"""A vendor that speaks a known format joins the library and the suite with one file, and nothing else is touched."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+VENDOR = '''
+"""Nimbus, https://example.com: Chat Completions in the clouds."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ellmer_core._vendors import construct
+from ellmer_core.providers._chat_completions import ChatCompletions
+from ellmer_core.wire import Supports
+
+
+@dataclass(frozen=True)
+class Nimbus(ChatCompletions):
+    vendor: ClassVar[str] = "Nimbus"
+    default_model: ClassVar[str] = "cirrus-1"
+    key_vars: ClassVar[tuple[str, ...]] = ("NIMBUS_API_KEY",)
+    supports: ClassVar[Supports] = Supports(images=False, pdfs=False, native_tool_media=False)
+
+    base_url: str = "https://api.nimbus.example/v1"
+
+
+def chat_nimbus(system_prompt=None, **options):
+    return construct(Nimbus, system_prompt, options)
+'''
+RUN = """
+import sys
+import ellmer_core.providers
+from ellmer_conformance.cli import main
+
+ellmer_core.providers.__path__.append(sys.argv.pop(1))
+main()
+"""
+
+
+@pytest.fixture
+def conformance(tmp_path):
+    """The command, in a project whose providers have one more file."""
+    (tmp_path / "providers").mkdir()
+    (tmp_path / "providers" / "nimbus.py").write_text(VENDOR)
+    (tmp_path / "cassettes").mkdir()
+
+    def run(*arguments):
+        here = [sys.executable, "-c", RUN, str(tmp_path / "providers")]
+        more = ["--vendor", "nimbus", "--cassettes", str(tmp_path / "cassettes")]
+        done = subprocess.run(
+            [*here, *arguments, *more], env=keyless(), capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def keyless():
+    return {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+
+
+def test_one_file_and_it_is_under_test(conformance, tmp_path):
+    code, said = conformance("run")
+    assert code != 0
+    assert "conformance record --wire openai-chat --vendor nimbus --case image_from_user" in said
+
+    assert conformance("record")[0] == 0
+    code, said = conformance("run", "--report", str(tmp_path / "report"))
+
+    assert code == 0, said
+    report = json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))
+    verdicts = {(row["case"], row["verdict"]) for row in report["results"] if row["rule"] == "TRM-010"}
+    assert {
+        ("image_from_user", "refused-as-declared"),
+        ("tool_returns_image", "refused-as-declared"),
+    } <= verdicts
+    cassette = json.loads((tmp_path / "cassettes/openai-chat/nimbus/plain_text.json").read_text("utf-8"))
+    assert cassette["interactions"][0]["request"]["uri"] == "https://api.nimbus.example/v1/chat/completions"
+    assert cassette["metadata"]["ellmer_harness"]["recorded_from"] == "strict-server"
