@@ -333,8 +333,7 @@ def test_the_matrix_is_whole_where_nobody_looks(report, tmp_path):
         file.seek(0)
         lines = file.read().splitlines()
 
-    vendors = [line for line in lines if re.search(r"[✓✗!·?x+E-]{4}(?:\s|$)", line)]
-    assert len(vendors) == 10
+    assert sum("vendor-" in line and "✗" in line for line in lines) == 10
 
 
 # one failure --------------------------------------------------------------------------------------------------
