@@ -6,14 +6,16 @@ gzip and deflate are always at hand; br and zstd where the packages `brotli` and
 from __future__ import annotations
 
 import importlib
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["recipe", "redo", "undo"]
+__all__ = ["is_coded", "recipe", "redo", "undo"]
 
 Recipe = dict[str, Any]
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 def undo(body: bytes, encoding: str) -> bytes:
@@ -24,6 +26,20 @@ def undo(body: bytes, encoding: str) -> bytes:
             return body
         body = decompress(body)
     return body
+
+
+def is_coded(body: bytes, encoding: str) -> bool:
+    """Whether bytes are in the encoding that a header tells: some recorders undo it and leave the header."""
+    if not _BINARY.search(body):
+        with suppress(UnicodeDecodeError):
+            body.decode()
+            return False
+    try:
+        return undo(body, encoding) != body
+    except ImportError:
+        return True
+    except Exception:  # noqa: BLE001  # any codec's own error
+        return False
 
 
 def recipe(body: bytes, encoding: str) -> tuple[bytes, Recipe] | None:

@@ -129,6 +129,12 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         assert place is not None, "asked only after can_play_response_for"
         return self.response(place)
 
+    def _load(self) -> None:
+        super()._load()
+        if unknown := self.provenance.get("not_compared"):  # its recorder did not keep that
+            self.match = self.match.without(unknown)
+            self.asks = [Ask(self.match, request) for request, _ in self.data]
+
     def _save(self, force: bool = False) -> None:
         """Nothing: vcrpy leaves its patches in place when this raises, so the tape saves after they are gone."""
 

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import pytest
 
 from .clock import Clock
 from .key import Match
+from .naming import file_name
 from .options import Judge, Mode
 from .scrub import Scrub
 from .stale import Policy
@@ -36,8 +35,6 @@ __all__ = [
     "cassette_store",
     "file_name",
 ]
-
-_LONGEST = 100
 
 
 @pytest.fixture
@@ -119,11 +116,3 @@ def cassette_policies() -> Sequence[Policy]:
 def cassette_options() -> dict[str, Any]:
     """Any options of `use_cassette`; they count more than the fixtures, and less than the marker."""
     return {}
-
-
-def file_name(test: str) -> str:
-    """A name fit for any file system; different tests never share one."""
-    slug = re.sub(r"[^\w.-]+", "-", test, flags=re.ASCII).strip("-")
-    if slug == test and len(slug) <= _LONGEST:
-        return slug
-    return f"{slug[:_LONGEST]}-{sha256(test.encode(errors='surrogatepass')).hexdigest()[:8]}"

@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from .scrub import is_secret_name, names
 
 __all__ = ["SEMANTIC", "Ask", "Head", "Match"]
 
 SEMANTIC = ("content-type", "range", "[!x]*-version", "[!x]*-beta")
+_AS_IS = "%/:?[]@!$&'()*+,;="  # and what clients encode is encoded: not every recorder does
+_FORM = re.compile(rb"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
 Head = tuple[str, str, tuple[tuple[str, str], ...]]
 
 
@@ -34,6 +36,14 @@ class Match:
     headers: tuple[str, ...] = SEMANTIC
     ignore: tuple[str, ...] = ()
     body: bool = True
+
+    def without(self, parts: Iterable[str]) -> Match:
+        """The same with `headers` or `body` not compared at all."""
+        return replace(
+            self,
+            headers=() if "headers" in parts else self.headers,
+            body=self.body and "body" not in parts,
+        )
 
     def head(self, method: str, url: str, headers: Iterable[tuple[str, str]]) -> Head:
         """All but the body, as one hashable value."""
@@ -61,7 +71,8 @@ class Match:
 
     def digest(self, head: Head, body: bytes, content_type: str) -> bytes:
         """The key of a request."""
-        return sha256(repr(head).encode() + b"\n" + self.canonical(body, content_type)).digest()
+        canonical = self.canonical(body, content_type or _guessed(body))
+        return sha256(repr(head).encode() + b"\n" + canonical).digest()
 
 
 class Ask:
@@ -97,6 +108,14 @@ class Ask:
         return self.head == other.head and self.body == other.body
 
 
+def _guessed(body: bytes) -> str:
+    """The content type by the looks of the body: not every recorder keeps the header."""
+    if body.startswith(b"--"):
+        boundary = body[2:].partition(b"\r\n")[0].decode("latin-1")
+        return f'multipart/form-data; boundary="{boundary}"'
+    return "application/x-www-form-urlencoded" if _FORM.fullmatch(body) else ""
+
+
 @lru_cache(maxsize=1024)
 def _url(url: str) -> str:
     """The URL with its parameters sorted and the secret ones left out."""
@@ -104,7 +123,8 @@ def _url(url: str) -> str:
     pieces = [piece for piece in parts.query.split("&") if piece and not is_secret_name(_name(piece))]
     host = parts.netloc.rpartition("@")[2].lower()
     default = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
-    return f"{parts.scheme}://{host.removesuffix(default)}{parts.path or '/'}?{'&'.join(sorted(pieces))}"
+    rest = f"{parts.path or '/'}?{'&'.join(sorted(pieces))}"
+    return f"{parts.scheme}://{host.removesuffix(default)}{quote(rest, safe=_AS_IS)}"
 
 
 def _name(piece: str) -> str:

@@ -12,15 +12,13 @@ from urllib.parse import SplitResult, urlsplit
 
 from vcr.persisters.filesystem import CassetteNotFoundError
 from vcr.request import HeadersDict, Request
-from vcr.serialize import deserialize, serialize
-from vcr.serializers import yamlserializer
 
 from .blobs import Blobs
 from .codec import Form, decode
 from .errors import CassetteError
 from .serializer import Serializer
 
-__all__ = ["Blank", "Persister", "Recorded", "to_yaml"]
+__all__ = ["Blank", "Persister", "Recorded"]
 
 
 class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
@@ -96,14 +94,6 @@ class Blank(Persister):
     @staticmethod
     def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:  # noqa: ARG004
         raise CassetteNotFoundError
-
-
-def to_yaml(path: Path | str) -> str:
-    """The cassette as plain vcrpy YAML, for readers that know nothing of us."""
-    folder = Path(path).parent
-    text = Path(path).read_text(encoding="utf-8")
-    requests, responses, *_ = deserialize(text, Serializer(folder / "blobs", near=folder))
-    return str(serialize({"requests": requests, "responses": responses}, yamlserializer))
 
 
 def _unusable(path: Path | str, what: str) -> CassetteError:

@@ -10,15 +10,16 @@ import math
 import re
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote_plus
 
 from .compression import undo
+from .scrub import MASK
 
-__all__ = ["Finding", "scan"]
+__all__ = ["Finding", "masks", "scan"]
 
 _NAME = (
     r"(?:api[-_]?key|access[-_]?key|secret[-_]?key|private[-_]?key|client[-_]?secret|access[-_]?token|refresh[-_]?token"
@@ -69,10 +70,21 @@ def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -
     seen = set()
     for pointer, key, text in _strings(value, where, ""):
         for what, secret in _found(text, key, known):
-            finding = Finding(pointer, what, sha256(secret.encode()).hexdigest()[:8])
+            finding = Finding(pointer, what, _fingerprint(secret))
             if finding not in seen:
                 seen.add(finding)
                 yield finding
+
+
+def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
+    """The secrets that `scan` finds in a value, but for the accepted ones, each with what to write in its place."""
+    found = {secret for _, key, text in _strings(value, "", "") for _, secret in _found(text, key, [])}
+    left = (secret for secret in found if _fingerprint(secret) not in accepted)
+    return dict.fromkeys(sorted(left, key=len, reverse=True), MASK)
+
+
+def _fingerprint(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()[:8]
 
 
 def _strings(value: Any, pointer: str, key: str) -> Iterator[tuple[str, str, str]]:

@@ -87,7 +87,7 @@ def test_export(tree, capsys):
 
 def test_what_cannot_be_read_is_told(tree, capsys):
     assert main(["scan", str(tree / "none")]) == 2
-    assert "none is neither a file nor a folder" in capsys.readouterr().err
+    assert "none: there is no such file or folder" in capsys.readouterr().err
     (tree / "c.json").write_text("{}")
     assert main(["export", str(tree / "c.json")]) == 2
     with pytest.raises(SystemExit):

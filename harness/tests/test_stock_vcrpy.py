@@ -10,7 +10,8 @@ from vcr.cassette import Cassette, CassetteContextDecorator
 from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 
 from ellmer_harness import use_cassette
-from ellmer_harness.persister import to_yaml
+from ellmer_harness.exporting import to_yaml
+from ellmer_harness.recordings import read
 from ellmer_harness.serializer import Serializer
 
 API = "https://api.example.com"
@@ -61,7 +62,7 @@ def test_stock_vcrpy_adds_to_it_and_we_replay_that(server, record, tmp_path):
 
 def test_it_exports_to_yaml_that_plain_vcrpy_replays(server, record, tmp_path):
     expected = recorded(server, record, tmp_path / "c.json")
-    (tmp_path / "c.yaml").write_text(to_yaml(tmp_path / "c.json"))
+    (tmp_path / "c.yaml").write_text(to_yaml(read(tmp_path / "c.json")))
 
     assert yaml.safe_load((tmp_path / "c.yaml").read_text())["version"] == 1
     with vcr.use_cassette(tmp_path / "c.yaml", record_mode="none", match_on=["method", "uri", "body"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from .interaction import Interaction, value_of
 __all__ = ["entry", "is_entry", "moment"]
 
 Json = dict[str, Any]
+_STATUSES = {*HTTPStatus}
 
 
 def is_entry(value: Any) -> bool:
@@ -80,4 +82,6 @@ def _reason(response: Json) -> str:
     status = response.get("status")
     if isinstance(status, dict):
         return str(status.get("reason") or status.get("message") or "")
-    return status.partition(" ")[2] if isinstance(status, str) else ""
+    if isinstance(status, str):
+        return status.partition(" ")[2]
+    return HTTPStatus(status).phrase if isinstance(status, int) and status in _STATUSES else ""

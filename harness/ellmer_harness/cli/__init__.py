@@ -1,0 +1,67 @@
+"""`ellmer-harness`: looks after recorded HTTP traffic on disk. One module per command.
+
+Exit code 0: all is well; 1: something was found, differs, or could not be done; 2: the call itself makes no sense.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from ..errors import HarnessError
+from . import diff, export, import_, ls, migrate, prune, scan, show
+from ._terminal import complain
+
+__all__ = ["main"]
+
+_COMMANDS = {
+    "ls": ls,
+    "show": show,
+    "diff": diff,
+    "scan": scan,
+    "import": import_,
+    "export": export,
+    "migrate": migrate,
+    "prune": prune,
+}
+_ABOUT = """\
+Looks after recorded HTTP traffic: cassettes of ours, and recordings that other tools made.
+
+Where recordings are read (ls, show, diff, scan, import, migrate), any of these will do, gzipped or not:
+cassettes of vcrpy and pytest-recording (YAML, JSON), of pydantic-ai and langchain, of VCR for R, Ruby and
+Go, HAR files, and our own.
+"""
+_CODES = (
+    "Exit code 0: all is well; 1: something was found, differs, or was not done; 2: it cannot be called so."
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; gives the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except BrokenPipeError:  # `… | head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (OSError, HarnessError) as error:
+        complain(f"ellmer-harness: {error}")
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        prog="ellmer-harness", description=_ABOUT, epilog=_CODES, formatter_class=form
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", title="commands")
+    for name, module in _COMMANDS.items():
+        about = (module.__doc__ or "").strip()
+        command = commands.add_parser(
+            name, help=about.partition("\n")[0], description=about, epilog=_CODES, formatter_class=form
+        )
+        module.arguments(command)
+        command.set_defaults(run=module.run)
+    return parser

@@ -1,0 +1,37 @@
+"""What is printed, and where."""
+
+# ruff: noqa: T201  # printing is what a command line is for
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+__all__ = ["complain", "progress", "say"]
+
+T = TypeVar("T")
+_EVERY = 0.2  # seconds
+
+
+def say(text: str) -> None:
+    """A result, for whoever reads standard output."""
+    print(text)
+
+
+def complain(text: str) -> None:
+    """Anything else."""
+    print(text, file=sys.stderr)
+
+
+def progress(items: Sequence[T], doing: str) -> Iterator[T]:
+    """The items, while one line of a terminal tells how far we are; a log gets nothing."""
+    shown, due = False, time.monotonic() + _EVERY
+    for done, item in enumerate(items):
+        if sys.stderr.isatty() and time.monotonic() >= due:
+            print(f"\r\033[K{doing} {done} of {len(items)}", end="", file=sys.stderr, flush=True)
+            shown, due = True, time.monotonic() + _EVERY
+        yield item
+    if shown:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)

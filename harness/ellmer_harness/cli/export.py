@@ -1,0 +1,62 @@
+"""write recordings as plain vcrpy YAML
+
+Prints the YAML of one recording, or, with --out, writes that of a whole tree: a folder of the same shape, or the one
+file that is named. Works from any format. What vcrpy has no place for stays in two keys that it leaves alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..exporting import to_yaml
+from ..files import replace_file
+from ..recordings import Found, Unreadable
+from ._terminal import complain, say
+from ._tree import one, recordings, rewritten
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares them."""
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
+    parser.add_argument("--out", type=Path, help="a folder, or a file named .yaml")
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command."""
+    if options.out is None:
+        return _printed(options.paths)
+    if options.out.suffix in {".yaml", ".yml"}:
+        return _written(one(options.paths[0]), options.paths[0], options.out)
+    count = failed = 0
+    for root in options.paths:
+        for file, found in recordings([root], "exporting"):
+            inside = file.relative_to(root).parent if root.is_dir() else Path()
+            failed += _written(found, file, options.out / inside / rewritten(file, ".yaml"))
+            count += 1
+    say(
+        f"{count - failed} recordings written to {options.out}"
+        + f", {failed} could not be read" * bool(failed)
+    )
+    return 1 if failed else 0
+
+
+def _printed(paths: list[Path]) -> int:
+    if len(paths) > 1 or paths[0].is_dir():
+        complain("ellmer-harness: one recording is printed; for more name a folder with --out")
+        return 2
+    sys.stdout.write(to_yaml(one(paths[0])))
+    return 0
+
+
+def _written(found: Found | Unreadable, file: Path, target: Path) -> int:
+    if isinstance(found, Unreadable):
+        complain(str(found))
+        return 1
+    if any(each.status == 0 for each in found.interactions):
+        complain(f"{file}: vcrpy cannot play an exception; it will answer with the status 0")
+    replace_file(target, to_yaml(found))
+    return 0

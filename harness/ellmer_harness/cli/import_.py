@@ -1,0 +1,68 @@
+"""make cassettes of recordings of other tools; what is imported is left as it is
+
+Folders keep their shape: tests/cassettes/test_chat/test_story[gpt].yaml becomes OUT/test_chat/ and the name that the
+pytest plugin looks for. Bodies come over byte for byte, and that is proven for each before it is written. Headers come
+over if they are on the list of those that are recorded. Nothing is written of a file with a secret in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..files import replace_file
+from ..importing import Converted
+from ..recordings import Found
+from ._converting import Tally, named, rules
+from ._converting import arguments as shared
+from ._terminal import complain, say
+from ._tree import recordings
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares them."""
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="a folder, or a file named .json for one recording"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace cassettes that are there already")
+    shared(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command."""
+    if options.out.suffix == ".json" and (len(options.paths) > 1 or options.paths[0].is_dir()):
+        complain("ellmer-harness: --out names one file; for more name a folder")
+        return 2
+    tally, allowed = Tally(), rules(options)
+    for root in options.paths:
+        for file, found in recordings([root], "importing"):
+            target = _target(options.out, root, file)
+            if isinstance(found, Found) and found.kind == "ours":
+                tally.unchanged += 1
+            elif target.exists() and not options.overwrite:
+                tally.refuse(f"{file}: {target} is there already; --overwrite replaces it")
+            elif made := tally.converted(file, found, target.parent, _blobs(options, target), allowed):
+                _write(made, file, target, dry=options.dry_run)
+    return tally.report("would be imported" if options.dry_run else "imported")
+
+
+def _write(made: Converted, file: Path, target: Path, *, dry: bool) -> None:
+    if dry:
+        say(f"{file} → {target}")
+        return
+    made.blobs.save()
+    replace_file(target, made.text)
+
+
+def _target(out: Path, root: Path, file: Path) -> Path:
+    if out.suffix == ".json":
+        return out
+    return out / (file.relative_to(root).parent if root.is_dir() else Path()) / named(file)
+
+
+def _blobs(options: argparse.Namespace, target: Path) -> Path:
+    chosen: Path | None = options.blobs
+    return chosen or (target.parent if target == options.out else options.out) / "blobs"

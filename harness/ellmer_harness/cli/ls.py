@@ -1,0 +1,66 @@
+"""list recordings: how many interactions, how large, from where, how old
+
+One line for every recording under the paths. `from` is who answered when it was recorded, or the format of
+another tool. What cannot be read is listed, too, and makes the exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ..recordings import Found, Unreadable
+from ..serializer import OURS
+from ..views import size
+from ._terminal import complain, say
+from ._tree import recordings
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares them."""
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders")
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command."""
+    count = interactions = total = broken = 0
+    for file, found in recordings(options.paths, "reading"):
+        if isinstance(found, Unreadable):
+            broken += 1
+            complain(str(found))
+            continue
+        count += 1
+        interactions += len(found.interactions)
+        total += file.stat().st_size
+        say(_line(file, found))
+    say(
+        f"{count} recordings, {interactions} interactions, {size(total)}"
+        + f", {broken} unreadable" * bool(broken)
+    )
+    return 1 if broken else 0
+
+
+def _line(file: Path, found: Found) -> str:
+    hosts = dict.fromkeys(urlsplit(each.url).hostname or "?" for each in found.interactions)
+    return (
+        f"{len(found.interactions):5}  {size(file.stat().st_size):>8}  {_origin(found):16}  {_day(found):10}  "
+        f"{file}  {', '.join(hosts)}"
+    )
+
+
+def _origin(found: Found) -> str:
+    if found.kind != "ours":
+        return found.kind
+    return str(found.metadata[OURS].get("recorded_from", "unknown"))
+
+
+def _day(found: Found) -> str:
+    noted = (found.metadata.get(OURS) or {}).get("recorded_at")
+    times = (
+        [datetime.fromisoformat(noted)] if noted else [each.when for each in found.interactions if each.when]
+    )
+    return str(min(times).astimezone(UTC).date()) if times else "-"

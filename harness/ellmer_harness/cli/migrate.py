@@ -1,0 +1,115 @@
+"""turn a tree of recordings into cassettes of this version, in place
+
+Recordings of other tools become cassettes beside them, and are then removed (--keep leaves them); cassettes of ours
+are written again as this version writes them. Everything is made and proven first. Only when all of it is good do
+the files change places: if anything is wrong with any of them, or the command is stopped, nothing is lost.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..files import replace_file
+from ..importing import Converted
+from ..recordings import Found, Unreadable
+from ..serializer import OURS
+from ._converting import Tally, named, rules
+from ._converting import arguments as shared
+from ._terminal import complain, say
+from ._tree import recordings
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares them."""
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
+    parser.add_argument(
+        "--keep", action="store_true", help="leave the recordings of other tools where they are"
+    )
+    shared(parser)
+
+
+@dataclass(frozen=True)
+class _Move:
+    """A cassette on disk beside its place, until all are good."""
+
+    staged: Path
+    target: Path
+    source: Path
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command."""
+    migration, good = _Migration(options), False
+    try:
+        for root in options.paths:
+            for file, found in recordings([root], "migrating"):
+                migration.stage(root, file, found)
+        good = not migration.tally.failed and not options.dry_run
+        if good:
+            migration.swap()
+    finally:
+        migration.tidy(all_of_it=not good)
+    if migration.tally.failed:
+        complain("nothing was changed")
+    return migration.tally.report("migrated" if good else "can be migrated")
+
+
+class _Migration:
+    """What is made, file by file, before anything changes places."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options, self.rules = options, rules(options)
+        self.tally = Tally()
+        self.moves: list[_Move] = []
+        self.media: list[Path] = []
+
+    def stage(self, root: Path, file: Path, found: Found | Unreadable) -> None:
+        """Makes the cassette of one recording, and writes it beside its place."""
+        ours = isinstance(found, Found) and found.kind == "ours"
+        target = file if ours else file.with_name(named(file))
+        if not ours and self._taken(target, file):
+            self.tally.refuse(f"{file}: {target} would be two cassettes; move one of them away")
+            return
+        blobs = self._blobs(root, file, found)
+        made = self.tally.converted(file, found, target.parent, blobs, self.rules)
+        if made is None:
+            return
+        if ours and made.text == file.read_text(encoding="utf-8"):
+            self.tally.done, self.tally.unchanged = self.tally.done - 1, self.tally.unchanged + 1
+        elif self.options.dry_run:
+            say(f"{file} → {target}")
+        else:
+            self._write(made, _Move(target.with_name(f".{target.name[:100]}.migrating"), target, file))
+
+    def swap(self) -> None:
+        """All at once, as far as file systems can: first everything new is in place, then the old goes."""
+        for move in self.moves:
+            move.staged.replace(move.target)
+        for move in self.moves:
+            if move.source != move.target and not self.options.keep:
+                move.source.unlink()
+
+    def tidy(self, *, all_of_it: bool) -> None:
+        """Removes what waited beside its place, and media that nothing will use."""
+        for path in [*(move.staged for move in self.moves), *(self.media if all_of_it else [])]:
+            path.unlink(missing_ok=True)
+
+    def _taken(self, target: Path, file: Path) -> bool:
+        return any(move.target == target for move in self.moves) or (target.exists() and target != file)
+
+    def _write(self, made: Converted, move: _Move) -> None:
+        self.moves.append(move)
+        folder = made.blobs.folder
+        self.media += [folder / name for name in made.blobs.fresh if not (folder / name).exists()]
+        made.blobs.save()
+        replace_file(move.staged, made.text)
+
+    def _blobs(self, root: Path, file: Path, found: Found | Unreadable) -> Path:
+        chosen: Path | None = self.options.blobs
+        if chosen is None and isinstance(found, Found) and found.kind == "ours":
+            return file.parent / str(found.metadata[OURS].get("blobs", "blobs"))
+        return chosen or (root if root.is_dir() else root.parent) / "blobs"

@@ -1,0 +1,129 @@
+"""remove what nobody uses: media that no cassette names, and what a test run reported as unused
+
+Media are looked for in every folder `blobs` below the paths; the paths must hold all cassettes that use them. With
+--report, the file that `pytest --cassette-report=FILE` wrote, the interactions are removed that no test of that run
+asked for, and, with --orphans, the cassettes that no test of it opened. A cassette is written anew, proven, and then
+changes places with the old one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..blobs import Blobs
+from ..errors import CassetteError
+from ..files import replace_file
+from ..recordings import Found
+from ..serializer import Serializer
+from ..views import size
+from ._terminal import complain, say
+from ._tree import files, recordings
+from .scan import BLOB
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares them."""
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="folders with cassettes and their media"
+    )
+    parser.add_argument("--report", type=Path, metavar="FILE", help="what a test run did not use")
+    parser.add_argument("--orphans", action="store_true", help="remove cassettes that no test opened, too")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be removed, remove nothing")
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command."""
+    report = _report(options.report)
+    if options.orphans and options.report is None:
+        complain("ellmer-harness: --orphans needs the --report of a test run")
+        return 2
+    cassettes, broken = _cassettes(options.paths)
+    for complaint in broken:
+        complain(f"{complaint}; nothing is removed while it is unknown what it uses")
+    if broken:
+        return 1
+    orphans = {Path(path).resolve() for path in report["orphans"]} if options.orphans else set()
+    unused = {Path(path).resolve(): left for path, left in report["unused"].items()}
+    used = set[str]()
+    for file in cassettes:
+        if file.resolve() in orphans:
+            _remove(file, "no test opened it", dry=options.dry_run)
+        else:
+            used |= _without(file, unused.get(file.resolve(), []), dry=options.dry_run)
+    for blob in _blobs(options.paths):
+        if cassettes and blob.name not in used:
+            _remove(blob, "no cassette uses it", dry=options.dry_run)
+    return 0
+
+
+def _report(path: Path | None) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        return {"unused": dict(found.get("unused", {})), "orphans": [*found.get("orphans", [])]}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise CassetteError(
+            f"{path} is no report of a test run (pytest --cassette-report={path}): {error}"
+        ) from error
+
+
+def _cassettes(paths: list[Path]) -> tuple[list[Path], list[str]]:
+    """Those of ours, and what is wrong with those that cannot be read."""
+    good, broken = list[Path](), list[str]()
+    for file, found in recordings(paths, "reading"):
+        if not isinstance(found, Found):
+            broken += [str(found)]
+        elif found.kind == "ours":
+            good.append(file)
+    return good, broken
+
+
+def _without(file: Path, left: list[str], *, dry: bool) -> set[str]:
+    """Removes the interactions named (`#3 POST https://…`); gives the media that the cassette still uses."""
+    serializer = Serializer(file.parent / "blobs", near=file.parent)
+    text = file.read_text(encoding="utf-8")
+    if not left:
+        return set(BLOB.findall(text))
+    cassette = serializer.deserialize(text)
+    gone = {*_numbers(file, cassette["interactions"], left)}
+    for line in left:
+        say(f"{file}: {'would remove' if dry else 'removed'} {line}")
+    kept = [each for number, each in enumerate(cassette["interactions"], 1) if number not in gone]
+    media = Blobs(serializer.blobs.folder)
+    shorter = Serializer(media, near=file.parent).serialize({**cassette, "interactions": kept})
+    if Serializer(Blobs(media.folder), near=file.parent).deserialize(shorter)["interactions"] != kept:
+        raise CassetteError(
+            f"{file} does not come out the same without these interactions; it was left as it is"
+        )
+    if not dry:
+        replace_file(file, shorter)
+    return set(BLOB.findall(shorter))
+
+
+def _numbers(file: Path, interactions: list[dict[str, Any]], left: list[str]) -> Iterator[int]:
+    """Their numbers; raises `CassetteError` where the cassette is not the one that the report is about."""
+    for line in left:
+        match = re.fullmatch(r"#(\d+) (\S+) (.*)", line)
+        number = int(match[1]) if match else 0
+        request = interactions[number - 1]["request"] if 1 <= number <= len(interactions) else {}
+        if match is None or (request.get("method"), request.get("uri")) != (match[2], match[3]):
+            raise CassetteError(
+                f"{file} has no interaction {line!r}: it was changed after the test run; run it again"
+            )
+        yield number
+
+
+def _blobs(paths: list[Path]) -> list[Path]:
+    return [file for file in files(paths) if BLOB.fullmatch(file.name)]
+
+
+def _remove(file: Path, why: str, *, dry: bool) -> None:
+    say(f"{'would remove' if dry else 'removed'} {file} ({size(file.stat().st_size)}): {why}")
+    if not dry:
+        file.unlink()

@@ -1,0 +1,95 @@
+"""look for secrets, broken cassettes and missing media
+
+Searches every file below the paths, whoever wrote it: for the values of keys, tokens and passwords in the
+environment, for patterns of keys, and for random-looking values with telling names, also encoded and compressed. Of
+our cassettes it tells which are broken or miss a blob, and which blobs nobody uses. Exit code 1 if anything was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..blobs import Blobs
+from ..codec import decode
+from ..errors import CassetteError
+from ..recordings.files import content
+from ..scan import scan
+from ..scrub import Scrub
+from ..serializer import OURS, Serializer
+from ._terminal import progress, say
+from ._tree import files
+
+__all__ = ["BLOB", "arguments", "run"]
+
+BLOB = re.compile(r"[0-9a-f]{64}\.\w+")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares them."""
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders")
+    parser.add_argument(
+        "--accept", action="append", default=[], metavar="FINGERPRINT", help="a finding that is no secret"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command."""
+    found = files(options.paths)
+    known = [(value, name) for value, name in Scrub.of(None).values.items()]
+    used, count = set[str](), 0
+    for file in progress(found, "scanning"):
+        value = _content(file)
+        used |= set(BLOB.findall(json.dumps(value))) if _is_cassette(value) else set()
+        problems = [str(one) for one in scan(value, known) if one.fingerprint not in options.accept]
+        for problem in [*problems, *_damage(file, value)]:
+            count += 1
+            say(f"{file}: {problem.removeprefix(': ')}")
+    orphans = [file for file in found if BLOB.fullmatch(file.name) and file.name not in used]
+    for file in orphans:
+        say(f"{file}: no cassette among these uses this blob")
+    say(f"{len(found)} files: {count} problems, {len(orphans)} orphan blobs")
+    return 1 if count else 0
+
+
+def _content(file: Path) -> Any:
+    """The YAML or JSON in a file, else its bytes."""
+    data = file.read_bytes()
+    try:
+        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        suffix = Path(file.name.removesuffix(".gz")).suffix
+        value = content(data.decode(), suffix if suffix in {".yaml", ".yml"} else ".json")
+    except (OSError, EOFError, ValueError, RecursionError, yaml.YAMLError):
+        return data
+    return value if isinstance(value, dict | list) else data
+
+
+def _is_cassette(value: Any) -> bool:
+    return isinstance(value, dict) and OURS in (value.get("metadata") or {})
+
+
+def _damage(file: Path, value: Any) -> Iterator[str]:
+    """What keeps a cassette of ours from being replayed; nothing about any other file."""
+    if isinstance(value, bytes):
+        if file.suffix == ".json" and OURS.encode() in value:
+            yield "a cassette that is not whole JSON"
+        return
+    if not _is_cassette(value):
+        return
+    blobs = Blobs(file.parent / "blobs")
+    try:
+        Serializer(blobs, near=file.parent).parse(json.dumps(value))
+        for interaction in value["interactions"]:
+            decode(interaction["request"]["body"], blobs)
+            decode(interaction["response"]["body"], blobs)
+    except CassetteError as error:
+        yield str(error)
+    except (KeyError, TypeError) as error:
+        yield f"an interaction is not complete: {error!r}"

@@ -1,0 +1,120 @@
+"""print a recording as a conversation that a person can read
+
+Bodies are shown as structure, streams folded (events of the same shape in a row are one, their text joined), media
+are named, not printed. Credentials are masked. With --raw bodies are printed byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..message import Headers
+from ..outline import outline, shown
+from ..recordings import Interaction
+from ..recordings.interaction import value_of
+from ..scrub import Scrub, masked
+from ..serializer import OURS
+from ..views import Events, Media, size, view
+from ._terminal import complain, say
+from ._tree import one
+
+__all__ = ["arguments", "run"]
+
+_DULL = {"accept-encoding", "connection", "host", "user-agent", "content-length", "date", "server"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares them."""
+    parser.add_argument("path", type=Path, metavar="FILE", help="a recording")
+    parser.add_argument("-n", "--number", type=int, action="append", help="only the n-th interaction")
+    parser.add_argument("--raw", action="store_true", help="bodies as they are, and all headers")
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command."""
+    found, scrub = one(options.path), Scrub.of(None)
+    if not options.raw:
+        say(_title(options.path, found.kind, len(found.interactions), found.metadata.get(OURS) or {}))
+    numbers = options.number or range(1, len(found.interactions) + 1)
+    for number in numbers:
+        if not 1 <= number <= len(found.interactions):
+            complain(
+                f"ellmer-harness: {options.path} has no interaction {number}, only {len(found.interactions)}"
+            )
+            return 2
+        it = found.interactions[number - 1]
+        if options.raw:
+            _raw(it, scrub)
+        else:
+            say("\n" + "\n".join(_lines(number, it, scrub)))
+    return 0
+
+
+def _title(path: Path, kind: str, count: int, ours: dict[str, str]) -> str:
+    origin = (
+        f"recorded from {ours.get('recorded_from', 'unknown')}"
+        if kind == "ours"
+        else f"a recording of {kind}"
+    )
+    when = f", {ours['recorded_at']}" if "recorded_at" in ours else ""
+    return f"{path}: {count} interaction{'s' * (count != 1)}, {origin}{when}"
+
+
+def _lines(number: int, it: Interaction, scrub: Scrub) -> Iterator[str]:
+    seen = view(it)
+    yield f"#{number}  {it.method} {shown(scrub.url(it.url))}"
+    yield from _message(it.sent, seen.request, scrub)
+    yield f"  → {_answer(it, seen.response)}"
+    yield from _message(it.headers, seen.response, scrub)
+
+
+def _answer(it: Interaction, body: object) -> str:
+    if it.error:
+        return f"{it.status or ''} {it.error.get('error')}: {it.error.get('message', '')}".strip()
+    if it.status is None:
+        return "no answer"
+    said = [f"{it.status} {it.reason}".strip(), value_of(it.headers, "content-type")]
+    if isinstance(body, Events):
+        said.append(f"{body.count} events")
+    if it.stream and "ms" in it.stream:
+        said.append(f"{sum(map(int, it.stream['ms'].split()))} ms")
+    if it.stream and it.stream.get("end") == "closed":
+        said.append("the client stopped reading")
+    return shown(", ".join(filter(None, [*said, size(len(it.content or b""))])))
+
+
+def _message(headers: Headers, body: object, scrub: Scrub) -> Iterator[str]:
+    for name, value in headers:
+        if name not in _DULL:
+            yield f"    {shown(name)}: {shown(masked(name, scrub.text(value)))}"
+    if body is None:
+        return
+    yield ""
+    for line in _body(body):
+        yield f"    {scrub.text(line)}".rstrip()
+
+
+def _body(body: object) -> Iterator[str]:
+    if isinstance(body, Events):
+        for name, value, times in body.folded:
+            first, *rest = outline(value)
+            label = f"{name or '-'}{f' × {times}' if times > 1 else ''}"
+            yield f"{label}: {first}" if not rest else f"{label}:"
+            yield from (f"  {line}" for line in ([first, *rest] if rest else []))
+    elif isinstance(body, Media):
+        yield str(body)
+    else:
+        yield from outline(body)
+
+
+def _raw(it: Interaction, scrub: Scrub) -> None:
+    head = [f"{it.method} {scrub.url(it.url)}", *(f"{n}: {masked(n, v)}" for n, v in it.sent), "", ""]
+    answer = [f"{it.status} {it.reason}", *(f"{n}: {masked(n, v)}" for n, v in it.headers), "", ""]
+    for lines, body in ((head, it.body), (answer, it.content)):
+        sys.stdout.write("\n".join(lines))
+        sys.stdout.flush()
+        sys.stdout.buffer.write((body or b"") + b"\n\n")
+        sys.stdout.buffer.flush()
