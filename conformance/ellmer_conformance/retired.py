@@ -117,7 +117,12 @@ _IN_PATH = re.compile(r"/models/([^/:]+)")
 
 
 def pytest_cassette_stale(recording: Recording) -> str | None:
-    """The models of a recording that are gone by its clock, as a clause; None if all of them are there."""
+    """The models of a recording that are gone by its clock, as a clause; None if all of them are there.
+
+    What the strict server answered is no model's answer, and does not age with one.
+    """
+    if (recording.metadata.get("ellmer_harness") or {}).get("recorded_from") == "strict-server":
+        return None
     found = dict.fromkeys(
         filter(None, (_gone(request, recording.today.date()) for request in recording.requests))
     )

@@ -22,9 +22,10 @@ def sent(url, **body):
     return Sent("POST", url, {}, json.dumps(body).encode())
 
 
-def stale(*requests, today="2026-11-21"):
+def stale(*requests, today="2026-11-21", recorded_from="live"):
     now = datetime.fromisoformat(today).replace(tzinfo=UTC)
-    return pytest_cassette_stale(Recording(Path("c.json"), {}, None, now, lambda: iter(requests)))
+    metadata = {"ellmer_harness": {"recorded_from": recorded_from}}
+    return pytest_cassette_stale(Recording(Path("c.json"), metadata, None, now, lambda: iter(requests)))
 
 
 def test_a_model_is_gone_from_its_day_on():
@@ -63,6 +64,10 @@ def test_it_is_named_in_the_body_or_in_the_path(request_):
 )
 def test_others_have_schedules_of_their_own(request_):
     assert stale(request_) is None
+
+
+def test_what_no_model_answered_does_not_age_with_one():
+    assert stale(sent(ANTHROPIC, model="claude-2.1"), recorded_from="strict-server") is None
 
 
 def test_each_model_is_named_once():
