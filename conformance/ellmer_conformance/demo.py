@@ -22,11 +22,20 @@ from .server.strict import StrictServer
 
 __all__ = ["main"]
 
-GREETING = """\
-### A chat that needs no key
+TOUR = """\
+The model is a script; the tools it asks for are real and run in this process. On the way: two calls at once, an image
+in a result, a tool that says how far it is and brings a table of its own, one that fails, and a PDF. Say anything:
+the next scene follows.
+"""
 
-The model is a script, the tools are real. Try:
-<span class="suggestion submit">What is the weather in Duluth and in Köln?</span>
+GREETING = f"""\
+## A chat that needs no key
+
+{TOUR}
+Click what is underlined, open a tool call to see what was asked and what came of it, stop an answer with the red
+button. Reload the page: all is there again.
+
+<span class="suggestion submit">What is the weather in Duluth, MN and in Köln?</span>
 """
 
 
@@ -38,15 +47,25 @@ def main(port: int, *, console: bool, no_launch: bool) -> None:
     """Runs the chat app against a scripted model that calls tools and looks at pictures."""
     with StrictServer({"demo": script()}) as server:
         chat = demo_chat(server.url("demo", "1"))
-        if console:
-            ec.live_console(chat)
-        else:
-            ec.live_browser(chat, port, title="ellmer demo", greeting=GREETING, launch=not no_launch)
+        try:
+            if console:
+                click.echo(f"A chat that needs no key. {TOUR}")
+                ec.live_console(chat)
+            else:
+                ec.live_browser(chat, port, title="ellmer demo", greeting=GREETING, launch=not no_launch)
+        except ec.UsageError as error:
+            raise click.ClickException(str(error)) from error
 
 
 def demo_chat(base_url: str, pause: float = 0.4) -> ec.Chat:
     """The chat, with its tools; `pause` is what a step of the slow ones takes, in seconds."""
-    chat = ec.chat_anthropic(base_url=f"{base_url}/v1", api_key="demo", model="claude-sonnet-5", echo="none")
+    chat = ec.chat_anthropic(
+        base_url=f"{base_url}/v1",
+        api_key="demo",
+        model="claude-sonnet-5",
+        echo="none",
+        api_args={"thinking": {"type": "adaptive", "display": "summarized"}},
+    )
     chat.register_tools([get_weather, paint, searching(pause), print_report, find_report])
     return chat
 
@@ -69,7 +88,7 @@ def get_weather(city: str) -> dict[str, object]:
     Args:
         city: Name of the city.
     """
-    return {"city": city, "celsius": {"Duluth": 3.2}.get(city, 18.5), "sky": "cloudy"}
+    return {"city": city, "celsius": {"Duluth, MN": 3.2}.get(city, 18.5), "sky": "cloudy"}
 
 
 @ec.tool(annotations=ec.tool_annotations("Paint a picture", icon="🎨"))
@@ -99,11 +118,8 @@ def searching(pause: float) -> ec.ToolDef:
         for percent in (0, 25, 50, 75, 100):
             progress.replace(f"{percent} % of all airlines asked")
             time.sleep(pause)
-        rows = "".join(f"<tr><td>{time}</td><td>{price} EUR</td></tr>" for time, price in FLIGHTS)
-        head = "<thead><tr><th>Departure</th><th>Price</th></tr></thead>"
-        table = f'<table class="table">{head}<tbody>{rows}</tbody></table>'
         display = ec.ToolResultDisplay(
-            title=f"Flights to {to}", html=table, value_preview=f"{len(FLIGHTS)} found"
+            title=f"Flights to {to}", html=_table(), value_preview=f"{len(FLIGHTS)} found"
         )
         return ec.ContentToolResult(dict(FLIGHTS), extra={"display": display})
 
@@ -123,6 +139,12 @@ def find_report() -> ec.ContentPDF:
 
 
 FLIGHTS = (("07:25", 212), ("11:40", 148), ("19:05", 96))
+
+
+def _table() -> str:
+    rows = "".join(f"<tr><td>{time}</td><td>{price} EUR</td></tr>" for time, price in FLIGHTS)
+    head = "<thead><tr><th>Departure</th><th>Price</th></tr></thead>"
+    return f'<table class="table">{head}<tbody>{rows}</tbody></table>'
 
 
 def sunset(width: int = 320, height: int = 180) -> bytes:
@@ -155,11 +177,13 @@ def next_up(prompt: str) -> str:
     return f'\n\n<span class="suggestion submit">{prompt}</span>'
 
 
+END = "\n\nThat was the tour. In a chat of yours: `live_browser(chat_openai())`."
+
 BEFORE = (
     Answer((
         Think("Two cities, one tool: I can ask for both at once."),
         Say("I will look that up."),
-        Call("get_weather", {"city": "Duluth"}),
+        Call("get_weather", {"city": "Duluth, MN"}),
         Call("get_weather", {"city": "Köln"}),
     )),
     Answer((Say("It is **3.2 °C** in Duluth and **18.5 °C** in Köln." + next_up("Paint a sunset")),)),
@@ -174,6 +198,6 @@ AFTER = (
     Answer((Call("print_report"),)),
     Answer((Say("That did not work, I am afraid." + next_up("Then show it to me")),)),
     Answer((Call("find_report"),)),
-    Answer((Say("Here it is. The total is 42 EUR.\n\nThat was the tour; `chat` can now be used as ever."),)),
-    Answer((Say("The script has no more lines."),)),
+    Answer((Say("Here it is. The total is 42 EUR." + END),)),
+    Answer((Say("The script has no more lines; start `ellmer-demo` again to see it from the beginning."),)),
 )

@@ -47,7 +47,7 @@ def chromium():
 @pytest.fixture
 def page(chromium):
     """An empty page. What its scripts complain of fails the test."""
-    context = chromium.new_context(viewport={"width": 900, "height": 900})
+    context = chromium.new_context(viewport={"width": 900, "height": 900}, reduced_motion="reduce")
     page, problems = context.new_page(), []
     page.on("pageerror", lambda error: problems.append(str(error)))
     yield page

@@ -1,0 +1,92 @@
+"""A conversation outside of the app: the exported page and the notebook show the cards that the app shows."""
+
+import pytest
+from playwright.sync_api import expect
+
+import ellmer_core as ec
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def call(name, title, value=None, *, error=None, arguments=None, **display):
+    """A request and its result."""
+    tool = ec.tool(lambda **_: None, name=name, arguments={}, annotations={"title": title, "icon": "🔧"})
+    request = ec.ContentToolRequest(f"id of {name}", name, arguments or {}, tool)
+    return request, ec.ContentToolResult(value, error, {"display": display} if display else {}, request)
+
+
+CALLS = [
+    call("get_weather", "Get weather in Duluth, MN", {"celsius": 3.2}, arguments={"city": "Duluth, MN"}),
+    call("paint", "Paint a picture", ec.ContentImageInline("image/png", PNG)),
+    call("search", "Flights to Lisbon", [1, 2], html="<table><tr><th>Price</th></tr><tr><td>96 EUR</td></tr></table>", style="block"),
+    call("print_report", "Print the report", error="The printer is on fire."),
+    call("find", "Find the report", ec.ContentPDF("application/pdf", "JVBERi0xLjQK", "report.pdf")),
+]  # fmt: skip
+
+
+@pytest.fixture
+def chat():
+    chat = ec.chat_anthropic(api_key="none", model="m")
+    chat.set_turns([
+        ec.UserTurn("All of <it>, please."),
+        ec.AssistantTurn(["I will.", *(request for request, _ in CALLS)]),
+        ec.UserTurn([result for _, result in CALLS]),
+        ec.AssistantPartialTurn("Here it", reason="cancelled"),
+    ])  # fmt: skip
+    return chat
+
+
+@pytest.fixture
+def exported(chat, page, tmp_path):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(ec.export(chat, tmp_path / "chat.html", title="Lisbon & back").as_uri())
+    yield page
+    assert [url for url in asked if not url.startswith("data:")] == [page.url]  # it holds all it needs
+
+
+def check_cards(page):
+    """Folded or open as in the app, with what is in them."""
+    weather = page.get_by_text("Get weather in Duluth, MN")
+    expect(page.get_by_text('"celsius": 3.2')).to_be_hidden()
+    weather.click()
+    expect(page.get_by_text('"celsius": 3.2')).to_be_visible()
+    expect(page.get_by_text('get_weather(city = "Duluth, MN")')).to_be_visible()
+    image = page.get_by_role("img", name="Paint a picture")
+    expect(image).to_be_visible()
+    assert image.evaluate("image => image.naturalWidth") == 1
+    expect(page.get_by_role("columnheader", name="Price")).to_be_visible()
+    expect(page.get_by_role("link", name="report.pdf")).to_be_visible()
+    expect(page.get_by_text("The printer is on fire.")).to_be_hidden()
+    page.get_by_text("Print the report failed").press("Enter")
+    expect(page.get_by_text("The printer is on fire.")).to_be_visible()
+    expect(page.get_by_text("[cancelled]")).to_be_visible()
+    assert "tool-call-id" not in page.content()
+
+
+def test_an_exported_page(exported):
+    expect(exported).to_have_title("Lisbon & back")
+    expect(exported.get_by_role("heading", name="Assistant")).to_have_count(1)
+    expect(exported.get_by_text("All of <it>, please.")).to_be_visible()
+    check_cards(exported)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_exported_page_for_everybody(exported, axe, scheme):
+    exported.emulate_media(color_scheme=scheme)
+    exported.get_by_text("Get weather in Duluth, MN").click()
+
+    assert axe(exported) == {}
+
+
+def test_a_chat_in_a_notebook(chat, page):
+    page.set_content(f"<title>Notebook</title><main>{chat._repr_html_()}</main>")
+
+    check_cards(page)
+
+
+def test_a_turn_in_a_notebook(chat, page):
+    page.set_content(chat.get_turns()[2]._repr_html_())
+
+    expect(page.get_by_role("img", name="Paint a picture")).to_be_visible()
+    expect(page.get_by_text("Print the report failed")).to_be_visible()
