@@ -14,7 +14,7 @@ nox.options.reuse_venv = "yes"
 nox.options.sessions = ["conformance", "tests", "calibrate", "lint", "types"]
 
 #: What the tests need of the optional parts.
-EXTRAS = "conformance,console,html,images,shiny"
+EXTRAS = "conformance,console,html,images,redis,shiny,store"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
@@ -49,6 +49,24 @@ def browser(session: nox.Session) -> None:
     """Open the chat app, its demo and exported pages in a real browser (apt-get install chromium)."""
     session.install("-e", ".[demo,html]", *group("browser"))
     session.run("pytest", "tests/browser", *session.posargs, env=OFFLINE)
+
+
+@nox.session(default=False)
+def services(session: nox.Session) -> None:
+    """Test what is shared through Redis and S3 against real servers; redis-server is Debian's."""
+    session.install("-e", f".[{EXTRAS}]", *group("services"))
+    session.run(
+        "pytest", *(session.posargs or ["harness/tests/services"]), env={**OFFLINE, "SERVICES_REQUIRED": "1"}
+    )
+
+
+@nox.session(default=False)
+def nightly(session: nox.Session) -> None:
+    """Run the tests and the conformance suite where a stale recording is an error; nothing is recorded again."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    strict = {**OFFLINE, "CASSETTE_STALE": "error"}
+    session.run("pytest", "-p", "ellmer_conformance.retired", *(session.posargs or ["-n", "2"]), env=strict)
+    session.run("conformance", "run", env=strict)
 
 
 @nox.session(default=False)
