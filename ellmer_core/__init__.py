@@ -138,7 +138,7 @@ __all__ = [
     "type_string",
 ]
 
-#: Where public names live; those that load the most come last.
+#: Where public names live: first what a chat needs in any case, then what each is for itself.
 _MODULES = (
     "content",
     "errors",
@@ -146,19 +146,19 @@ _MODULES = (
     "types",
     "tools",
     "tool_results",
-    "builtin_tools",
     "prompts",
+    "_cancel",
+    "_clients",
+    "_chat",
+    "_vendors",
+    "builtin_tools",
     "media",
     "record",
     "render",
     "_progress",
     "_sigv4",
-    "_cancel",
-    "_clients",
     "_frames",
     "_prices",
-    "_chat",
-    "_vendors",
     "tool_writer",
     "_parallel",
     "_batch",

@@ -13,7 +13,7 @@ from . import _retry
 from ._cancel import StreamController
 from ._clients import Connection
 from ._effects import Answer, Loop, ReadBody, Send, Wait
-from ._http import AsyncLine, Line, adrive, drive
+from ._http import Line, drive
 from ._written import encoded
 from .errors import ConnectError, ProviderError, ResponseError
 from .tools import ToolDef
@@ -72,6 +72,8 @@ def run(loop: Loop[T], connection: Connection) -> T:
 
 async def arun(loop: Loop[T], connection: Connection) -> T:
     """The async twin of `run`."""
+    from ._http_async import AsyncLine, adrive  # noqa: PLC0415 - it imports asyncio
+
     outcome: list[T] = []
 
     def kept() -> Loop[None]:

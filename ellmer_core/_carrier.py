@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import random
 import time
-from asyncio.trsock import TransportSocket
 from contextlib import suppress
 from socket import SHUT_RDWR, socket
-from typing import Any
+from typing import Any, Protocol
 
 from ._cancel import StreamController
 from ._clients import Connection, Timeouts, user_agent
@@ -23,6 +22,13 @@ __all__ = ["LINGER", "Carrier", "hang_up", "some_time"]
 LINGER = 0.2  # seconds to wait for the end of a finished stream, so that its connection can be used again
 
 
+class Socket(Protocol):
+    """A socket, or asyncio's view of one."""
+
+    def shutdown(self, how: int, /) -> None:
+        """Ends the connection."""
+
+
 class Carrier:
     """What both lines are made of: everything that does not wait."""
 
@@ -30,7 +36,7 @@ class Carrier:
         self.connection = connection
         self.controller = controller
         self.response: Any = None
-        self.socket: socket | TransportSocket | None = None
+        self.socket: Socket | None = None
         self.chunks: Any = None
         self.decoder: Any = None
         self.watch = Watch(controller)
@@ -61,20 +67,20 @@ class Carrier:
         return last.flush() if last else None
 
 
-def _socket(response: Any) -> socket | TransportSocket | None:
+def _socket(response: Any) -> Socket | None:
     """The socket under an answer, if it is one that can be shut down from outside."""
     stream = response.extensions.get("network_stream")
     found = stream.get_extra_info("socket") if stream is not None else None
-    return found if isinstance(found, socket | TransportSocket) else None
+    return found if hasattr(found, "shutdown") else None
 
 
-def hang_up(connection: socket | TransportSocket | None) -> None:
+def hang_up(connection: Socket | None) -> None:
     """Ends a connection: whoever is reading from it, in whatever thread, sees its end."""
     with suppress(OSError):
         match connection:
             case socket():  # not SSLSocket's own method: it would pull the TLS layer from under the reader
                 socket.shutdown(connection, SHUT_RDWR)
-            case TransportSocket():
+            case _ if connection is not None:
                 connection.shutdown(SHUT_RDWR)
 
 

@@ -7,16 +7,16 @@ which is closed when the loop ends, if nobody did so before.
 from __future__ import annotations
 
 import os
-from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import AsyncGenerator, MutableMapping
 from dataclasses import dataclass, field
 from functools import cache
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
 from .errors import UsageError
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 __all__ = ["Connection", "Timeouts", "user_agent"]
 
@@ -63,7 +63,7 @@ class Connection:
         """The client for async calls in the running event loop."""
         if self.given is not None:
             return self._given(is_async=True)
-        loop = get_running_loop()
+        loop = _running_loop()
         if loop not in self._async:
             self._async[loop] = tracked = _Tracked()
             await tracked.start()
@@ -78,7 +78,7 @@ class Connection:
     async def aclose(self) -> None:
         """Closes all connections of this event loop, and the blocking client's."""
         self.close()
-        tracked = self._async.pop(get_running_loop(), None)
+        tracked = self._async.pop(_running_loop(), None)
         if tracked is not None:
             await tracked.stop()
 
@@ -113,7 +113,15 @@ class _Tracked:
             await client.aclose()
 
 
+def _running_loop() -> AbstractEventLoop:
+    from asyncio import get_running_loop  # noqa: PLC0415 - blocking chats do without it
+
+    return get_running_loop()
+
+
 def _options() -> dict[str, Any]:
+    from http.cookiejar import CookieJar, DefaultCookiePolicy  # noqa: PLC0415 - as httpx itself
+
     limits = _httpx().Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
     no_cookies = CookieJar(
         DefaultCookiePolicy(allowed_domains=[])
@@ -137,6 +145,8 @@ def _httpx() -> Any:
 @cache
 def user_agent() -> str:
     """`ellmer-core/<version>`."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - it takes long to import
+
     try:
         return f"ellmer-core/{version('ellmer-core')}"
     except PackageNotFoundError:

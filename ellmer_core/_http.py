@@ -1,21 +1,40 @@
-"""The only I/O of a conversation: does what `_loop.converse()` asks for, blocking (`drive`) or async (`adrive`).
+"""The I/O of a conversation, blocking: `drive()` does what `_loop.converse()` asks for, over a `Line`.
 
-A `Line` (`_line.py`) or its twin (`_async_line.py`) carries one conversation; `_clients.py` makes the HTTP clients.
+`_http_async.py` is the twin; `_clients.py` makes the HTTP clients.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator
+import inspect
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
+from threading import Timer
 from typing import Any, TypeVar
 
-from ._async_line import AsyncLine
-from ._effects import Effect, Emit, Loop
-from ._line import Line
+from ._carrier import LINGER, Carrier, hang_up, some_time
+from ._effects import (
+    Answer,
+    CallTools,
+    Clock,
+    Effect,
+    Emit,
+    Finish,
+    Loop,
+    Notify,
+    ReadBody,
+    ReadEvents,
+    Send,
+    Wait,
+)
 from .content import Content
+from .errors import AsyncToolError
+from .tools import invoke
 from .turns import Turn
 
-__all__ = ["AsyncLine", "Line", "adrive", "drive"]
+__all__ = ["Line", "drive"]
 
 T = TypeVar("T")
 
@@ -43,26 +62,107 @@ def drive(loop: Loop[T], line: Line) -> Generator[Content | Turn, None, T]:
             line.drop()
 
 
-async def adrive(loop: Loop[Any], line: AsyncLine) -> AsyncGenerator[Content | Turn, None]:
-    """The async twin of `drive` (an async generator returns nothing)."""
-    step: Callable[[Any], Effect] = loop.send
-    outcome: Any = None
-    line.running = asyncio.get_running_loop()
-    with line.controller.waking(line.wake):
-        try:
-            while True:
-                try:
-                    effect = step(outcome)
-                except StopIteration:
-                    return
-                step, outcome = loop.send, None
-                if isinstance(effect, Emit):
-                    yield effect.content
-                    continue
-                try:
-                    outcome = await line.do(effect)
-                except BaseException as error:  # noqa: BLE001 - likewise; a task's cancellation above all
-                    step, outcome = loop.throw, error
-        finally:
-            loop.close()
-            await line.drop()
+class Line(Carrier):
+    """Carries one conversation, blocking."""
+
+    alarm: Timer | None = None
+
+    def do(self, effect: Effect) -> Any:  # noqa: PLR0911 - one return per effect
+        """Performs one effect; returns its outcome, or raises its failure."""
+        match effect:
+            case Send():
+                return self.send(effect)
+            case ReadEvents():
+                return self.events()
+            case ReadBody():
+                return self.body()
+            case Finish():
+                return self.finish()
+            case CallTools():
+                return self.call(effect)
+            case Notify():
+                return self.notify(effect)
+            case Wait():
+                return self.controller.wait(some_time(effect))
+            case Clock():
+                return time.monotonic()
+            case Emit():
+                raise AssertionError("shown by the driver")
+
+    def send(self, sent: Send) -> Answer:
+        self.drop()
+        client = self.connection.blocking()
+        with self.watch:
+            response = client.send(self.built(client, sent), stream=True)
+            self.chunks = response.iter_bytes()
+            answer = self.opened(response, sent)
+        if self.watch.left is not None:
+            self.set_alarm(self.watch.left)
+        return answer
+
+    def events(self) -> list[Any] | None:
+        with self.watch:
+            chunk = next(self.chunks, None)
+        self.watch.check()
+        return self.flushed() if chunk is None else self.decoder.feed(chunk)
+
+    def body(self) -> bytes:
+        with self.watch:
+            body = b"".join(self.chunks)
+        self.watch.check()
+        return body
+
+    def finish(self) -> None:
+        if self.decoder is not None:  # the end of the stream was not read
+            self.set_alarm(LINGER)
+            with suppress(Exception):
+                for _ in self.chunks:
+                    pass
+        self.drop()
+
+    def call(self, effect: CallTools) -> None:
+        if len(effect.requests) == 1:
+            [(place, request)] = effect.requests.items()
+            effect.keep(place, invoke(request))
+            return
+        with ThreadPoolExecutor(len(effect.requests), "ellmer_core tool") as pool:
+            running = [
+                pool.submit(copy_context().run, lambda p=place, r=request: effect.keep(p, invoke(r)))
+                for place, request in effect.requests.items()
+            ]
+        for one in running:
+            one.result()
+
+    def notify(self, effect: Notify) -> None:
+        for callback in effect.callbacks:
+            answer = callback(effect.content)
+            if inspect.isawaitable(answer):
+                if inspect.iscoroutine(answer):
+                    answer.close()
+                raise AsyncToolError(
+                    f"The callback {getattr(callback, '__name__', callback)!r} is async, and chat() and stream() "
+                    "are not: use chat_async() or stream_async()."
+                )
+
+    def set_alarm(self, seconds: float) -> None:
+        """Ends the open answer's connection after so long, unless it is dropped before."""
+        self.stop_alarm()
+        self.alarm = Timer(seconds, hang_up, [self.socket])
+        self.alarm.daemon = True
+        self.alarm.start()
+
+    def stop_alarm(self) -> None:
+        if self.alarm is not None:
+            self.alarm.cancel()
+        self.alarm = None
+
+    def wake(self) -> None:
+        """Interrupts a read from another thread."""
+        hang_up(self.socket)
+
+    def drop(self) -> None:
+        """Lets go of the open answer, if there is one."""
+        self.stop_alarm()
+        response, self.response, self.socket = self.response, None, None
+        if response is not None:
+            response.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 
 from .errors import ConnectError, ProviderError, TimeoutError
 
@@ -60,6 +59,8 @@ def retry_after(error: Exception, headers: Mapping[str, str], now: float) -> flo
 
 
 def _timestamp(date: str | None) -> float | None:
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - only needed after a failure
+
     try:
         return parsedate_to_datetime(date).timestamp() if date else None
     except ValueError:

@@ -16,7 +16,7 @@ from ._cancel import StreamController
 from ._clients import Connection, Timeouts
 from ._echo import Echo, EchoMode, echo_mode
 from ._effects import Loop
-from ._http import AsyncLine, Line, adrive, drive
+from ._http import Line, drive
 from ._loop import converse
 from ._memory import Memory
 from ._plan import Plan
@@ -176,6 +176,8 @@ class Talk(Memory, Toolbox):
                 yield one
 
     async def _atalk(self, loop: Loop[Any], mode: EchoMode, plan: Plan) -> AsyncGenerator[Shown, None]:
+        from ._http_async import AsyncLine, adrive  # noqa: PLC0415 - it imports asyncio
+
         echo, line = Echo(mode), AsyncLine(self._connection, plan.controller)
         with self._entered(loop), closing(echo):
             async with aclosing(adrive(loop, line)) as shown:

@@ -12,7 +12,7 @@ import httpx
 import httpx2
 import pytest
 
-from ellmer_core import _http, _loop, _retry
+from ellmer_core import _http, _http_async, _loop, _retry
 from ellmer_core._cancel import StreamController
 from ellmer_core._clients import Timeouts
 from ellmer_core._effects import Emit
@@ -617,8 +617,8 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
     assert history.turns[-1] == AssistantPartialTurn("One")
 
     async def run():
-        history, loop, line = start(_http.AsyncLine)
-        driven = _http.adrive(loop, line)
+        history, loop, line = start(_http_async.AsyncLine)
+        driven = _http_async.adrive(loop, line)
         await anext(driven), await anext(driven)
         await driven.aclose()
         assert history.turns[-1] == AssistantPartialTurn("One")

@@ -1,4 +1,5 @@
-"""The async twin of `_line.py`, with `await` where there is something to wait for."""
+"""The async twin of `_http.py`, with `await` where there is something to wait for. Loaded when first needed: asyncio
+takes as long to import as all of this package."""
 
 from __future__ import annotations
 
@@ -6,17 +7,57 @@ import asyncio
 import builtins
 import inspect
 import time
-from collections.abc import Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from ._carrier import LINGER, Carrier, hang_up, some_time
-from ._effects import Answer, CallTools, Clock, Effect, Emit, Finish, Notify, ReadBody, ReadEvents, Send, Wait
+from ._effects import (
+    Answer,
+    CallTools,
+    Clock,
+    Effect,
+    Emit,
+    Finish,
+    Loop,
+    Notify,
+    ReadBody,
+    ReadEvents,
+    Send,
+    Wait,
+)
+from .content import Content
 from .tools import ainvoke
+from .turns import Turn
 
-__all__ = ["AsyncLine"]
+__all__ = ["AsyncLine", "adrive"]
 
 T = TypeVar("T")
+
+
+async def adrive(loop: Loop[Any], line: AsyncLine) -> AsyncGenerator[Content | Turn, None]:
+    """The async twin of `drive` (an async generator returns nothing)."""
+    step: Callable[[Any], Effect] = loop.send
+    outcome: Any = None
+    line.running = asyncio.get_running_loop()
+    with line.controller.waking(line.wake):
+        try:
+            while True:
+                try:
+                    effect = step(outcome)
+                except StopIteration:
+                    return
+                step, outcome = loop.send, None
+                if isinstance(effect, Emit):
+                    yield effect.content
+                    continue
+                try:
+                    outcome = await line.do(effect)
+                except BaseException as error:  # noqa: BLE001 - likewise; a task's cancellation above all
+                    step, outcome = loop.throw, error
+        finally:
+            loop.close()
+            await line.drop()
 
 
 class AsyncLine(Carrier):
