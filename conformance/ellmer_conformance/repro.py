@@ -82,12 +82,12 @@ def row_of(report: Report, id: str) -> Row:
     raise NotReproducible(f"there is no verdict {id!r} in this report; these fail:\n{listed}{more}")
 
 
-def as_python(report: Report, row: Row) -> str:
-    """The script."""
-    wire_rule = row.rule in rules.book(row.wire, row.vendor).rules
-    also = "" if wire_rule else f", and {row.adapter}"
+def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
+    """The script. `with_adapter` plays the case with the adapter, also where the request alone would show it."""
+    play = with_adapter or row.rule not in rules.book(row.wire, row.vendor).rules
+    also = f", and {row.adapter}" if play else ""
     head = _header(report, row, also)
-    if not wire_rule:
+    if play:
         fields = {name: getattr(row, name) for name in ("wire", "vendor", "case", "mode", "rule")}
         return head + _PLAY.format(adapter=report.named.get(row.adapter, row.adapter), **fields)
     exchange = _exchange(report, row)

@@ -16,7 +16,8 @@ __all__ = ["command"]
 @click.argument("verdict")
 @report_option
 @click.option("--format", "form", type=click.Choice(["python", "curl"]), default="python", show_default=True)
-def command(verdict: str, path: Path, form: str) -> None:
+@click.option("--with-adapter", is_flag=True, help="Play the case with the adapter, whatever the rule is about.")
+def command(verdict: str, path: Path, form: str, *, with_adapter: bool) -> None:
     """Print a script that shows the failure VERDICT again, in about 30 lines.
 
     VERDICT is the id of a result: adapter/wire/vendor/case[mode]/RULE, as the matrix and the HTML page name it. A rule
@@ -30,8 +31,9 @@ def command(verdict: str, path: Path, form: str) -> None:
     Exit code 0: here it is; 2: there is no such verdict, or its request was not kept.
     """
     report = opened(path)
-    write = {"python": as_python, "curl": as_curl}[form]
     try:
-        click.echo(write(report, row_of(report, verdict)), nl=False)
+        row = row_of(report, verdict)
+        script = as_curl(report, row) if form == "curl" else as_python(report, row, with_adapter=with_adapter)
+        click.echo(script, nl=False)
     except NotReproducible as error:
         raise click.UsageError(f"{str(error)[0].upper()}{str(error)[1:]}") from error

@@ -1,0 +1,132 @@
+"""any-llm under test: `AnyLLM.completion()` with OpenAI's messages, whatever the provider. The loop is the bridge's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from any_llm import AnyLLM as Client
+
+from ..exchange import Json
+from ..neutral import Tool, Turn
+from . import Capabilities, Endpoint
+from ._chat_messages import MediaInResults
+from ._sdk import Said
+
+__all__ = ["AnyLLM", "adapter"]
+
+_PROVIDERS = {"openai-chat": "openai", "anthropic": "anthropic", "gemini": "gemini"}
+_SUFFIXES = {"anthropic": "/v1", "gemini": "/v1beta"}  # what the SDK below adds
+
+
+class AnyLLM:
+    """The adapter."""
+
+    name = "any-llm"
+    wires: Mapping[str, Sequence[str]] = {
+        "openai-chat": ["openai"],
+        "anthropic": ["anthropic"],
+        "gemini": ["google"],
+    }
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Tool messages may hold media."""
+        return Capabilities(image_in_tool_result="native", pdf_in_tool_result="native")
+
+    def session(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str | None = None,
+        tools: Sequence[Tool] = (),
+        history: Sequence[Turn] = (),
+    ) -> Session:
+        """A conversation."""
+        return Session(endpoint, system, tools, history)
+
+
+class Session(MediaInResults):
+    """Messages, sync and async."""
+
+    def ask(self, *, stream: bool) -> Said:
+        answer = self._client().completion(**self.body(), **(_STREAM if stream else {}))
+        if not stream:
+            return self.said(answer)
+        whole = Whole()
+        for chunk in answer:
+            self.pieces += whole.add(chunk)
+        return self.said(whole.completion())
+
+    async def aask(self, *, stream: bool) -> Said:
+        answer = await self._client().acompletion(**self.body(), **(_STREAM if stream else {}))
+        if not stream:
+            return self.said(answer)
+        whole = Whole()
+        async for chunk in answer:
+            self.pieces += whole.add(chunk)
+        return self.said(whole.completion())
+
+    def kept(self, message: Any) -> Any:
+        return message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else _plain(message)
+
+    def _client(self) -> Any:
+        to = self.endpoint
+        url = to.base_url.removesuffix(_SUFFIXES.get(to.wire, ""))
+        return Client.create(
+            _PROVIDERS[to.wire], api_key=to.api_key, api_base=url, max_retries=to.max_retries
+        )
+
+
+_STREAM = {"stream": True}
+
+
+class Whole:
+    """A completion, from its chunks: the library leaves it to the caller to add them up."""
+
+    def __init__(self) -> None:
+        self.text, self.stop, self.usage = "", None, None
+        self.calls: dict[int, Json] = {}
+
+    def add(self, chunk: Any) -> list[str]:
+        """Takes a chunk; returns the text in it."""
+        self.usage = chunk.usage or self.usage
+        if not chunk.choices:
+            return []
+        choice = chunk.choices[0]
+        self.stop = choice.finish_reason or self.stop
+        for each in choice.delta.tool_calls or ():
+            call = self.calls.setdefault(each.index, {"id": "", "name": "", "arguments": "", "more": {}})
+            call["id"] = each.id or call["id"]
+            call["more"] |= each.model_extra or {}
+            if each.function:
+                call["name"] = each.function.name or call["name"]
+                call["arguments"] += each.function.arguments or ""
+        text = choice.delta.content or ""
+        self.text += text
+        return [text] if text else []
+
+    def completion(self) -> Any:
+        """All of it."""
+        calls = [
+            SimpleNamespace(
+                id=call["id"],
+                more=call["more"],
+                function=SimpleNamespace(name=call["name"], arguments=call["arguments"]),
+            )
+            for call in self.calls.values()
+        ]
+        message = SimpleNamespace(content=self.text or None, tool_calls=calls)
+        choice = SimpleNamespace(message=message, finish_reason=self.stop)
+        return SimpleNamespace(choices=[choice], usage=self.usage)
+
+
+def _plain(message: Any) -> Json:
+    """A message that was put together from chunks."""
+    calls = [
+        {"id": c.id, "type": "function", "function": vars(c.function), **c.more} for c in message.tool_calls
+    ]
+    return {"role": "assistant", "content": message.content, **({"tool_calls": calls} if calls else {})}
+
+
+adapter = AnyLLM

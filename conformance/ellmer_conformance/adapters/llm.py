@@ -1,0 +1,167 @@
+"""llm under test: conversations and chains, with OpenAI's models of its own and those of llm-anthropic.
+
+llm-gemini is not played: its host is written in its code. Whatever the number of retries, its clients keep their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import llm
+from llm import parts as llm_parts
+from llm.default_plugins import openai_models
+from llm_anthropic import ClaudeMessages
+
+from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
+from . import Capabilities, Endpoint
+from ._values import call_of, media_type, open_calls, parameters, text_of
+
+__all__ = ["LLM", "adapter"]
+
+_STOPS = {"tool_calls": "tool", "end_turn": "stop", "tool_use": "tool", "max_tokens": "length"}
+
+
+class LLM:
+    """The adapter."""
+
+    name = "llm"
+    wires: Mapping[str, Sequence[str]] = {
+        "openai-chat": ["openai"],
+        "openai-responses": ["openai"],
+        "anthropic": ["anthropic"],
+    }
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Attachments of results follow them. Its async half has models of its own, which are not played."""
+        return Capabilities(modes=("sync", "stream"))
+
+    def session(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str | None = None,
+        tools: Sequence[Tool] = (),
+        history: Sequence[Turn] = (),
+    ) -> Session:
+        """A conversation with the provider's own model class."""
+        conversation = _MODELS[endpoint.wire](endpoint).conversation(tools=[_tool(tool) for tool in tools])
+        return Session(conversation, endpoint.api_key, system, history)
+
+
+def _chat(to: Endpoint) -> Any:
+    return openai_models.Chat(to.model, api_base=to.base_url, vision=True, supports_tools=True)
+
+
+def _responses(to: Endpoint) -> Any:
+    return openai_models.Responses(to.model, api_base=to.base_url, vision=True, supports_tools=True)
+
+
+def _anthropic(to: Endpoint) -> Any:
+    return ClaudeMessages(to.model, supports_pdf=True, base_url=to.base_url.removesuffix("/v1"))
+
+
+_MODELS: Mapping[str, Callable[[Endpoint], Any]] = {
+    "openai-chat": _chat,
+    "openai-responses": _responses,
+    "anthropic": _anthropic,
+}
+
+
+class Session:
+    """A conversation, and its messages so far."""
+
+    def __init__(self, conversation: Any, key: str, system: str | None, history: Sequence[Turn]) -> None:
+        self.conversation, self.key, self.system = conversation, key, system
+        self.waiting = open_calls(history)
+        self.messages = [llm.system(system)] if system else []
+        self.messages += [_message(turn) for turn in history]
+
+    def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+        pieces: list[str] = []
+        last: Any = None
+        how = {"system": self.system, "stream": stream, "key": self.key}
+        chain = self.conversation.chain(messages=[*self.messages, *self._said(parts)], **how)
+        try:
+            for last in chain.responses():
+                pieces.clear()
+                pieces.extend(last)
+        except Exception as error:  # noqa: BLE001 - whatever it raises is its reply
+            return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
+        self.messages = [*last.prompt.messages, *last.messages()]
+        raw = last.response_json or {}
+        stop = raw.get("finish_reason") or raw.get("stop_reason")
+        cut = (raw.get("incomplete_details") or {}).get("reason")
+        return Reply(
+            last.text(),
+            stop="length" if cut == "max_output_tokens" else _STOPS.get(stop, stop),
+            usage={"input": last.input_tokens, "output": last.output_tokens},
+            pieces=pieces if stream else (),
+        )
+
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+        raise NotImplementedError
+
+    def transcript(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        """Clients close with the process."""
+
+    def _said(self, parts: Sequence[Part]) -> list[Any]:
+        results = [
+            llm_parts.ToolResultPart(
+                name=self.waiting[p.id].name, output=text_of(p.value), tool_call_id=p.id
+            )
+            for p in parts
+            if isinstance(p, ToolResult)
+        ]
+        said = [_part(part) for part in parts if not isinstance(part, ToolResult)]
+        told = [llm.tool_message(*results)] if results else []
+        return [*told, *([llm.user(*said)] if said else [])]
+
+
+def _message(turn: Turn) -> Any:
+    if turn.role == "user":
+        return llm.user(*[_part(part) for part in turn.parts])
+    calls = [call_of(part) for part in turn.parts if not isinstance(part, Text)]
+    return llm.assistant(
+        *[part.text for part in turn.parts if isinstance(part, Text)],
+        *[
+            llm_parts.ToolCallPart(name=c.name, arguments=dict(c.arguments), tool_call_id=c.id)
+            for c in calls
+        ],
+    )
+
+
+def _part(part: Part) -> Any:
+    match part:
+        case Text(text):
+            return llm_parts.TextPart(text=text)
+        case Image(url=url) if url:
+            return llm.Attachment(url=url)
+        case Image(data) | PDF(data):
+            return llm.Attachment(type=media_type(part), content=data)
+    raise TypeError(f"{type(part).__name__} has no place in a message that the caller writes")
+
+
+def _tool(tool: Tool) -> Any:
+    return llm.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=parameters(tool),
+        implementation=lambda **arguments: _value(tool.run(**arguments)),
+    )
+
+
+def _value(value: Any) -> Any:
+    """What a tool returns: with media, an output with attachments."""
+    items = value if isinstance(value, list) else [value]
+    media = [item for item in items if isinstance(item, Image | PDF)]
+    if not media:
+        return value
+    rest = [item for item in items if not isinstance(item, Image | PDF)]
+    return llm.ToolOutput(output=text_of(rest), attachments=[_part(item) for item in media])
+
+
+adapter = LLM
