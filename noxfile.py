@@ -4,6 +4,7 @@
 """The whole vocabulary of working on this project: `nox -l` lists it, `nox -s NAME` runs one session."""
 
 import os
+import shutil
 from pathlib import Path
 
 import nox
@@ -93,6 +94,8 @@ def lint(session: nox.Session) -> None:
     session.install(*group("lint"))
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
+    session.run("check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml")
+    session.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
 
 
 @nox.session
@@ -118,6 +121,31 @@ def bench(session: nox.Session) -> None:
             missed.append(script)
     if missed:
         session.error(f"targets were missed: {', '.join(missed)}")
+
+
+@nox.session(default=False)
+def package(session: nox.Session) -> None:
+    """Build wheel and sdist; test the wheel, without the sources, with the tests of the sdist."""
+    dist = Path(session.create_tmp()).resolve()
+    shutil.rmtree(dist)
+    session.install("build")
+    session.run("python", "-m", "build", "--installer=uv", "--outdir", str(dist))
+    (wheel,), (sdist,) = dist.glob("*.whl"), dist.glob("*.tar.gz")
+    unpacked = dist / sdist.name.removesuffix(".tar.gz")
+    session.run("python", "-m", "tarfile", "-e", str(sdist), str(dist))
+    for sources in ("ellmer_core", "harness/ellmer_harness", "conformance/ellmer_conformance"):
+        shutil.rmtree(unpacked / sources)
+    session.run("uv", "venv", "--clear", str(dist / "base"), external=True)
+    session.run("uv", "pip", "install", f"--python={dist / 'base'}", str(wheel), external=True)
+    session.run(str(dist / "base" / "bin" / "python"), "-I", "tests/package.py", external=True)
+    session.install(f"{wheel}[{EXTRAS}]", *group("tests"))
+    session.chdir(unpacked)
+    session.run(
+        "pytest",
+        *("-n", "2", "--ignore=tests/test_layers.py"),
+        *session.posargs,
+        env=OFFLINE | {"PACKAGE": str(wheel)},
+    )
 
 
 @nox.session(default=False)

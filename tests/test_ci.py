@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def step(tmp_path, monkeypatch):
     def run(name, **inputs):
         given = {key: declared["default"] for key, declared in ACTION["inputs"].items()} | inputs
         known = {f"${{{{ inputs.{key} }}}}": value for key, value in given.items()}
-        known["${{ github.action_path }}"] = str(ROOT)
+        known["${{ github.action_path }}"] = os.environ.get("PACKAGE", str(ROOT))
         env = {key: known[value] for key, value in STEPS[name]["env"].items()}
         shell = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c"]  # as GitHub starts it
         return subprocess.run(
@@ -89,9 +90,14 @@ def test_what_cannot_be_read_is_no_success(step, tmp_path):
 
 
 @pytest.mark.skipif("PACKAGE" not in os.environ, reason="installs into the environment: nox -s package")
-def test_it_installs_itself(step):
-    done = step("Install")
+def test_it_installs_itself(step, tmp_path, monkeypatch):
+    venv.create(tmp_path / "venv", with_pip=True)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}")
+
+    done = step("Install", install="pytest-xdist")
+
     assert done.returncode == 0, done.stderr
+    assert (tmp_path / "venv" / "bin" / "conformance").exists()
 
 
 def test_each_hook_finds_what_it_looks_for(tmp_path, monkeypatch):
