@@ -34,9 +34,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Move:
-    """A cassette on disk beside its place, until all are good."""
+    """A cassette on disk beside its place, until all are good; None if it is in its place already."""
 
-    staged: Path
+    staged: Path | None
     target: Path
     source: Path
 
@@ -71,31 +71,35 @@ class _Migration:
         """Makes the cassette of one recording, and writes it beside its place."""
         ours = isinstance(found, Found) and found.kind == "ours"
         target = file if ours else file.with_name(named(file))
-        if not ours and self._taken(target, file):
-            self.tally.refuse(f"{file}: {target} would be two cassettes; move one of them away")
-            return
         blobs = self._blobs(root, file, found)
         made = self.tally.converted(file, found, target.parent, blobs, self.rules)
         if made is None:
             return
-        if ours and made.text == file.read_text(encoding="utf-8"):
+        there = (
+            target.exists() and target.read_bytes() == made.text.encode()
+        )  # or a migration was stopped midway
+        if ours and there:
             self.tally.done, self.tally.unchanged = self.tally.done - 1, self.tally.unchanged + 1
+        elif not ours and not there and self._taken(target, file):
+            self.tally.refuse(f"{file}: {target} would be two cassettes; move one of them away")
         elif self.options.dry_run:
             say(f"{file} → {target}")
         else:
-            self._write(made, _Move(target.with_name(f".{target.name[:100]}.migrating"), target, file))
+            self._write(made, _Move(None if there else _beside(target), target, file))
 
     def swap(self) -> None:
         """All at once, as far as file systems can: first everything new is in place, then the old goes."""
         for move in self.moves:
-            move.staged.replace(move.target)
+            if move.staged:
+                move.staged.replace(move.target)
         for move in self.moves:
             if move.source != move.target and not self.options.keep:
                 move.source.unlink()
 
     def tidy(self, *, all_of_it: bool) -> None:
         """Removes what waited beside its place, and media that nothing will use."""
-        for path in [*(move.staged for move in self.moves), *(self.media if all_of_it else [])]:
+        staged = [move.staged for move in self.moves if move.staged]
+        for path in [*staged, *(self.media if all_of_it else [])]:
             path.unlink(missing_ok=True)
 
     def _taken(self, target: Path, file: Path) -> bool:
@@ -106,10 +110,15 @@ class _Migration:
         folder = made.blobs.folder
         self.media += [folder / name for name in made.blobs.fresh if not (folder / name).exists()]
         made.blobs.save()
-        replace_file(move.staged, made.text)
+        if move.staged:
+            replace_file(move.staged, made.text)
 
     def _blobs(self, root: Path, file: Path, found: Found | Unreadable) -> Path:
         chosen: Path | None = self.options.blobs
         if chosen is None and isinstance(found, Found) and found.kind == "ours":
             return file.parent / str(found.metadata[OURS].get("blobs", "blobs"))
         return chosen or (root if root.is_dir() else root.parent) / "blobs"
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.name[:100]}.migrating")
