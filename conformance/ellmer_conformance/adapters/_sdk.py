@@ -107,7 +107,7 @@ class SDKSession(ABC):
         return ""
 
     def close(self) -> None:
-        """Clients close with the process."""
+        return  # every request has a client of its own
 
     def _talk(self, parts: Sequence[Part]) -> Generator[None, Said, Said]:
         """What a user turn takes: yields to ask, is sent the answer, returns the last one."""

@@ -67,7 +67,8 @@ def hoisted(id: str, value: Any) -> tuple[str, list[Part]]:
 
 def parameters(tool: Tool) -> Json:
     """The JSON Schema of a tool's arguments, as a copy."""
-    return json.loads(json.dumps(tool.parameters, default=dict))
+    copied: Json = json.loads(json.dumps(tool.parameters, default=dict))
+    return copied
 
 
 def call_of(part: Part) -> ToolCall:

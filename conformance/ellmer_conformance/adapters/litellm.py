@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it downloads prices otherwise, when imported
 
@@ -39,7 +39,7 @@ class LiteLLM:
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Tool messages may hold media."""
-        media = "pointer" if wire == "openai-chat" else "native"
+        media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
         return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media)
 
     def session(

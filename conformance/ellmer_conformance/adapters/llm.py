@@ -1,6 +1,6 @@
 """llm under test: conversations and chains, with OpenAI's models of its own and those of llm-anthropic.
 
-llm-gemini is not played: its host is written in its code. Whatever the number of retries, its clients keep their own.
+llm-gemini is not played: its host is written in its code.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class LLM:
         return Session(conversation, endpoint.api_key, system, history)
 
 
-def _chat(to: Endpoint) -> Any:
-    return openai_models.Chat(to.model, api_base=to.base_url, vision=True, supports_tools=True)
-
-
-def _responses(to: Endpoint) -> Any:
-    return openai_models.Responses(to.model, api_base=to.base_url, vision=True, supports_tools=True)
+def _openai(to: Endpoint) -> Any:
+    kind = openai_models.Chat if to.wire == "openai-chat" else openai_models.Responses
+    model: Any = kind(to.model, api_base=to.base_url, vision=True, supports_tools=True)
+    client = model.get_client
+    model.get_client = lambda key: client(key).with_options(max_retries=to.max_retries)  # there is no option
+    return model
 
 
 def _anthropic(to: Endpoint) -> Any:
@@ -62,8 +62,8 @@ def _anthropic(to: Endpoint) -> Any:
 
 
 _MODELS: Mapping[str, Callable[[Endpoint], Any]] = {
-    "openai-chat": _chat,
-    "openai-responses": _responses,
+    "openai-chat": _openai,
+    "openai-responses": _openai,
     "anthropic": _anthropic,
 }
 
@@ -90,7 +90,7 @@ class Session:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         self.messages = [*last.prompt.messages, *last.messages()]
         raw = last.response_json or {}
-        stop = raw.get("finish_reason") or raw.get("stop_reason")
+        stop: Any = raw.get("finish_reason") or raw.get("stop_reason")
         cut = (raw.get("incomplete_details") or {}).get("reason")
         return Reply(
             last.text(),
@@ -110,9 +110,7 @@ class Session:
 
     def _said(self, parts: Sequence[Part]) -> list[Any]:
         results = [
-            llm_parts.ToolResultPart(
-                name=self.waiting[p.id].name, output=text_of(p.value), tool_call_id=p.id
-            )
+            llm_parts.ToolResultPart(name=self.waiting[p.id].name, output=text_of(p.value), tool_call_id=p.id)
             for p in parts
             if isinstance(p, ToolResult)
         ]
@@ -127,10 +125,7 @@ def _message(turn: Turn) -> Any:
     calls = [call_of(part) for part in turn.parts if not isinstance(part, Text)]
     return llm.assistant(
         *[part.text for part in turn.parts if isinstance(part, Text)],
-        *[
-            llm_parts.ToolCallPart(name=c.name, arguments=dict(c.arguments), tool_call_id=c.id)
-            for c in calls
-        ],
+        *[llm_parts.ToolCallPart(name=c.name, arguments=dict(c.arguments), tool_call_id=c.id) for c in calls],
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import openai
 
@@ -31,7 +31,7 @@ class OpenAI:
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Responses takes media inside a result; Chat Completions does not."""
-        media = "native" if wire == "openai-responses" else "pointer"
+        media: Literal["native", "pointer"] = "native" if wire == "openai-responses" else "pointer"
         return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media)
 
     def session(
@@ -48,10 +48,10 @@ class OpenAI:
 
 
 class _OpenAISession(SDKSession, ABC):
-    def client(self) -> openai.OpenAI:
+    def client(self) -> Any:
         return openai.OpenAI(**self._options())
 
-    def aclient(self) -> openai.AsyncOpenAI:
+    def aclient(self) -> Any:
         return openai.AsyncOpenAI(**self._options())
 
     def _options(self) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pydantic_ai
 from pydantic_ai import messages
@@ -38,7 +38,7 @@ class PydanticAI:
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Media go inside results but for Chat Completions; a history with open calls is refused."""
-        media = "pointer" if wire == "openai-chat" else "native"
+        media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
         return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media, dangling_call="refused")
 
     def session(
@@ -159,9 +159,9 @@ def _text(event: Any) -> str:
     """The text that an event of a stream brings."""
     part = getattr(event, "part", None) or getattr(event, "delta", None)
     if isinstance(event, messages.PartStartEvent) and isinstance(part, messages.TextPart):
-        return part.content
+        return str(part.content)
     if isinstance(event, messages.PartDeltaEvent) and isinstance(part, messages.TextPartDelta):
-        return part.content_delta
+        return str(part.content_delta)
     return ""
 
 
