@@ -17,14 +17,27 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ..exchange import Item, Json, Request
-from . import anthropic, bedrock, cohere, gemini, mistral, ollama, openai_chat, openai_responses
+from . import (
+    anthropic,
+    bedrock,
+    cohere,
+    gemini,
+    gen_ai_span,
+    mistral,
+    ollama,
+    openai_chat,
+    openai_responses,
+)
 from .vendors import vendor_of
 
 __all__ = ["MODULES", "detect", "read", "request", "vendor_of"]
 
 MODULES: Mapping[str, ModuleType] = {
     module.WIRE: module
-    for module in (openai_chat, openai_responses, anthropic, gemini, bedrock, ollama, mistral, cohere)
+    for module in (
+        *(openai_chat, openai_responses, anthropic, gemini, bedrock, ollama, mistral, cohere),
+        gen_ai_span,
+    )
 }
 
 # Formats that are recognised, so that a report can name what it did not judge.
@@ -81,7 +94,8 @@ def request(
         raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
     found = detect(url, value, headers)
     if found is None:
-        raise ValueError(f"{method} {url} is no chat endpoint of a known wire format ({', '.join(MODULES)})")
+        known = ", ".join(wire for wire, module in MODULES.items() if module.paths)
+        raise ValueError(f"{method} {url} is no chat endpoint of a known wire format ({known})")
     return Request(
         wire=_spoken(found[0], vendor or found[1]),
         vendor=vendor or found[1],
