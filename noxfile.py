@@ -106,7 +106,7 @@ def types(session: nox.Session) -> None:
 
 
 #: What is measured. Each script prints a table and exits with 1 if a target is missed.
-BENCHES = ["harness/bench.py", "conformance/bench.py"]
+BENCHES = ["bench/core.py", "harness/bench.py", "conformance/bench.py"]
 
 
 @nox.session(default=False)
@@ -121,6 +121,13 @@ def bench(session: nox.Session) -> None:
             missed.append(script)
     if missed:
         session.error(f"targets were missed: {', '.join(missed)}")
+
+
+@nox.session(default=False)
+def bench_peers(session: nox.Session) -> None:
+    """Measure other chat libraries beside ours, each in an environment of its own; `-- chatlas` only that."""
+    session.install("uv")
+    session.run("python", "bench/peers.py", *session.posargs)
 
 
 @nox.session(default=False)

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -104,6 +103,8 @@ def constructor(vendor: str) -> Callable[..., Chat]:
     if name in _own():
         make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")
         return make
+    from importlib.metadata import entry_points  # noqa: PLC0415 - only needed for vendors of others
+
     others = entry_points(group=GROUP)
     if found := [entry for entry in others if entry.name == vendor]:
         loaded: Callable[..., Chat] = found[0].load()

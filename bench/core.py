@@ -1,0 +1,193 @@
+"""Measures the library against programs on bare httpx that do the same, in one run, and prints one table.
+
+`python bench/core.py [--quick]`. The servers are processes of their own. Exit code 1 if a target is missed.
+"""
+
+# ruff: noqa: T201 - it prints
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import httpx
+from environments import distributions, python_of
+from measure import memory, processes, side_by_side
+from server import WORDS, serving
+from subjects import HEADERS, bare, ellmer_core
+
+from ellmer_core import AssistantTurn, Chat, UserTurn, chat_openai_completions
+
+CHATS = 1000
+STRICT = """
+from ellmer_conformance.server import StrictServer
+server = StrictServer()
+server.serve_forever(lambda: print(server.origin, flush=True))
+"""
+OURS = "import ellmer_core; chat = ellmer_core.chat_openai_completions(model='m', api_key='k', base_url={url!r}, echo='none')"
+BARE = "import httpx; client = httpx.Client()"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; `value` may be at most `target`."""
+
+    what: str
+    bare: str
+    ours: str
+    value: float
+    target: float
+    unit: str = "×"
+
+    @property
+    def met(self) -> bool:
+        return self.value <= self.target
+
+    def __str__(self) -> str:
+        verdict = "ok" if self.met else "MISSED"
+        value = f"{self.value:.2f}{self.unit}" if self.unit == "×" else f"{self.value:.0f}{self.unit}"
+        return f"{self.what:<60}{self.bare:>12}{self.ours:>12}{value:>11}  ≤ {self.target:g}{self.unit:<6}{verdict}"
+
+
+def main() -> int:
+    """Prints the table; gives the exit code."""
+    quick, missed = "--quick" in sys.argv, 0
+    print(f"{'':<60}{'bare httpx':>12}{'ellmer_core':>12}{'':>11}  target")
+    with serving() as url:
+        for row in rows(url, 1 if quick else 5):
+            print(row, flush=True)
+            missed += not row.met
+    return 1 if missed else 0
+
+
+def rows(url: str, times: int) -> Iterator[Row]:
+    """All measurements, in order."""
+    python = python_of("ellmer_core", ".")
+    yield from imports(python, url, times)
+    yield memories(python)
+    installed = len(distributions(python))
+    yield Row("distributions of the base install", "", str(installed), installed, 13, "")
+    yield from conversations(url, times)
+    yield from histories(url, times)
+    yield crowd(times)
+
+
+def imports(python: str, url: str, times: int) -> Iterator[Row]:
+    """Whole processes, less one that does nothing."""
+    ours, post = OURS.format(url=f"{url}/v1"), f"client.post({url!r}, json={{}})"
+    codes = {
+        "": ("import httpx", "import ellmer_core; ellmer_core.Chat"),
+        ", and a client, a chat": (BARE, ours),
+        ", and an answer": (f"{BARE}; {post}", f"{ours}; chat.chat('Hi')"),
+    }
+    nothing, *seconds = processes(
+        python, ["", *(code for pair in codes.values() for code in pair)], 6 * times
+    )
+    for place, what in enumerate(codes):
+        theirs, mine = (seconds[2 * place + n] - nothing for n in (0, 1))
+        yield Row(f"import{what}", ms(theirs), ms(mine), mine / theirs, 1.3)
+
+
+def conversations(url: str, times: int) -> Iterator[Row]:
+    """One call, and a stream read to its end."""
+    (turn, stream), (our_turn, our_stream) = bare(url), ellmer_core(url)
+    assert turn() == our_turn() == "Hello."
+    assert stream() == our_stream() == "".join(WORDS)
+    theirs, mine = side_by_side([turn, our_turn], 200 * times)
+    yield Row("a turn", us(theirs), us(mine), mine / theirs, 1.3)
+    theirs, mine = side_by_side([stream, our_stream], 10 * times)
+    yield Row(f"a stream of {len(WORDS):,} words", ms(theirs), ms(mine), mine / theirs, 1.5)
+
+
+def histories(url: str, times: int) -> Iterator[Row]:
+    """One turn after many, against a program that posts the same bytes, which it has ready."""
+    client, path = httpx.Client(headers=HEADERS), f"{url}/v1/chat/completions"
+    chat = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1", echo="none")
+    for count in (100, 1000):
+        turns = said(count)
+        body = json.dumps(asked(chat, turns), separators=(",", ":"), ensure_ascii=False).encode()
+
+        def post(body: bytes = body) -> Any:
+            headers = {"content-type": "application/json"}
+            return client.post(path, content=body, headers=headers).json()["choices"][0]
+
+        def turn(turns: list[Any] = turns) -> str:
+            chat.set_turns(turns)
+            return chat.chat("And now?")
+
+        theirs, mine = side_by_side([post, turn], 20 * times)
+        size = f"{len(body) // 1024} KB, ready"
+        yield Row(f"a turn after {count:,} others ({size})", us(theirs), us(mine), mine / theirs, 1.3)
+
+
+def said(count: int) -> list[UserTurn | AssistantTurn]:
+    return [
+        turn for n in range(count // 2) for turn in (UserTurn(f"{n}? " * 30), AssistantTurn(f"{n}. " * 100))
+    ]
+
+
+def asked(chat: Chat, turns: list[UserTurn | AssistantTurn]) -> dict[str, Any]:
+    return chat.wire.request([*turns, UserTurn("And now?")]).json
+
+
+def memories(python: str) -> Row:
+    """The most memory of a process, interpreter included."""
+    theirs, mine = memory(python, "import httpx"), memory(python, "import ellmer_core; ellmer_core.Chat")
+    return Row("memory after import", f"{theirs:.0f} MB", f"{mine:.0f} MB", mine, 30, " MB")
+
+
+def crowd(times: int) -> Row:
+    """Many chats at once on one thread, with our client's limits, against the strict server. None may be lost."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    theirs, mine = [], []
+    with serving(sys.executable, "-c", STRICT) as url:
+        for _ in range(times):
+            theirs.append(asyncio.run(posts(f"{url}/v1"))[0])
+            mine.append(asyncio.run(chats(f"{url}/v1")))
+    lost = sum(lost for _, lost in mine)
+    seconds = median(seconds for seconds, _ in mine)
+    return Row(f"{CHATS:,} chats at once, {times} times", ms(median(theirs)), ms(seconds), lost, 0, " lost")
+
+
+async def chats(url: str) -> tuple[float, int]:
+    """Seconds, and how many had no answer."""
+    root = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=url, echo="none")
+    began = time.perf_counter()
+    async with root:
+        forks = [root.fork() for _ in range(CHATS)]
+        texts = await asyncio.gather(*(fork.chat_async("Hi") for fork in forks), return_exceptions=True)
+    return time.perf_counter() - began, sum(not isinstance(text, str) or not text for text in texts)
+
+
+async def posts(url: str) -> tuple[float, int]:
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+    began = time.perf_counter()
+    async with httpx.AsyncClient(headers=HEADERS, limits=limits, timeout=600) as client:
+        path = f"{url}/chat/completions"
+        answers = await asyncio.gather(
+            *(client.post(path, json=body) for _ in range(CHATS)), return_exceptions=True
+        )
+        texts = [
+            a.json()["choices"][0]["message"]["content"] for a in answers if isinstance(a, httpx.Response)
+        ]
+    return time.perf_counter() - began, CHATS - len(texts)
+
+
+def ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.1f} ms"
+
+
+def us(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} us"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

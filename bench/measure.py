@@ -1,0 +1,47 @@
+"""Clocks, and what a process costs."""
+
+# ruff: noqa: S603 - it runs Python
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from statistics import median
+
+MEMORY = """
+import resource
+from pathlib import Path
+status = Path("/proc/self/status")  # there, a child does not count its parent's memory
+kilobytes = [line.split()[1] for line in status.read_text().splitlines() if "VmHWM" in line] if status.exists() else []
+print(kilobytes[0] if kilobytes else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if {mac} else 1))
+"""
+
+
+def side_by_side(programs: list[Callable[[], object]], laps: int) -> list[float]:
+    """Median seconds of each, run in turns, so that what slows the machine slows all."""
+    for program in programs:
+        program()
+    found: list[list[float]] = [[] for _ in programs]
+    for _ in range(laps):
+        for program, times in zip(programs, found, strict=True):
+            began = time.perf_counter()
+            program()
+            times.append(time.perf_counter() - began)
+    return list(map(median, found))
+
+
+def processes(python: str, codes: list[str], runs: int) -> list[float]:
+    """Median seconds of Python processes, started in turns; the first, unmeasured round compiles the files."""
+    return side_by_side([partial(child, python, code) for code in codes], runs)
+
+
+def memory(python: str, code: str) -> float:
+    """Megabytes that a process has needed at most, after `code`."""
+    return int(child(python, f"{code}\n{MEMORY.format(mac=sys.platform == 'darwin')}").split()[-1]) / 1024
+
+
+def child(python: str, code: str) -> str:
+    """What a Python process of its own prints."""
+    return subprocess.run([python, "-I", "-c", code], check=True, capture_output=True, text=True).stdout

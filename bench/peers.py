@@ -1,0 +1,58 @@
+"""Measures chat libraries, each in an environment of its own, and prints one table.
+
+`python bench/peers.py [NAME…] [--quick]`. All figures but memory and distributions are ratios to bare httpx, measured
+in the same run in the same environment. The environments are made in `build/bench/`, from the package index.
+"""
+
+# ruff: noqa: S603, T201 - it runs Python, and prints
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from environments import distributions, python_of
+from measure import memory, processes
+from server import serving
+from subjects import SUBJECTS
+
+COLUMNS = ("import", "turn", "stream", "memory", "packages")
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the table; gives the exit code."""
+    times = 1 if "--quick" in arguments else 5
+    names = [name for name in arguments if not name.startswith("-")] or list(SUBJECTS)
+    print(f"{'':<14}" + "".join(f"{column:>10}" for column in COLUMNS))
+    failed = 0
+    with serving() as url:
+        for name in names:
+            try:
+                print(f"{name:<14}" + "".join(f"{text:>10}" for text in row(name, url, times)), flush=True)
+            except subprocess.CalledProcessError as error:
+                failed += 1
+                print(f"{name:<14}  could not be measured: {str(error.stderr).strip().splitlines()[-1:]}")
+    return 1 if failed else 0
+
+
+def row(name: str, url: str, times: int) -> list[str]:
+    """What one library costs, as text."""
+    subject = SUBJECTS[name]
+    python = python_of(name, subject.package)
+    nothing, httpx, library = processes(python, ["", "import httpx", subject.statement], 3 * times)
+    command = [python, str(Path(__file__).with_name("one.py")), name, url, str(times)]
+    talk = json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+    )
+    return [
+        f"{(library - nothing) / (httpx - nothing):.1f}×",
+        f"{talk['turn']:.2f}×",
+        f"{talk['stream']:.2f}×",
+        f"{memory(python, subject.statement):.0f} MB",
+        str(len(distributions(python))),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
