@@ -59,6 +59,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=LEVELS,
         help="what a recording that is too old is (default: $CASSETTE_STALE, or warn)",
     )
+    group.addoption(
+        "--cassette-report",
+        metavar="FILE",
+        help="write what this run did not use of the cassettes, for `ellmer-harness prune --report FILE`",
+    )
     parser.addini("cassette_store", "where cassettes are shared, as --cassette-store", default="")
     parser.addini("cassette_stale", "as --cassette-stale", default="")
     parser.addini("cassette_max_age", "days until a recording is stale", default="")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from .report import left_over, write_report
 from .verdict import Verdict, nobody_asked, table
 
 __all__ = ["Summary"]
@@ -22,6 +23,7 @@ class Summary:
         self.config = config
         self.verdicts: list[tuple[str, Verdict]] = []
         self.modules: set[str] = set()
+        self.failed: set[str] = set()  # tests that stopped midway
         self.partial: set[str] = set()  # modules of which not every test ran; "" stands for all of them
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -29,6 +31,8 @@ class Summary:
         self.modules.add(module)
         if report.skipped or (report.when == "setup" and report.failed):
             self.partial.add(module)
+        if report.failed and report.when != "teardown":
+            self.failed.add(report.nodeid)
         if found := getattr(report, "cassette", None):
             self.verdicts.append((report.nodeid, Verdict(**found)))
 
@@ -55,16 +59,26 @@ class Summary:
                 terminalreporter.write_line(line)
             for line in self._about_the_whole():
                 terminalreporter.write_line(line)
+            self._report()
+
+    def _report(self) -> None:
+        """The same for `ellmer-harness prune`."""
+        if path := self.config.getoption("--cassette-report"):
+            whole = self._whole()
+            sure = [(name, one) for name, one in self.verdicts if _module(name) in whole and not one.store]
+            write_report(Path(path), left_over(sure, self.failed), self._orphans(whole))
 
     def _about_the_whole(self) -> Iterator[str]:
         """What can be said only of modules that ran as a whole: cassettes, and parts of them, that nobody wants."""
         whole = self._whole()
         for path, requests in nobody_asked([one for name, one in self.verdicts if _module(name) in whole]):
             yield f"{'UNUSED':9}{path}: no test of this run asked for {', '.join(requests)}"
+        yield from (f"{'ORPHAN':9}{path}: no test of this run used it" for path in self._orphans(whole))
+
+    def _orphans(self, whole: set[str]) -> list[Path]:
         used = {Path(one.path) for _, one in self.verdicts}
-        for folder in sorted(self._folders(whole)):
-            orphans = sorted({*folder.rglob("*.json")} - used)
-            yield from (f"{'ORPHAN':9}{path}: no test of this run used it" for path in orphans)
+        found = (path for folder in sorted(self._folders(whole)) for path in sorted(folder.rglob("*.json")))
+        return [path for path in found if path not in used]
 
     def _whole(self) -> set[str]:
         narrowed = self.config.option.keyword or self.config.option.markexpr
