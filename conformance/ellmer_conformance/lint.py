@@ -12,19 +12,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from . import rules
+from . import rules, spans
+from .exchange import Request
 from .recordings import Recording, Unreadable, find, read
 from .requests import Skip, request_of
-from .rule import Violation
+from .rule import RuleBook, Violation
 
 __all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]
 
-Outcome = Literal["violation", "warning", "agreed"]
+Outcome = Literal["violation", "warning", "agreed", "expected"]
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """A broken rule in a recorded request. `answered` is the recorded status, `says` the provider's text for it."""
+    """A broken rule in a recorded request.
+
+    `answered` is the recorded status, `says` the provider's text for it, `issue` where an expected one is told.
+    """
 
     outcome: Outcome
     rule: str
@@ -39,11 +43,13 @@ class Complaint:
     sentence: str
     says: str = ""
     answered: int | None = None
+    issue: str = ""
 
 
 @dataclass
 class WireTally:
-    """What was found of one wire format. `agreed`: violations of requests that the API refused, too."""
+    """What was found of one wire format. `agreed`: violations of requests that the API refused, too; `expected`:
+    those that a baseline lists."""
 
     judged: int = 0
     accepted: int = 0
@@ -51,6 +57,7 @@ class WireTally:
     violations: int = 0
     warnings: int = 0
     agreed: int = 0
+    expected: int = 0
 
     def add(self, other: WireTally) -> None:
         """Adds the counts of another file."""
@@ -76,9 +83,11 @@ class FileReport:
 
 @dataclass
 class LintResult:
-    """All files. `complaints` pairs each with its file; `exit_code` is the command line's."""
+    """All files. `complaints` pairs each with its file; `exit_code` is the command line's; `problems` are those
+    of the baseline."""
 
     files: list[FileReport] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
     @property
     def complaints(self) -> Iterator[tuple[FileReport, Complaint]]:
@@ -106,10 +115,10 @@ class LintResult:
 
     @property
     def exit_code(self) -> int:
-        """2 where a file could not be read, else 1 where a rule is broken, else 0."""
+        """2 where a file could not be read, else 1 where a rule is broken or the baseline is wrong, else 0."""
         if self.unreadable:
             return 2
-        return int(any(tally.violations for tally in self.wires.values()))
+        return int(bool(self.problems) or any(tally.violations for tally in self.wires.values()))
 
 
 def lint(
@@ -137,34 +146,53 @@ def lint_file(path: Path) -> FileReport:
     try:
         recordings = read(path)
     except Unreadable as error:
-        report.problem = error.problem
+        if not _traces(report, path):
+            report.problem = error.problem
         return report
-    if recordings is None:
+    if recordings is None and not _traces(report, path):
         report.skipped["no recording of HTTP"] += 1
-    elif not recordings:
+    elif recordings == []:
         report.skipped["an empty recording"] += 1
     for recording in recordings or ():
-        _judge(report, recording)
+        _recorded(report, recording)
     return report
 
 
-def _judge(report: FileReport, recording: Recording) -> None:
+def _traces(report: FileReport, path: Path) -> bool:
+    """Judges the spans of a file, if it is one of spans."""
+    try:
+        found = spans.read(path)
+    except (OSError, EOFError, ValueError):
+        return False
+    for span in found or ():
+        if span.messages is None:
+            report.skipped["a span without captured messages"] += 1
+        else:
+            _judge(report, spans.BOOK, span.request, span.place, None)
+    return bool(found)
+
+
+def _recorded(report: FileReport, recording: Recording) -> None:
     request = request_of(recording)
     if isinstance(request, Skip):
         report.skipped[request.reason] += 1
-        return
+    else:
+        book = rules.book(request.wire, request.vendor)
+        _judge(report, book, request, recording.place, recording.status)
+
+
+def _judge(report: FileReport, book: RuleBook, request: Request, place: str, status: int | None) -> None:
     tally = report.wires.setdefault(request.wire, WireTally())
     tally.judged += 1
-    status = recording.status
     tally.accepted += status is not None and 200 <= status < 300
     tally.refused += status is not None and 400 <= status < 500
-    for verdict in rules.book(request.wire, request.vendor).judge(request):
+    for verdict in book.judge(request):
         for violation in verdict.violations:
             outcome = _outcome(violation, verdict.outcome, status)
             tally.violations += outcome == "violation"
             tally.warnings += outcome == "warning"
             tally.agreed += outcome == "agreed"
-            where = (request.wire, request.vendor, request.model, recording.place)
+            where = (request.wire, request.vendor, request.model, place)
             report.complaints.append(_complaint(outcome, violation, where, status))
 
 

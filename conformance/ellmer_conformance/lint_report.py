@@ -11,7 +11,12 @@ from .lint import Complaint, FileReport, LintResult
 
 __all__ = ["as_github", "as_json", "as_sarif", "as_text"]
 
-_LABELS = {"violation": "violation", "warning": "warning", "agreed": "refused by the API, too"}
+_LABELS = {
+    "violation": "violation",
+    "warning": "warning",
+    "agreed": "refused by the API, too",
+    "expected": "expected",
+}
 _SHOWN = 12  # reasons for skipping, listed one by one
 
 
@@ -21,7 +26,18 @@ def as_text(result: LintResult, *, verbose: bool = False) -> str:
         _file(file, verbose=verbose) for file in result.files if verbose or file.complaints or file.problem
     ]
     return "\n".join(
-        [*blocks, *([""] if blocks else []), _table(result), *_skipped(result), _last_line(result)]
+        [
+            *blocks,
+            *([""] if blocks else []),
+            _table(result),
+            *_skipped(result),
+            *(
+                ["", "The baseline:", *(f"  {problem}" for problem in result.problems)]
+                if result.problems
+                else []
+            ),
+            _last_line(result),
+        ]
     )
 
 
@@ -42,6 +58,7 @@ def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG00
         "exit_code": result.exit_code,
         "wires": {wire: asdict(tally) for wire, tally in result.wires.items()},
         "skipped": dict(result.skipped),
+        "problems": result.problems,
         "files": files,
     }
     return json.dumps(value, indent=1, ensure_ascii=False)
@@ -49,7 +66,7 @@ def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG00
 
 def as_github(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - one line each
     """Annotations of a pull request: errors, warnings, and notices where the API said the same."""
-    levels = {"violation": "error", "warning": "warning", "agreed": "notice"}
+    levels = {"violation": "error", "warning": "warning", "agreed": "notice", "expected": "notice"}
     lines = [
         f"::{levels[c.outcome]} file={file.path},title={c.rule}::{_escaped(f'{c.place}{c.pointer}: {c.message}')}"
         for file, c in result.complaints
@@ -58,11 +75,12 @@ def as_github(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG
         f"::error file={file.path},title=unreadable::{_escaped(str(file.problem))}"
         for file in result.unreadable
     ]
+    lines += [f"::error title=baseline::{_escaped(problem)}" for problem in result.problems]
     return "\n".join(lines)
 
 
 def as_sarif(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - SARIF tells all
-    """SARIF 2.1.0, for code scanning. Agreed complaints are left out, being no mistakes."""
+    """SARIF 2.1.0, for code scanning. Agreed complaints are left out, being no mistakes; so are expected ones."""
     levels = {"violation": "error", "warning": "warning"}
     told = [(file, c) for file, c in result.complaints if c.outcome in levels]
     driver = {
@@ -104,15 +122,18 @@ def _complaint(c: Complaint) -> str:
         f"    at   {c.place}/request{c.pointer}  [{c.wire}, {c.vendor}, {c.model or 'no model'}{answered}]",
         f"    is   {c.message}",
         f"    rule {c.sentence}",
+        *([f"    API  {_short(c.says)}"] if c.says else []),
+        *([f"    told {c.issue}"] if c.issue else []),
     ]
-    return "\n".join(lines + ([f"    API  {_short(c.says)}"] if c.says else []))
+    return "\n".join(lines)
 
 
 def _table(result: LintResult) -> str:
     from rich.console import Console  # noqa: PLC0415 - a large import, for this form only
     from rich.table import Table  # noqa: PLC0415
 
-    columns = ("judged", "accepted", "refused", "violations", "warnings", "agreed")
+    columns = ["judged", "accepted", "refused", "violations", "warnings", "agreed"]
+    columns += ["expected"] if any(tally.expected for tally in result.wires.values()) else []
     table = Table("wire", *columns, box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"

@@ -349,3 +349,40 @@ def test_an_unknown_rule_or_wire_is_told(arguments):
     outcome = run(*arguments)
     assert outcome.exit_code == 2
     assert "There" in outcome.output
+
+
+def known(tmp_path, **entry):
+    """A baseline of one entry."""
+    said = {"rule": "PAIR-001", "case": "*.yaml", "reason": "old", "issue": "https://example.org/1"} | entry
+    path = tmp_path / "baseline.toml"
+    path.write_text("[[expect]]\n" + "\n".join(f"{key} = {json.dumps(value)}" for key, value in said.items()))
+    return path
+
+
+def test_an_expected_violation_fails_nobody(tmp_path):
+    path = vcr_yaml(tmp_path, BAD)
+    outcome = run("lint", path, "--baseline", known(tmp_path))
+    assert outcome.exit_code == 0
+    assert "PAIR-001 MUST reject (expected)" in outcome.output
+    assert "told https://example.org/1" in outcome.output
+    assert run("lint", path, "--baseline", known(tmp_path, rule="ORD-*")).exit_code == 1
+    tally = json.loads(run("lint", path, "--baseline", known(tmp_path), "--format", "json").output)["wires"]
+    assert (tally["openai-chat"]["violations"], tally["openai-chat"]["expected"]) == (0, 1)
+
+
+def test_a_stale_entry_fails_unless_its_files_were_not_read(tmp_path):
+    path = vcr_yaml(tmp_path, GOOD)
+    outcome = run("lint", path, "--baseline", known(tmp_path))
+    assert outcome.exit_code == 1
+    assert "expect entry 1 (rule PAIR-001, case *.yaml) is stale" in outcome.output
+    assert (
+        "::error title=baseline::"
+        in run("lint", path, "--baseline", known(tmp_path), "--format", "github").output
+    )
+    assert run("lint", path, "--baseline", known(tmp_path, case="other/*")).exit_code == 0
+
+
+def test_a_faulty_baseline_ends_with_2(tmp_path):
+    outcome = run("lint", vcr_yaml(tmp_path, GOOD), "--baseline", known(tmp_path, issue=""))
+    assert outcome.exit_code == 2
+    assert "issue is missing" in outcome.output

@@ -8,7 +8,9 @@ from pathlib import Path
 import click
 
 from .. import lint_report
+from ..baseline import BaselineError, load
 from ..lint import lint
+from ..lint_baseline import settle
 from ._paths import files_argument, progress, traffic
 
 __all__ = ["command"]
@@ -27,18 +29,30 @@ _FORMATS = {
 @click.option("-v", "--verbose", is_flag=True, help="Text: every file, also those without a complaint.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, help="Processes [1].")
 @click.option("--warnings/--no-warnings", default=True, help="Tell what SHOULD be otherwise, too.")
-def command(paths: tuple[Path, ...], *, form: str, verbose: bool, jobs: int, warnings: bool) -> None:
+@click.option(
+    "--baseline", type=click.Path(path_type=Path), help="Expected violations; `case` is the file's path."
+)
+def command(
+    paths: tuple[Path, ...], *, form: str, verbose: bool, jobs: int, warnings: bool, baseline: Path | None
+) -> None:
     """Judge recorded requests by the rules of the API they went to.
 
     PATHS are files or folders: cassettes of vcrpy (YAML, JSON, gzipped, with pydantic-ai's parsed bodies) and of VCR
-    for Ruby, R and Go, HAR files, records of one exchange, and JSON Lines. Without any, the folder in
-    CONFORMANCE_TRAFFIC.
+    for Ruby, R and Go, HAR files, records of one exchange, and JSON Lines; or traces of OpenTelemetry with captured
+    messages, of which less can be said, and nothing that fails. Without any, the folder in CONFORMANCE_TRAFFIC.
 
-    Exit code 0: nothing is wrong, or the API refused the same; 1: a rule is broken; 2: a file could not be read.
+    Exit code 0: nothing is wrong, or the API refused the same, or the baseline expects it; 1: a rule is broken, or the
+    baseline is stale; 2: a file could not be read.
     """
+    try:
+        known = load(baseline) if baseline else None
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from error
     files = traffic(paths)
     with progress(files) as advance:
         result = lint(files, jobs=jobs, on_file=advance)
+    if known:
+        settle(result, known)
     if not warnings:
         for file in result.files:
             file.complaints = [each for each in file.complaints if each.outcome != "warning"]
