@@ -20,9 +20,10 @@ from .egress import watching
 from .endpoints import endpoint, place_of
 from .exchange import Exchange
 from .neutral import Tool, Turn
-from .run import Run, Trouble
-from .runner import NotTestable, Show, close, declared_refusals, faults, our_trouble
+from .run import Run, Trouble, Varied
+from .runner import NotTestable, Show, close, declared_refusals, opened, our_trouble
 from .server import StrictServer
+from .variations import Variation
 from .wires import MODULES
 
 __all__ = ["NO_CASSETTE", "Conversation", "play_direct"]
@@ -63,12 +64,29 @@ def play_direct(
     """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
     try:
         place = place_of(adapter, wire, vendor)
-        return _play(adapter, Conversation(server, place, wire, vendor, case), mode)
+        run = _play(adapter, Conversation(server, place, wire, vendor, case), mode)
+        if run.trouble or run.refused:
+            return run
+        return replace(
+            run,
+            varied=[
+                Varied(
+                    one, _play(adapter, Conversation(server, place, wire, vendor, _under(case, one)), mode)
+                )
+                for one in run.variations
+                if not one.timed
+            ],
+        )
     except NotTestable as error:
         trouble = Trouble(str(error), ours=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
         trouble = our_trouble(error)
     return Run(case, wire, vendor, mode, trouble=trouble)
+
+
+def _under(case: Case, variation: Variation) -> Case:
+    """The case as the server knows it under a variation."""
+    return replace(case, name=f"{case.name}~{variation.name}")
 
 
 def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
@@ -79,14 +97,11 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
     with ExitStack() as stack:
         stack.enter_context(planted(conversation.place.key_vars))
         elsewhere = stack.enter_context(watching(conversation.server.port))
-        with faults("session"):
-            session = adapter.session(
-                conversation.endpoint, system=case.system, tools=given[1], history=given[0]
-            )
-        stack.callback(close, session)
-        show.converse(session)
-        with faults("transcript"):
-            show.transcript = session.transcript()
+        where = replace(conversation.endpoint, max_retries=case.max_retries)
+        sessions = opened(adapter, where, case, given[1], given[0])
+        for session in sessions:
+            stack.callback(close, session)
+        show.converse(sessions)
     return Run(
         case=case,
         wire=wire,

@@ -80,7 +80,8 @@ class Reply:
 
     `complete` is False when the adapter says that the answer stopped short; `stop` is the stop reason it
     reports in the neutral words `stop`, `tool`, `length`, `filter`, the provider's own, or None for none.
-    `error` is the exception it raised instead. `pieces` are the texts a stream handed over, in order.
+    `error` is the exception it raised instead. `pieces` are the texts a stream handed over, in order;
+    `value` is the value that was asked for, where one was.
     """
 
     text: str = ""
@@ -89,3 +90,4 @@ class Reply:
     usage: Mapping[str, int | None] = field(default_factory=dict)
     error: BaseException | None = None
     pieces: Sequence[str] = ()
+    value: Any = None

@@ -12,8 +12,10 @@ from .case import Case, Mode
 from .exchange import Exchange, Item, Media
 from .neutral import PDF, Image, Reply
 from .script import Answer, Call, Cut, Step
+from .variations import Travelling, Variation, expanded
+from .variations.events import sizes
 
-__all__ = ["Run", "ToolRun", "Trouble"]
+__all__ = ["Run", "ToolRun", "Trouble", "Varied"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,14 @@ class Trouble:
 
     text: str
     ours: bool
+
+
+@dataclass(frozen=True)
+class Varied:
+    """The case once more, its answers under a variation."""
+
+    variation: Variation
+    run: Run
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,8 @@ class Run:
     trouble: Trouble | None = None  # nothing else holds, then
     elsewhere: Sequence[str] | None = None  # other hosts that were called; None: not watched
     altered: Sequence[str] | None = None  # what of the caller's the adapter changed; None: not watched
+    waits: Sequence[float] | None = None  # seconds between tries, on a virtual clock; None: not watched
+    varied: Sequence[Varied] = ()  # the same, its answers under other variations
     way: Literal["cassette", "server", "command"] = "cassette"  # how it was played
     unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way cannot judge, and why
 
@@ -63,6 +75,16 @@ class Run:
     def said(self) -> list[list[Item]]:
         """What each request says, in neutral items."""
         return [wires.read(exchange.request) for exchange in self.exchanges]
+
+    @property
+    def variations(self) -> list[Variation]:
+        """Those of the case's variations that befall its answers: they are known when the first has come."""
+        if not self.case.variations or not self.exchanges or self.exchanges[0].response is None:
+            return []
+        response = self.exchanges[0].response
+        first = Travelling(self.wire, response.status, response.headers, (response.body,))
+        found = expanded(self.case.variations, len(sizes(first)))
+        return [one for one in found if one.befalls(self.wire, self.mode)]
 
     def answered(self) -> Iterator[tuple[int, Step]]:
         """Each exchange that took a step of the script, with the step: those the provider did not refuse.
@@ -94,8 +116,7 @@ class Run:
     def tool_media(self) -> list[Media]:
         """The images and PDFs that the tools returned, in call order, whichever tool was done first."""
         called = [(call.name, dict(call.arguments)) for _, calls in self.calls() for call in calls]
-        places = {id(run): _place(called, run) for run in self.tool_runs}
-        runs = sorted(self.tool_runs, key=lambda run: places[id(run)])
+        runs = sorted(self.tool_runs, key=lambda run: _place(called, run))
         return [media for run in runs for media in media_of(run.value)]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ellmer_harness import (
     CassetteError,
@@ -29,14 +29,15 @@ from ellmer_harness import (
 from ellmer_harness import Exchange as Taped
 
 from . import rules, wires
-from .adapters import Adapter, Session
-from .case import Case, Mode
+from .adapters import Adapter, Endpoint, Session, Structured
+from .case import Ask, Case, Mode
 from .endpoints import endpoint, live_key, place_of
 from .exchange import Exchange, Request, Response
-from .neutral import Reply, Tool
+from .neutral import Reply, Tool, Turn
 from .rule import Verdict, verdict
 from .rules import behaviour
-from .run import Run, ToolRun, Trouble
+from .run import Run, ToolRun, Trouble, Varied
+from .travel import framing
 
 __all__ = [
     "NotTestable",
@@ -47,6 +48,7 @@ __all__ = [
     "declared_refusals",
     "faults",
     "judge",
+    "opened",
     "our_trouble",
     "play",
 ]
@@ -59,7 +61,7 @@ class NotTestable(Exception):
 def cassette_path(wire: str, vendor: str, case: Case, mode: Mode) -> Path:
     """`<wire>/<vendor>/<case>.json`; streamed answers, being other answers, have a file of their own."""
     stream = ".stream" if "stream" in mode else ""
-    return Path(wire, vendor, f"{case.name}{stream}.json")
+    return Path(wire, vendor, f"{case.recorded_as}{stream}.json")
 
 
 def play(
@@ -81,37 +83,64 @@ def play(
     live = record and live_key(place) is not None
     where = cassette_path(wire, vendor, case, mode)
     refused = declared_refusals(adapter, wire, vendor, case)
-    tape = use_cassette(
-        cassettes / where,
-        mode="rewrite" if record else "replay",
-        blobs=cassettes / "blobs",
-        routes={place.origin: f"{server(case.name)}@{vendor}"} if server and not live else None,
-        recorded_from="live" if live else "strict-server",
-        judge=lambda sent: [*_complaints(wire, vendor, sent)],
-        allow_idle=bool(refused),  # a refusal may come before any request
-        rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.name}",
-    )
-    show = Show(case, mode)
-    where_to = endpoint(place, wire, vendor, live=live)
+    options: dict[str, Any] = {
+        "mode": "rewrite" if record else "replay",
+        "blobs": cassettes / "blobs",
+        "routes": {place.origin: f"{server(case.name)}@{vendor}"} if server and not live else None,
+        "recorded_from": "live" if live else "strict-server",
+        "judge": lambda sent: [*_complaints(wire, vendor, sent)],
+        "allow_idle": bool(refused),  # a refusal may come before any request
+        "rerecord": f"conformance record --wire {wire} --vendor {vendor} --case {case.recorded_as}",
+    }
+
+    def perform(**more: Any) -> Run:
+        show = Show(case, mode)
+        where_to = replace(endpoint(place, wire, vendor, live=live), max_retries=case.max_retries)
+        sessions = opened(adapter, where_to, case, show.tools, case.history)
+        with ExitStack() as stack:
+            waits = list[float]()
+            virtual = None if live else getattr(adapter, "without_waiting", None)
+            if virtual:
+                stack.enter_context(virtual(waits.append))
+            taped = show.perform(sessions, use_cassette(cassettes / where, **options | more))
+        return Run(
+            case=case,
+            wire=wire,
+            vendor=vendor,
+            mode=mode,
+            exchanges=[_exchange(wire, vendor, exchange) for exchange in taped],
+            replies=show.replies,
+            tool_runs=show.tool_runs,
+            transcript=show.transcript,
+            refused=refused,
+            replayed=not record,
+            misses=show.misses,
+            unplayed=show.unplayed,
+            cassette=where.as_posix(),
+            recorded_from=show.recorded_from,
+            waits=waits if virtual else None,
+        )
+
+    run = perform()
+    return run if record or refused else replace(run, varied=_varied(run, perform))
+
+
+def _varied(run: Run, perform: Callable[..., Run]) -> list[Varied]:
+    """The same under each variation of the case."""
+    return [
+        Varied(one, perform(framing=framing(one, run.wire), allow_unused=True, allow_idle=True))
+        for one in run.variations
+    ]
+
+
+def opened(
+    adapter: Adapter, endpoint: Endpoint, case: Case, tools: Sequence[Tool], history: Sequence[Turn]
+) -> list[Session]:
+    """A session for each conversation of the case."""
     with faults("session"):
-        session = adapter.session(where_to, system=case.system, tools=show.tools, history=case.history)
-    taped = show.perform(session, tape)
-    return Run(
-        case=case,
-        wire=wire,
-        vendor=vendor,
-        mode=mode,
-        exchanges=[_exchange(wire, vendor, exchange) for exchange in taped],
-        replies=show.replies,
-        tool_runs=show.tool_runs,
-        transcript=show.transcript,
-        refused=refused,
-        replayed=not record,
-        misses=show.misses,
-        unplayed=show.unplayed,
-        cassette=where.as_posix(),
-        recorded_from=show.recorded_from,
-    )
+        return [
+            adapter.session(endpoint, system=case.system, tools=tools, history=history) for _ in case.speakers
+        ]
 
 
 def attempt(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, **where: Any) -> Run:
@@ -162,17 +191,16 @@ class Show:
         self.unplayed: list[str] = []
         self.transcript = self.recorded_from = ""
 
-    def perform(self, session: Session, tape: AbstractContextManager[Tape]) -> list[Taped]:
+    def perform(self, sessions: Sequence[Session], tape: AbstractContextManager[Tape]) -> list[Taped]:
         """Plays all steps; returns the exchanges."""
         taped: list[Taped] = []
         try:
             with tape as opened, ExitStack() as stack:
-                stack.callback(close, session)
+                for session in sessions:
+                    stack.callback(close, session)
                 taped = opened.exchanges
                 self.recorded_from = opened.recorded_from
-                self.converse(session)
-                with faults("transcript"):
-                    self.transcript = session.transcript()
+                self.converse(sessions)
         except Miss as miss:
             if isinstance(miss.__context__, CassetteError):  # the recording is broken, not the request
                 raise miss.__context__ from None
@@ -184,23 +212,46 @@ class Show:
             self.unplayed.append(str(unused))
         return taped
 
-    def converse(self, session: Session) -> None:
-        """All steps, each with its reply."""
+    def converse(self, sessions: Sequence[Session]) -> None:
+        """All steps, each with its reply; then what is printed."""
         if "async" in self.mode:
-            asyncio.run(self._converse_async(session))
-            return
-        for ask in self.case.steps:
-            try:
-                self.replies.append(session.send(ask.parts, stream=self.mode == "stream"))
-            except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
-                self.replies.append(Reply(error=error))
+            asyncio.run(self._converse_async(sessions))
+        else:
+            for ask in self.case.steps:
+                self.replies.append(self._send(sessions[ask.who], ask))
+        with faults("transcript"):
+            self.transcript = "\n".join(filter(None, (session.transcript() for session in sessions)))
 
-    async def _converse_async(self, session: Session) -> None:
-        for ask in self.case.steps:
-            try:
-                self.replies.append(await session.asend(ask.parts, stream=self.mode == "async-stream"))
-            except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
-                self.replies.append(Reply(error=error))
+    def _send(self, session: Session, ask: Ask) -> Reply:
+        try:
+            if ask.schema is not None:
+                return cast("Structured", session).extract(ask.parts, ask.schema)
+            return session.send(ask.parts, stream=self.mode == "stream")
+        except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
+            return Reply(error=error)
+
+    async def _converse_async(self, sessions: Sequence[Session]) -> None:
+        for asks in rounds(self.case.steps):
+            self.replies += await asyncio.gather(*(self._asend(sessions[ask.who], ask) for ask in asks))
+
+    async def _asend(self, session: Session, ask: Ask) -> Reply:
+        try:
+            if ask.schema is not None:
+                return await cast("Structured", session).aextract(ask.parts, ask.schema)
+            return await session.asend(ask.parts, stream=self.mode == "async-stream")
+        except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
+            return Reply(error=error)
+
+
+def rounds(steps: Sequence[Ask]) -> list[list[Ask]]:
+    """The steps that can be taken at the same time: those of different conversations in a row."""
+    found: list[list[Ask]] = []
+    for ask in steps:
+        if found and ask.who not in {other.who for other in found[-1]}:
+            found[-1].append(ask)
+        else:
+            found.append([ask])
+    return found
 
 
 def close(session: Session) -> None:

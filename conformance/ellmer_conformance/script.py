@@ -17,6 +17,8 @@ __all__ = [
     "Delivery",
     "Ending",
     "Failure",
+    "Fills",
+    "Hears",
     "Say",
     "Script",
     "Sees",
@@ -119,22 +121,41 @@ class Sees:
 
 
 @dataclass(frozen=True)
+class Fills:
+    """Answers with a value for the schema of the request: as JSON text, or as a call of the one tool that the
+    request demands."""
+
+    value: Any
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True)
+class Hears:
+    """Answers by what the user said last: for conversations that are held at the same time, whose requests come
+    in any order."""
+
+    answers: Mapping[str, Answer]
+
+
+@dataclass(frozen=True)
 class Delivery:
     """How the bytes of a step travel, whatever they say.
 
     `slices` are the sizes in bytes of the writes (the last one repeats; none: an event a write in a stream,
     else all in one). `delay` is the time in seconds before each write after the first. `ending` comes after
-    `after` bytes of the body, or after all of them.
+    `after` bytes of the body, or after all of them. `variation` names another way to say the same
+    (`variations/`).
     """
 
-    step: Answer | Cut | Failure | Sees
+    step: Answer | Cut | Failure | Fills | Hears | Sees
     slices: tuple[int, ...] = ()
     delay: float = 0.0
     after: int | None = None
     ending: Ending = "end"
+    variation: str = ""
 
 
-Step = Answer | Cut | Failure | Sees | Delivery
+Step = Answer | Cut | Failure | Fills | Hears | Sees | Delivery
 
 
 @dataclass(frozen=True)
@@ -148,6 +169,8 @@ def answers_of(step: Step) -> list[Answer]:
     """The whole answers that a step may give."""
     if isinstance(step, Sees):
         return [step.then, step.otherwise]
+    if isinstance(step, Hears):
+        return list(step.answers.values())
     return [step] if isinstance(step, Answer) else []
 
 

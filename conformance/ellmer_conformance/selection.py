@@ -122,16 +122,19 @@ def _plays(
     places = [(wire, vendor) for wire, vendors in adapter.wires.items() for vendor in vendors]
     for wire, vendor in places:
         modes = _modes(adapter.capabilities(wire, vendor), record=record)
-        for case in _cases(wire, vendor):
-            for mode in modes:
+        for case in _cases(wire, vendor, record=record):
+            for mode in (each for each in modes if case.shows(wire, each)):
                 place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
                 if all(_matches(place[name], globs) for name, globs in wanted.items()):
                     yield Play(adapter, wire, vendor, case, mode, asked == OURS, asked)
 
 
-def _cases(wire: str, vendor: str) -> Iterator[Case]:
-    """What is played there: all that the format can say, where it is at home; elsewhere what is played everywhere."""
+def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
+    """What is played there: all that the format can say, where it is at home; elsewhere what is played everywhere.
+    What is played from another's recording is not recorded."""
     for case in all_cases().values():
+        if record and case.recording:
+            continue
         if wire not in case.inexpressible and (case.everywhere or (wire, vendor) in WHERE):
             yield case
 
@@ -167,6 +170,6 @@ def _check_keys(plays: Sequence[Play]) -> None:
         if live_key(place) is None:
             variables = " or ".join(place.key_vars)
             raise UnknownChoice(
-                f"no key to record {play.wire} at {play.vendor} live: set {variables}, or leave --live away to "
-                "record from the strict server."
+                f"no key to record {play.wire} at {play.vendor} live: set {variables}, or leave --live away to record "
+                "from the strict server."
             )

@@ -73,9 +73,9 @@ def _judged(run: Run, scene: Play, transcript: SnapshotAssertion) -> tuple[Run, 
 
 def _difference(run: Run, scene: Play, frozen: SnapshotAssertion) -> str | None:
     """How the transcript differs from the frozen one; None where none is frozen (another library's, live)."""
-    if not scene.frozen or not run.transcript or run.recorded_from == "live":
+    if not scene.frozen or not run.case.printed_alike or not run.transcript or run.recorded_from == "live":
         return None
-    name = run.case.name + (".refused" if run.refused else "")
+    name = run.case.recorded_as + (".refused" if run.refused else "")
     name += ".tools" if "tools" in run.refused else ""
     name += ".stream" if run.case.streamed_apart and "stream" in run.mode else ""
     assertion = frozen(name=name)

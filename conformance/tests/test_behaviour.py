@@ -13,8 +13,9 @@ from ellmer_conformance.exchange import Exchange, Request, Response
 from ellmer_conformance.neutral import Reply, Text, ToolCall, Turn
 from ellmer_conformance.rule import verdict
 from ellmer_conformance.rules.behaviour import book
-from ellmer_conformance.run import Run, ToolRun, Trouble
-from ellmer_conformance.script import Answer, Call, Cut, Failure, Say, Usage
+from ellmer_conformance.run import Run, ToolRun, Trouble, Varied
+from ellmer_conformance.script import Answer, Call, Cut, Failure, Hears, Say, Think, Usage
+from ellmer_conformance.variations import variation
 
 
 def user(text):
@@ -45,7 +46,11 @@ def tag(id):
 
 
 def exchange(*messages, answer=""):
-    request = Request("openai-chat", "openai", {"model": "gpt-4.1", "messages": list(messages)})
+    request = Request(
+        "openai-chat",
+        "openai",
+        {"model": "gpt-4.1", "messages": list(messages), "stream_options": {"include_usage": True}},
+    )
     return Exchange(request, Response(200, body=answer.encode()))
 
 
@@ -109,7 +114,7 @@ def unknown():
 def dangling():
     """A history that ends in an open call."""
     run = two_tools()
-    history = [Turn("user", (Text("hi"),)), Turn("assistant", (ToolCall(*PARIS),))]
+    history = [Turn("user", (Text(QUESTION),)), Turn("assistant", (ToolCall(*PARIS),))]
     said = exchange(ASKED, calling(PARIS), result("c1", "never ran"), user("go on"))
     return replace(run, case=replace(run.case, history=history), exchanges=[said])
 
@@ -214,6 +219,220 @@ def locked_out():
     return replace(cut(), exchanges=[Exchange(exchange(ASKED).request, Response(401))])
 
 
+def under(*names, run=None):
+    """The same run, played again under variations; nothing changed."""
+    run = keyed(run or two_tools())
+    return replace(run, varied=[Varied(variation(name), run) for name in names])
+
+
+def otherwise(run, **changed):
+    """The plays under the variations came out differently."""
+    return replace(run, varied=[replace(v, run=replace(v.run, **changed)) for v in run.varied])
+
+
+def broken_off(*names):
+    """Plays whose first answer broke off, and that noticed."""
+    run = under(*names)
+    case = replace(run.case, script=[Answer((Say("21C and 9C."),))])
+    run = otherwise(replace(run, case=case), case=case)
+    part = Exchange(run.exchanges[0].request, Response(200, body=b'{"delta": {"content": "21C "}}'))
+    return otherwise(
+        run, exchanges=[part], tool_runs=[], replies=[Reply("21C ", complete=False, error=EOFError("cut"))]
+    )
+
+
+def stopping(stop):
+    return [Reply("21C and 9C.", stop=stop, usage={"input": 95, "output": 11})]
+
+
+def retried(*, waits=(2.0,), again=None):
+    """The provider is busy once."""
+    run = keyed(cut())
+    case = Case(
+        script=[Failure("rate-limit"), Answer((Say("Hello."),))],
+        steps=[ask(QUESTION, text="Hello.")],
+        max_retries=2,
+    )
+    busy = Exchange(run.exchanges[0].request, Response(429, {"retry-after": "2"}))
+    answered = replace(run.exchanges[0], request=again or run.exchanges[0].request)
+    replies = [Reply("Hello.", stop="stop", usage={"input": 10, "output": 5})]
+    return replace(run, case=case, exchanges=[busy, answered], waits=list(waits), replies=replies)
+
+
+class Busy(Exception):
+    status = 529
+
+
+class TooLong(Exception):
+    status = 400
+
+
+def overloaded(error=None):
+    """The provider is overloaded; the next question is answered."""
+    run = keyed(cut())
+    case = Case(
+        script=[Failure("overloaded"), Answer((Say("Hello."),))],
+        steps=[ask(QUESTION, outcome="incomplete"), ask("And now?", text="Hello.")],
+    )
+    body = b'{"error": {"type": "overloaded_error", "message": "Overloaded"}}'
+    exchanges = [
+        Exchange(run.exchanges[0].request, Response(529, body=body)),
+        exchange(user("And now?"), answer="Hello."),
+    ]
+    replies = [Reply(error=error or Busy("Overloaded")), Reply("Hello.", stop="stop")]
+    return replace(run, case=case, exchanges=exchanges, replies=replies)
+
+
+def twice_refused(second=None):
+    """The prompt is too long; then there are too many requests."""
+    run = keyed(cut())
+    case = Case(
+        script=[Failure("context-length"), Failure("rate-limit")],
+        steps=[ask(QUESTION, outcome="incomplete"), ask(QUESTION, outcome="incomplete")],
+    )
+    return replace(
+        run, case=case, replies=[Reply(error=TooLong("long")), Reply(error=second or Busy("busy"))]
+    )
+
+
+def handed_over(requests=1):
+    """The provider fails after text, and retries are allowed."""
+    run = failed()
+    return replace(run, case=replace(run.case, max_retries=2), exchanges=run.exchanges * requests)
+
+
+def valued(outcome="answered", reply=None, **answer):
+    """A value with a schema is asked for."""
+    value = {"name": "Ada"}
+    step = ask(QUESTION, outcome=outcome, schema={"type": "object"}, value=value)
+    case = Case(script=[Answer((Say('{"name": "Ada"}'),), **answer)], steps=[step])
+    return replace(keyed(cut()), case=case, replies=[reply or Reply(value=value, stop="stop")])
+
+
+def given(*parts, body=None, system=None, wire="openai-chat", **case):
+    """One turn of the user, sent as `body`."""
+    case = Case(script=[Answer((Say("I see."),))], steps=[ask(*parts, text="I see.")], system=system, **case)
+    request = Request(wire, "openai", body)
+    headers = {"authorization": f"Bearer {CANARY}", "content-type": "", "accept": "", "user-agent": ""}
+    said = Exchange(replace(request, headers=headers), Response(200))
+    return replace(
+        two_tools(),
+        case=case,
+        wire=wire,
+        exchanges=[said],
+        tool_runs=[],
+        transcript="",
+        replies=[Reply("I see.", stop="stop", usage={"input": 10, "output": 5})],
+    )
+
+
+def seen(*parts):
+    """A body that says parts as OpenAI has it."""
+    return {"messages": [{"role": "user", "content": [*parts]}]}
+
+
+def words(text):
+    return {"type": "text", "text": text}
+
+
+def pdf(**changed):
+    data = f"data:application/pdf;base64,{base64.b64encode(REPORT.data).decode()}"
+    return {"type": "file", "file": {"filename": "report.pdf", "file_data": data} | changed}
+
+
+def prompted(*messages):
+    return given("Hi.", body={"messages": [*messages, user("Hi.")]}, system="Be terse.")
+
+
+def tooled(*tools):
+    """Requests with tools in them."""
+    requests = [{"tools": [{"type": "function", "function": tool}]} for tool in tools]
+    run = two_tools()
+    exchanges = [
+        replace(e, request=replace(e.request, body=e.request.body | more))
+        for e, more in zip(run.exchanges, requests, strict=True)
+    ]
+    return replace(run, exchanges=exchanges)
+
+
+SCHEMA = {"name": "get_weather", "parameters": weather.parameters}
+OTHER_SCHEMA = {"name": "get_weather", "parameters": {"type": "object", "properties": {}}}
+
+
+def nothing(text):
+    """A tool returns 0."""
+    run = last_request(two_tools(), calling(PARIS), result("c1", text))
+    return replace(run, tool_runs=[ToolRun("get_weather", {"city": "Paris"}, 0)])
+
+
+def signed(signature):
+    """Reasoning, whose signature goes back."""
+    run = two_tools()
+    case = replace(
+        run.case, script=[Answer((Think("Hm."), Call("get_weather", PARIS[2]))), run.case.script[1]]
+    )
+    first = exchange(ASKED, answer='{"signature": "Ab"} {"signature": "cD"} "id": "c1"')
+    second = exchange(ASKED, calling(PARIS) | {"signature": signature}, result("c1", "21C, sunny"))
+    return replace(run, case=case, exchanges=[first, second])
+
+
+def numbered(**arguments):
+    run = two_tools()
+    call = Call("get_weather", {"n": 2**53 + 1})
+    case = replace(run.case, script=[Answer((call,)), run.case.script[1]])
+    return replace(run, case=case, tool_runs=[ToolRun("get_weather", arguments, "?")])
+
+
+def silent(**reply):
+    """The model says nothing."""
+    run = given("Hi.", body={"messages": [user("Hi.")]})
+    case = replace(run.case, script=[Answer(())], steps=[ask("Hi.")])
+    return replace(run, case=case, replies=[Reply(**reply)])
+
+
+def two_speakers(*texts):
+    """Two conversations of one adapter."""
+    hears = Hears({name: Answer((Say(f"Hello, {name}!"),)) for name in ("Ada", "Bo")})
+    steps = [ask(name, text=f"Hello, {name}!", who=who) for who, name in enumerate(("Ada", "Bo"))]
+    exchanges = [exchange(user("Ada")), exchange(user("Bo"))]
+    replies = [Reply(text, stop="stop") for text in texts or ("Hello, Ada!", "Hello, Bo!")]
+    case = Case(script=[hears, hears], steps=steps)
+    return replace(
+        two_tools(),
+        case=case,
+        mode="async",
+        exchanges=exchanges,
+        tool_runs=[],
+        transcript="",
+        replies=replies,
+    )
+
+
+def parted(**usage):
+    """Tokens from a cache."""
+    run = given("Hi.", body={"messages": [user("Hi.")]})
+    case = replace(run.case, script=[Answer((Say("I see."),), usage=Usage(100, 5, cached=64))])
+    said = replace(run.exchanges[0], response=Response(200, body=b'{"cached_tokens": 64}'))
+    usage = {"input": 100, "output": 5} | usage
+    return replace(run, case=case, exchanges=[said], replies=[Reply("I see.", stop="stop", usage=usage)])
+
+
+def streamed(**body):
+    return given("Hi.", body={"messages": [user("Hi.")]} | body)
+
+
+def moved(run, **headers):
+    """Redirected, the request goes elsewhere."""
+    there = Exchange(
+        Request("openai-chat", "openai", {}, url="https://elsewhere.invalid/v1", headers=headers)
+    )
+    return otherwise(run, exchanges=[*run.varied[0].run.exchanges, there])
+
+
+HOME = Request(
+    "openai-chat", "openai", {"messages": [ASKED]}, url="https://api.openai.com/v1/chat/completions"
+)
+WRONG = [Reply("21C and", stop="stop", usage={"input": 95, "output": 11})]
 RAN = [ToolRun("get_weather", {"city": "Pa"}, "?")]
 
 STRANGER = {"authorization": "Bearer conformance-key-OPENAI_API_KEY"}
@@ -281,6 +500,117 @@ BREAKS = {
         two_tools,
         lambda r: replace(r, exchanges=[r.exchanges[0], exchange(calling(PARIS, OSLO))]),
     ),
+    "AUT-001": (keyed, lambda r: keyed(r, headers={"x-secret": CANARY})),
+    "AUT-004": (
+        lambda: under("moved", run=replace(cut(), exchanges=[Exchange(HOME, Response(200))])),
+        lambda r: moved(r, authorization="Bearer x"),
+    ),
+    "AUT-006": (
+        lambda: given("Hi.", body={"messages": [user("Hi.")]}),
+        lambda r: keyed(r, headers={"authorization": f"Bearer {CANARY}"}),
+    ),
+    "ASY-005": (two_speakers, lambda _: two_speakers("Hello, Bo!", "Hello, Ada!")),
+    "EMP-003": (silent, lambda _: silent(error=IndexError("no choices"))),
+    "ERR-001": (retried, lambda _: retried(waits=[0.5])),
+    "ERR-003": (retried, lambda r: replace(r, exchanges=r.exchanges[1:])),
+    "ERR-004": (retried, lambda _: retried(again=HOME)),
+    "ERR-005": (overloaded, lambda _: overloaded(RuntimeError("Something went wrong"))),
+    "ERR-009": (
+        overloaded,
+        lambda _: replace(overloaded(), replies=[Reply(error=Busy("Overloaded")), Reply(error=Busy("no"))]),
+    ),
+    "ERR-010": (handed_over, lambda _: handed_over(3)),
+    "ERR-011": (twice_refused, lambda _: twice_refused(TooLong("busy"))),
+    **{
+        rule: (lambda name=name: broken_off(name), lambda r: otherwise(r, replies=[Reply("", stop="stop")]))
+        for rule, name in {"ERR-006": "html-502", "ERR-007": "error-200", "ERR-008": "stall:2"}.items()
+    },
+    **{
+        rule: (lambda name=name: under(name), lambda r: otherwise(r, replies=WRONG))
+        for rule, name in {
+            "STR-001": "every-byte",
+            "STR-002": "inside-characters",
+            "STR-003": "crlf",
+            "STR-004": "comments",
+            "STR-005": "bom",
+            "STR-006": "unknown-events",
+            "STR-012": "crosswise",
+            "STR-013": "same-index",
+            "STR-014": "arguments-null",
+            "STR-015": "empty-choices",
+            "STR-019": "after-the-end",
+            "STR-020": "late-names",
+            "USG-002": "counted-at-the-start",
+        }.items()
+    },
+    "STR-011": (lambda: broken_off("reset:2"), lambda r: otherwise(r, replies=[Reply("21C ")])),
+    "STR-017": (two_tools, lambda r: replace(r, replies=[replace(r.replies[0], pieces=["21C ", "and"])])),
+    "STP-002": (
+        lambda: otherwise(under("unknown-stop"), replies=stopping("brand_new")),
+        lambda r: otherwise(r, replies=stopping("stop")),
+    ),
+    "STP-003": (
+        lambda: otherwise(under("stop:pause_turn"), replies=stopping("pause_turn")),
+        lambda r: otherwise(r, replies=stopping("stop")),
+    ),
+    "USG-003": (
+        lambda: streamed(stream_options={"include_usage": True}),
+        lambda _: streamed(),
+    ),
+    "USG-004": (lambda: parted(cached=64), lambda _: parted(cached=0)),
+    "USG-005": (
+        lambda: otherwise(under("uncounted"), replies=[Reply("21C and 9C.", usage={"input": None})]),
+        lambda r: otherwise(r, replies=[Reply("21C and 9C.", usage={"input": 0})]),
+    ),
+    "STO-002": (valued, lambda _: valued(reply=Reply(value={"name": "ada"}))),
+    "STO-003": (
+        lambda: valued("incomplete", Reply(error=TooLong("no fit"))),
+        lambda _: valued("incomplete", Reply(value={"name": 1})),
+    ),
+    "STO-004": (
+        lambda: valued("incomplete", Reply(error=TooLong("cut at max_tokens")), stop="length"),
+        lambda _: valued("incomplete", Reply(error=ValueError("Expecting value")), stop="length"),
+    ),
+    "IMG-001": (
+        lambda: given(RED, body=seen(picture(RED))),
+        lambda _: given(RED, body=seen(picture(BLUE))),
+    ),
+    "IMG-002": (
+        lambda: given("This", RED, BLUE, body=seen(words("This"), picture(RED), picture(BLUE))),
+        lambda _: given("This", RED, BLUE, body=seen(words("This"), picture(BLUE), picture(RED))),
+    ),
+    "IMG-003": (
+        lambda: given(RED, body=seen(picture(RED))),
+        lambda _: given(RED, body=seen(words(""), picture(RED))),
+    ),
+    "IMG-007": (
+        lambda: given(RED, body=seen(picture(RED))),
+        lambda _: given(RED, body=seen({"type": "image_url", "image_url": {"url": "x", "detail": "high"}})),
+    ),
+    "TRM-008": (
+        lambda: given(REPORT, body=seen(pdf())),
+        lambda _: given(REPORT, body=seen(pdf(filename=""))),
+    ),
+    "SYS-001": (
+        lambda: prompted({"role": "system", "content": "Be terse."}),
+        lambda _: prompted(user("Be terse.")),
+    ),
+    "SYS-003": (
+        lambda: prompted({"role": "system", "content": "Be terse."}),
+        lambda _: prompted(*[{"role": "system", "content": "Be terse."}] * 2),
+    ),
+    "SCH-006": (lambda: tooled(SCHEMA, SCHEMA), lambda _: tooled(OTHER_SCHEMA, OTHER_SCHEMA)),
+    "SCH-007": (lambda: tooled(SCHEMA, SCHEMA), lambda _: tooled(SCHEMA, OTHER_SCHEMA)),
+    "PAIR-011": (lambda: nothing("0"), lambda _: nothing("")),
+    "HIS-004": (two_speakers, lambda r: replace(r, exchanges=[exchange(user("Ada"), user("Bo"))])),
+    "HIS-005": (dangling, lambda r: replace(r, exchanges=[exchange(user("other"), calling(OSLO))])),
+    "THK-006": (lambda: signed("AbcD"), lambda _: signed("AbcE")),
+    "THK-008": (lambda: signed("AbcD"), lambda r: replace(r, replies=[Reply("Hm. 21C and 9C.")])),
+    "UNI-002": (
+        lambda: given("x\ud83d", body={"messages": [user("x\ufffd")]}),
+        lambda _: given("x\ud83d", body={"messages": [user("x\ud83d")]}),
+    ),
+    "UNI-003": (lambda: numbered(n=2**53 + 1), lambda _: numbered(n=2**53)),
     "RUN-001": (two_tools, lambda r: replace(r, trouble=Trouble("no request was seen", ours=False))),
     "UNI-001": (two_tools, lambda r: replace(r, exchanges=[exchange(user("Weather in Oslo?"))])),
     "CAS-01": (two_tools, lambda r: replace(r, misses=["no recording of this request"])),

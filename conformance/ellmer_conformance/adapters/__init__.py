@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from ..case import MODES, Mode
 from ..neutral import Part, Reply, Tool, Turn
 
-__all__ = ["Adapter", "Capabilities", "Endpoint", "Place", "Session"]
+__all__ = ["Adapter", "Capabilities", "Endpoint", "Place", "Session", "Structured"]
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,22 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested."""
+    """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested.
+
+    With `structured`, its sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a
+    `value`.
+    """
 
     modes: Collection[Mode] = MODES
     tools: Literal["native", "refused"] = "native"
+    structured: Literal["native", "refused"] = "refused"
     image_in_user: Literal["native", "refused"] = "native"
     pdf_in_user: Literal["native", "refused"] = "native"
     image_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
     pdf_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
-    dangling_call: Literal["native", "refused"] = "native"  # a history whose calls nobody answered, and the user goes on
+    dangling_call: Literal["native", "refused"] = (
+        "native"  # a history whose calls nobody answered, and the user goes on
+    )
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""
@@ -83,6 +90,16 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Frees connections."""
+
+
+class Structured(Session, Protocol):
+    """A conversation that gives values as well as text."""
+
+    def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
+        """Sends a user turn and asks for a value that fits the JSON Schema: the reply's `value`. May raise."""
+
+    def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Awaitable[Reply]:
+        """The same, without blocking."""
 
 
 @runtime_checkable

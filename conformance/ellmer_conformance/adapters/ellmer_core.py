@@ -10,7 +10,8 @@ import base64
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -26,6 +27,7 @@ from ..endpoints import WHERE
 from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from ..wires import vendor_of
 from . import Capabilities, Endpoint, Place
+from ._patience import patience
 
 __all__ = ["EllmerCore", "Session", "Vendor", "adapter", "vendors"]
 
@@ -67,6 +69,7 @@ class Vendor:
         wire = self.wire(model=self.place.model)
         images, pdfs = wire.refuses(_IMAGE), wire.refuses(_PDF)
         return Capabilities(
+            structured="native",
             tools="native" if wire.supports.tools else "refused",
             image_in_user="refused" if images else "native",
             image_in_tool_result="refused" if images else "pointer",
@@ -143,8 +146,12 @@ class EllmerCore:
         )
         chat.register_tools([_tool(tool) for tool in tools])
         if history:
-            chat.set_turns([_turn(turn) for turn in history])
+            chat.set_turns(_turns(history))
         return Session(chat)
+
+    def without_waiting(self, note: Callable[[float], None]) -> AbstractContextManager[object]:
+        """Pauses between two tries are noted, not made, while it is entered."""
+        return patience(note)
 
     def options(self) -> Mapping[str, Any]:
         """Further options of the constructor."""
@@ -181,6 +188,20 @@ class Session:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
 
+    def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
+        try:
+            value = self.chat.chat_structured(*self._contents(parts), type=_type(schema))
+        except ec.EllmerError as error:
+            return Reply(complete=False, error=error)
+        return replace(self._reply([]), value=value)
+
+    async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
+        try:
+            value = await self.chat.chat_structured_async(*self._contents(parts), type=_type(schema))
+        except ec.EllmerError as error:
+            return Reply(complete=False, error=error)
+        return replace(self._reply([]), value=value)
+
     def transcript(self) -> str:
         return str(self.chat)
 
@@ -204,7 +225,7 @@ class Session:
             turn.text,
             stop=_STOPS.get(stop, stop) if stop else None,
             complete=not isinstance(turn, ec.AssistantPartialTurn),
-            usage={"input": turn.tokens.input, "output": turn.tokens.output},
+            usage={name: getattr(turn.tokens, name) for name in ("input", "output", "cached", "reasoning")},
             pieces=pieces,
         )
 
@@ -228,9 +249,21 @@ def _content(part: Part) -> ec.Content:
     raise TypeError(f"{type(part).__name__} has no place in a turn that the caller writes")
 
 
-def _turn(turn: Turn) -> ec.Turn:
-    kind = ec.UserTurn if turn.role == "user" else ec.AssistantTurn
-    return kind([_content(part) for part in turn.parts])
+def _turns(history: Sequence[Turn]) -> list[ec.Turn]:
+    """The turns, each result with the request that it answers."""
+    made: list[ec.Turn] = []
+    for turn in history:
+        asked = {request.id: request for before in made for request in _requests(before)}
+        contents = [
+            ec.ContentToolResult(p.value, request=asked[p.id]) if isinstance(p, ToolResult) else _content(p)
+            for p in turn.parts
+        ]
+        made.append((ec.UserTurn if turn.role == "user" else ec.AssistantTurn)(contents))
+    return made
+
+
+def _type(schema: Mapping[str, Any]) -> Any:
+    return ec.type_from_schema(json.dumps(schema))
 
 
 def _tool(tool: Tool) -> ec.ToolDef:

@@ -6,12 +6,14 @@ Modules are found by themselves; a new case is a new function with `@case` in th
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Sequence
 from importlib import import_module
 
 from ..case import CASES, Case
-from ..script import Script
+from ..script import Delivery, Script, Step
+from ..variations import Variation, possible
 
-__all__ = ["all_cases", "scripts"]
+__all__ = ["all_cases", "scripts", "varied"]
 
 
 def all_cases() -> dict[str, Case]:
@@ -22,5 +24,20 @@ def all_cases() -> dict[str, Case]:
 
 
 def scripts() -> dict[str, Script]:
-    """The model's side of every case, for the strict server."""
-    return {name: case.model for name, case in all_cases().items()}
+    """The model's side of every case, for the strict server; under each of its variations as `case~variation`."""
+    found = {name: case.model for name, case in all_cases().items()}
+    for name, case in all_cases().items():
+        found |= {f"{name}~{one.name}": varied(case.script, one) for one in possible(case.variations)}
+    return found
+
+
+def varied(script: Sequence[Step], one: Variation) -> Script:
+    """The script with its answers, or its first, under a variation."""
+    return Script(
+        [
+            Delivery(step, variation=one.name)
+            if not isinstance(step, Delivery) and not (one.first and place)
+            else step
+            for place, step in enumerate(script)
+        ]
+    )

@@ -139,3 +139,13 @@ def parallel_tools_return_images() -> Case:
         ],
         steps=[ask("Draw in red, check Rome, draw in green.", text="Red, 27C, green.")],
     )
+
+
+@case
+def image_alone() -> Case:
+    """A user turn that is an image and nothing else."""
+    return Case(
+        needs=frozenset({"image_in_user"}),
+        script=[_sees(GREEN, says="A green square.", usage=Usage(160, 6))],
+        steps=[ask(GREEN, text="A green square.")],
+    )

@@ -85,3 +85,13 @@ def error_inside_the_answer() -> Case:
             _GOES_ON,
         ],
     )
+
+
+@case
+def filtered_answer() -> Case:
+    """A filter ends the answer: what came is handed over, and the stop reason says `filter`."""
+    return Case(
+        inexpressible=dict.fromkeys(("cohere", "mistral", "ollama"), "it has no stop reason for a filter"),
+        script=[Answer((Say("I would rather"),), stop="filter", usage=Usage(12, 4))],
+        steps=[ask("Tell me a secret.", text="I would rather")],
+    )

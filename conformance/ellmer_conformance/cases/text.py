@@ -56,3 +56,21 @@ def empty_answer() -> Case:
         ],
         steps=[ask("Say nothing.", text=""), ask("Are you there?", text="Yes, still here.")],
     )
+
+
+@case
+def half_a_character() -> Case:
+    """Half of a surrogate pair in what the user says: the request is legal all the same, or never sent."""
+    return Case(
+        script=[Answer((Say("I see."),), usage=Usage(12, 3))],
+        steps=[ask("A torn emoji: \ud83d.", text="I see.")],
+    )
+
+
+@case
+def counted_in_parts() -> Case:
+    """Most of the input comes from a cache, some of the output is reasoning: the counts say so."""
+    return Case(
+        script=[Answer((Say("Counted."),), usage=Usage(input=1200, output=60, cached=1024, reasoning=32))],
+        steps=[ask("Count me.", text="Counted.")],
+    )

@@ -6,37 +6,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from .. import wires
-from ..exchange import Media, Request
 from ..rule import Refusal
 from ..rules import book
-from ..script import Answer, Call, Cut, Delivery, Failure, Sees, Step
+from ..script import Answer, Call, Cut, Delivery, Failure, Step
+from .choice import chosen
 from .dialects import Dialect, Frame, arguments_text
 from .reply import Headers, Reply, deliver, plain
+from .vary import varied
 
-__all__ = ["refuse", "render", "visible"]
+__all__ = ["refuse", "render"]
 
 
 def render(dialect: Dialect, step: Step) -> Reply:
     """The reply to a legal request."""
     match step:
-        case Answer():
-            return _answer(dialect, step)
         case Cut():
             return _cut(dialect, step)
         case Failure():
             return _fail(dialect, step)
-        case Sees():
-            seen = tuple(media.sha256 for media in visible(dialect.ticket.request))
-            return _answer(dialect, step.then if seen == step.media else step.otherwise)
         case Delivery():
-            return deliver(render(dialect, step.step), step)
-
-
-def visible(request: Request) -> list[Media]:
-    """The images and documents that the request brings after the model's last word, in the order it reads."""
-    news = takewhile(lambda item: item.role != "assistant", reversed(wires.read(request)))
-    return [item.media for item in news if item.media and item.kind in {"image", "document"}][::-1]
+            return deliver(varied(render(dialect, step.step), dialect.wire, step.variation), step)
+        case _:
+            return _answer(dialect, chosen(step, dialect.ticket.request))
 
 
 def refuse(dialect: Dialect, refusal: Refusal, more: Headers = ()) -> Reply:

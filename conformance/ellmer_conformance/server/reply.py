@@ -81,7 +81,8 @@ def deliver(reply: Reply, delivery: Delivery) -> Reply:
         writes = _first(delivery.after, writes)
     if delivery.slices:
         writes = _sliced(delivery.slices, b"".join(writes))
-    return replace(reply, writes=tuple(writes), delay=delivery.delay, ending=delivery.ending)
+    ending = reply.ending if delivery.ending == "end" else delivery.ending
+    return replace(reply, writes=tuple(writes), delay=delivery.delay, ending=ending)
 
 
 def _first(count: int, writes: Iterable[bytes]) -> Iterable[bytes]:

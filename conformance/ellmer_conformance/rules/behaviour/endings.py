@@ -8,6 +8,9 @@ from ...rule import Finding, broken
 from ...run import Run
 from ...script import Answer, Call, Cut, Failure, text_of
 from ._book import LOSS, MUST, book, found
+from .streams import cuts
+
+_EARLY = {"length", "filter"}
 
 
 @book.rule("STR-007", MUST, LOSS, source="langchain-ai/langchain#39275; engineering judgement")
@@ -19,6 +22,11 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
     finishReason) and raise at the end of the stream if not.
     """
     yield from _incomplete(run, Cut, "an answer without its end was taken for complete")
+    for one in cuts(run):
+        for reply in one.run.replies[:1]:
+            problem = f"cut ({one.variation.name}), the answer was taken for complete"
+            fine = reply.error is not None or not reply.complete
+            yield found(fine, f"/varied/{one.variation.name}", problem)
 
 
 @book.rule("STR-008", MUST, LOSS, source="langchain, chatlas, llm: cut arguments executed")
@@ -27,6 +35,9 @@ def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
     for call in run.cut_calls():
         runs = [r for r in run.tool_runs if r.name == call.name]
         yield found(not runs, "/tool_runs", f"{call.name} was run: {[dict(r.arguments) for r in runs]}")
+    for one in cuts(run):
+        runs = list(one.run.tool_runs)
+        yield found(not runs, f"/varied/{one.variation.name}", f"{[r.name for r in runs]} was run")
 
 
 @book.rule("STR-009", MUST, LOSS, source="litellm, pydantic-ai: 'stop' reported for a cut stream")
@@ -36,6 +47,9 @@ def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
         if wanted.outcome == "incomplete" and any(isinstance(s, Cut) for s in run.case.script):
             problem = f"the answer was cut, and stop reason {reply.stop!r} is reported"
             yield found(not reply.stop, f"/replies/{index}", problem)
+    for one in cuts(run):
+        stops = [reply.stop for reply in one.run.replies[:1] if reply.stop]
+        yield found(not stops, f"/varied/{one.variation.name}", f"{stops} is reported of a cut answer")
 
 
 @book.rule("STR-010", MUST, LOSS, source="Anthropic streaming guide; OAI-CC-TRN-07; vercel/ai#5217")
@@ -59,12 +73,12 @@ def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
 
 
 @book.rule("STP-001", MUST, LOSS, source="every provider's reference of stop reasons")
-def length_stops_are_reported(run: Run) -> Iterator[Finding]:
-    """An answer that the token limit ended says so: its stop reason is `length`."""
-    short = {text_of(s) for s in run.case.script if isinstance(s, Answer) and s.stop == "length"} - {""}
+def early_stops_are_reported(run: Run) -> Iterator[Finding]:
+    """An answer that the token limit or a filter ended says so: its stop reason is `length` or `filter`."""
+    ended = {text_of(s): s.stop for s in run.case.script if isinstance(s, Answer) and s.stop in _EARLY}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
-        if wanted.text in short:
-            fine = reply.stop == "length" or reply.error is not None
+        if wanted.text and wanted.text in ended:
+            fine = reply.stop == ended[wanted.text] or reply.error is not None
             yield found(fine, f"/replies/{index}", f"the stop reason is {reply.stop!r}")
 
 

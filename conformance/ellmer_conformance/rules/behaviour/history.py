@@ -29,6 +29,8 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
 
     Why: a turn that is lost or rewritten changes what the model knows, and empties the provider's prompt cache.
     """
+    if len(run.case.speakers) > 1:  # their requests come in turns
+        return
     whole = [index for index, step in run.answered() if isinstance(step, Answer | Sees)]
     for index in whole:
         later = index + 1
@@ -54,6 +56,7 @@ def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
         for part in ask.parts
         if isinstance(part, Text)
     ]
+    written = [text for text in written if text.isprintable() or "\ud83d" not in text]
     for text in [*([run.case.system] if run.case.system else []), *written] if sent else ():
         problem = f"{text[:60]!r} is in no request"
         yield found(any(text in request for request in sent), "/exchanges", problem)

@@ -40,17 +40,15 @@ def transcripts_are_clean(run: Run) -> Iterator[Finding]:
 
 @book.rule("TXT-005", MUST, LOSS, source="the answer is what the model said")
 def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
-    """The caller gets the model's text, whole and in order; a stream's pieces add up to it."""
+    """The caller gets the model's text, whole and in order."""
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         place = f"/replies/{index}"
-        if wanted.outcome != "answered" or run.refused:
+        if wanted.outcome != "answered" or wanted.schema or run.refused:
             continue
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
         elif reply.text != wanted.text:
             yield broken(place, f"the text is {reply.text!r}, the model said {wanted.text!r}")
-        elif reply.pieces and not "".join(reply.pieces).endswith(wanted.text):
-            yield broken(place, f"the stream's pieces add up to {''.join(reply.pieces)!r}")
         else:
             yield met(place)
 
@@ -66,3 +64,39 @@ def usage_is_the_providers(run: Run) -> Iterator[Finding]:
             got = {key: reply.usage.get(key) for key in want}
             problem = f"the provider counted {want}, the caller got {got}"
             yield found(got == want, f"/replies/{index}", problem)
+
+
+@book.rule("STR-017", SHOULD, LOSS, source="what was shown is what was said")
+def pieces_add_up(run: Run) -> Iterator[Finding]:
+    """The pieces that a stream hands over add up to the answer."""
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if wanted.outcome == "answered" and reply.error is None and reply.pieces and not run.refused:
+            pieces = "".join(reply.pieces)
+            yield found(pieces.endswith(wanted.text), f"/replies/{index}", f"the pieces add up to {pieces!r}")
+
+
+@book.rule(
+    "USG-004",
+    MUST,
+    LOSS,
+    source="every provider's usage object; ellmer and others disagree on what input includes",
+)
+def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
+    """Tokens read from a cache and spent on reasoning are reported, as parts of input and output."""
+    counted = {text_of(a): a.usage for _, step in run.answered() for a in answers_of(step)}
+    for index, reply in enumerate(run.replies):
+        usage = counted.get(reply.text)
+        for name in ("cached", "reasoning") if usage and reply.error is None else ():
+            want, got = getattr(usage, name), reply.usage.get(name)
+            said = _said(run, name)
+            if want and got is not None and said:
+                yield found(got == want, f"/replies/{index}", f"{name} is {got}, the provider counted {want}")
+            elif want and said and name in reply.usage:
+                yield broken(f"/replies/{index}", f"{name} is not reported; the provider counted {want}")
+
+
+def _said(run: Run, name: str) -> bool:
+    """Whether the provider's answer counts them at all: not every format does."""
+    key = {"cached": rb"cache", "reasoning": rb"reasoning_tokens|thinking_tokens|thoughtsTokenCount"}[name]
+    bodies = [e.response.body for e in run.exchanges if e.response]
+    return any(re.search(key, body, re.IGNORECASE) for body in bodies)

@@ -10,9 +10,18 @@ from ...canary import CANARY, strangers
 from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...run import Run
-from ._book import LOSS, MUST, book, found
+from ...wires import MODULES
+from ._book import LOSS, MUST, SHOULD, book, found
 
 _ITS_HEADERS = {"authorization", "x-api-key", "x-goog-api-key", "api-key"}
+
+#: Where the key may be, where it is not `authorization` alone.
+_SCHEMES = {
+    "anthropic": ("x-api-key", "authorization"),
+    "gemini": ("x-goog-api-key", "authorization"),
+    "openai-chat": ("authorization", "api-key"),
+    "openai-responses": ("authorization", "api-key"),
+}
 
 
 @book.rule("AUT-002", MUST, LOSS, source="a key in a URL, a log or a transcript is a published key")
@@ -60,6 +69,30 @@ def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
     if run.elsewhere is not None and run.said:
         problem = f"it also called {', '.join(run.elsewhere)}"
         yield found(not run.elsewhere, "/elsewhere", problem)
+
+
+@book.rule("AUT-001", MUST, LOSS, source="every provider's API reference")
+def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
+    """The key is in the header that the provider reads: `authorization`, `x-api-key`, `x-goog-api-key`."""
+    for index, exchange in enumerate(run.exchanges):
+        place, headers = f"/exchanges/{index}/request", exchange.request.headers
+        wanted = _SCHEMES.get(run.wire, ("authorization",))
+        named = [name for name in wanted if headers.get(name)]  # masked in a recording
+        if run.vendor == MODULES[run.wire].VENDOR and headers:  # others have headers of their own
+            yield found(named, place, f"the key is in none of {', '.join(wanted)}")
+        if run.wire == "anthropic" and run.vendor == "anthropic":
+            yield found(headers.get("anthropic-version"), place, "`anthropic-version` is missing")
+
+
+@book.rule("AUT-006", SHOULD, LOSS, source="RFC 9110: content-type, accept and user-agent")
+def usual_headers_are_there(run: Run) -> Iterator[Finding]:
+    """A request says what it sends (`content-type`), what it takes (`accept`), and who it is (`user-agent`)."""
+    for index, exchange in enumerate(run.exchanges):
+        names = {name.lower() for name in exchange.request.headers}
+        if not names:  # a recording that kept none
+            continue
+        missing = sorted({"content-type", "accept", "user-agent"} - names)
+        yield found(not missing, f"/exchanges/{index}/request", f"{', '.join(missing)} is missing")
 
 
 def _credentials(request: Request) -> str:

@@ -40,6 +40,8 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
     How to fix: keep the id the provider sent. (An id from another provider may be mapped: not judged here.)
     """
     given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
+    if _shared_ids(run):  # one of them had to be changed
+        return
     for index, items in enumerate(run.said[1:], 1):
         received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
         for item in items:
@@ -94,7 +96,8 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
         if isinstance(r.value, str) and r.value.strip()
     }
     for index, items in enumerate(run.said):
-        calls = {item.id: item for item in items if item.kind == "call" and item.id}
+        ids = Counter(item.id for item in items if item.kind == "call")
+        calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
         for item in items:
             call = calls.get(item.id) if item.kind == "result" else None
             value = values.get((call.name, json.dumps(call.arguments, sort_keys=True))) if call else None
@@ -114,6 +117,12 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
     for key in wanted:
         problem = f"{key} was called {wanted[key]} times and run {ran[key]} times"
         yield found(ran[key] == wanted[key], "/tool_runs", problem)
+
+
+def _shared_ids(run: Run) -> bool:
+    """Whether calls of one answer came with the same id."""
+    ids = [[call.id for call in calls if call.id] for _, calls in run.calls()]
+    return any(len(set(each)) < len(each) for each in ids)
 
 
 def _key(name: str, arguments: object) -> str:
