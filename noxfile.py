@@ -155,6 +155,32 @@ def package(session: nox.Session) -> None:
     )
 
 
+#: Libraries that have a bridge, each with a pinned environment.
+PEERS = sorted(file.stem for file in Path("conformance/peers").glob("*.txt"))
+
+
+@nox.session(default=False)
+@nox.parametrize("peer", PEERS, ids=PEERS)
+def peers(session: nox.Session, peer: str) -> None:
+    """Play every case with another library, each in its pinned environment; make the pages of the results."""
+    collect, page = "conformance/peers/collect.py", "conformance/peers/page.py"
+    try:
+        session.install("--no-deps", "-r", f"conformance/peers/{peer}.txt")
+    except nox.command.CommandFailed as error:
+        session.install("-e", ".[conformance]")
+        session.run("python", collect, peer, "--not-installed", f"the pinned versions: {error.reason}")
+        session.run("python", page)
+        session.skip(f"{peer} could not be installed")
+    session.install("--no-deps", "-e", ".")
+    report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/{peer}.toml"
+    run = ("run", "--adapter", peer, "--against", "server", baseline, "--report", report, *session.posargs)
+    try:
+        session.run("conformance", *run, env=OFFLINE)
+    finally:
+        session.run("python", collect, peer, report, env=OFFLINE)
+        session.run("python", page)
+
+
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
     """Build the site into site/; any warning is an error. `-- serve` shows it while you write."""

@@ -1,0 +1,162 @@
+# ruff: noqa: INP001 - a script, not a package
+"""Makes `results/<peer>.json` of a report. A failing cell is shown again by its script first, or left out.
+
+    python conformance/peers/collect.py chatlas build/peers/chatlas
+    python conformance/peers/collect.py chatlas --not-installed "no version for this Python"
+
+Runs in the peer's own environment: the scripts need the library and this package.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ellmer_conformance.report import Report, Row, read
+from ellmer_conformance.report.values import worst
+from ellmer_conformance.repro import as_python
+
+RESULTS = Path(__file__).parent / "results"
+FAILS = {"fail", "expected-fail", "not-testable"}
+PACKAGES = (
+    *("any-llm-sdk", "anthropic", "chatlas", "google-genai", "httpx", "httpx2", "langchain"),
+    *("langchain-anthropic", "langchain-core", "langchain-google-genai", "langchain-openai", "litellm"),
+    *("llm", "llm-anthropic", "openai", "pydantic-ai-slim"),
+)
+_LONGEST = 160  # characters of a string in an exchange
+
+
+def main(peer: str, *arguments: str) -> None:
+    """Writes the result."""
+    result: dict[str, Any] = {"peer": peer, "date": datetime.now(UTC).date().isoformat()}
+    result |= {"python": platform.python_version(), "versions": versions()}
+    if arguments[0] == "--not-installed":
+        result |= {"not_installed": arguments[1], "verdicts": {}, "cells": [], "not_reproduced": []}
+    else:
+        result |= judged(read(Path(arguments[0]) / "report.json"))
+    RESULTS.mkdir(exist_ok=True)
+    text = json.dumps(result, indent=1, ensure_ascii=False)
+    (RESULTS / f"{peer}.json").write_text(text + "\n", "utf-8")
+
+
+def versions() -> dict[str, str]:
+    """What is installed here, of what matters."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def judged(report: Report) -> dict[str, Any]:
+    """Verdicts of all rules, and the failing cells that their scripts reproduce."""
+    rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in report.rows:
+        rows[row.wire, row.rule].append(row)
+    verdicts: dict[str, dict[str, str]] = defaultdict(dict)
+    cells, lost = [], []
+    refused = refusals(report.rows)
+    for (wire, rule), each in rows.items():
+        failing = [row for row in each if row.verdict in FAILS]
+        verdicts[wire][rule] = "fail" if failing else worst(each)
+        if failing and (row := reproduced(report, failing)):
+            cells.append(cell(report, row, failing, refused))
+        elif failing:
+            verdicts[wire][rule] = "not-reproduced"
+            lost.append(failing[0].id)
+    return {
+        "score": report.score,
+        "requirements": report.requirements,
+        "verdicts": verdicts,
+        "cells": cells,
+        "not_reproduced": lost,
+    }
+
+
+def refusals(rows: Iterable[Row]) -> dict[str, str]:
+    """Plays in which the API would have refused a request, with the rule that was broken first."""
+    found: dict[str, str] = {}
+    for row in rows:
+        if row.verdict in FAILS and row.kind == "reject" and not row.preview:
+            found.setdefault(row.place, row.rule)
+    return found
+
+
+def reproduced(report: Report, failing: Sequence[Row]) -> Row | None:
+    """The first row whose script shows the failure again; three are tried."""
+    for row in failing[:3]:
+        done = run(as_python(report, row, with_adapter=True))
+        shown = any(line.startswith(f"{row.rule} ") for line in done.splitlines())
+        print(f"{'shown again' if shown else 'NOT shown'}: {row.id}", flush=True)  # noqa: T201 - progress
+        if shown:
+            return row
+    return None
+
+
+def run(script: str) -> str:
+    """What a script prints; each is run by itself, outside of the repository."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "repro.py")
+        file.write_text(script, "utf-8")
+        command = [sys.executable, "-W", "ignore", str(file)]
+        done = subprocess.run(  # noqa: S603 - running the script is the point
+            command, cwd=folder, capture_output=True, timeout=300, check=False
+        )
+    return done.stdout.decode("utf-8", "replace")
+
+
+def cell(report: Report, row: Row, failing: Sequence[Row], refused: Mapping[str, str]) -> dict[str, Any]:
+    """One rule at one wire format: where it fails, and the evidence."""
+    after = [refused[each.place] for each in failing if each.place in refused and each.kind != "reject"]
+    follows = Counter(after).most_common(1)[0][0] if len(after) == len(failing) else ""
+    return {
+        "wire": row.wire,
+        "vendor": row.vendor,
+        "rule": row.rule,
+        "level": row.level,
+        "kind": row.kind,
+        "plays": [f"{each.case}[{each.mode}]" for each in failing],
+        "follows": follows,
+        "shown": {"case": row.case, "mode": row.mode, "pointer": row.pointer, "message": row.message[:1000]},
+        "provider_error": row.provider_error,
+        "status": row.status,
+        "excerpt": row.excerpt,
+        "exchange": exchange(report.exchanges.get(row.exchange)),
+        "script": as_python(report, row, with_adapter=True),
+    }
+
+
+def exchange(kept: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The exchange without what is long."""
+    if kept is None:
+        return {}
+    short = {"method": kept["method"], "path": kept["url"].split("/", 6)[-1], "body": shortened(kept["body"])}
+    if "status" in kept:
+        short |= {"status": kept["status"], "answer": kept["answer"][:1500]}
+    return short
+
+
+def shortened(value: Any) -> Any:
+    """The JSON value, long strings cut."""
+    if isinstance(value, dict):
+        return {key: shortened(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [shortened(each) for each in value]
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[:60]}… ({len(value)} characters)"
+    return value
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
