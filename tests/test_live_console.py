@@ -5,7 +5,6 @@
 import io
 import os
 import re
-import signal
 import sys
 
 import pytest
@@ -75,7 +74,7 @@ def test_a_conversation_with_tools_newlines_and_an_interrupted_answer(terminal):
 
     terminal.send("a story\r")
     terminal.expect("Once")
-    terminal.kill(signal.SIGINT)
+    terminal.sendintr()  # Ctrl-C
     terminal.expect("Stopped")
     terminal.expect(READY)
 

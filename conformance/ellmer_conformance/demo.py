@@ -11,6 +11,7 @@ import time
 import zlib
 from base64 import b64encode
 from hashlib import sha256
+from shutil import get_terminal_size
 
 import click
 
@@ -49,7 +50,7 @@ def main(port: int, *, console: bool, no_launch: bool) -> None:
         chat = demo_chat(server.url("demo", "1"))
         try:
             if console:
-                click.echo(f"A chat that needs no key. {TOUR}")
+                click.echo(click.wrap_text(f"A chat that needs no key. {TOUR}", get_terminal_size().columns))
                 ec.live_console(chat)
             else:
                 ec.live_browser(chat, port, title="ellmer demo", greeting=GREETING, launch=not no_launch)

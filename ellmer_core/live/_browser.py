@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import shinychat
 import uvicorn
-from htmltools import TagList, tags
+from htmltools import Tag, TagList, tags
 from shiny import App, Inputs, Outputs, Session, reactive
 from shinychat.types import ChatMessage
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -31,7 +31,15 @@ __all__ = ["app", "serve"]
 def app(chat: Chat, title: str, greeting: str | None) -> App:
     """The app. A page shows what was said so far, and goes on from there."""
     room = Room(chat)
-    page = shinychat.page_chat(
+
+    def server(input: Inputs, _output: Outputs, session: Session) -> None:
+        _serve_page(room, input, session)
+
+    return App(TagList(progress_script(), app_styles(), _page(title, greeting)), server)
+
+
+def _page(title: str, greeting: str | None) -> Tag:
+    return shinychat.page_chat(
         tags.h1(title, class_="ellmer-title"),
         window_title=title,
         sidebar=False,
@@ -41,11 +49,6 @@ def app(chat: Chat, title: str, greeting: str | None) -> App:
         allow_attachments=True,
         lang="en",
     )
-
-    def server(input: Inputs, _output: Outputs, session: Session) -> None:
-        _serve_page(room, input, session)
-
-    return App(TagList(progress_script(), app_styles(), page), server)
 
 
 class Room:
@@ -64,6 +67,7 @@ class Room:
         self, said: Sequence[str | Content], controller: StreamController
     ) -> AsyncGenerator[Any, None]:
         """What is to be shown of an answer."""
+        controller.reset()
         async with self.talking, aclosing(stream(self.chat, said, controller)) as contents:
             async for content in contents:
                 yield content
@@ -82,7 +86,6 @@ def _serve_page(room: Room, input: Inputs, session: Session) -> None:
 
     @shown.on_user_submit
     async def answer(text: str, attachments: list[shinychat.Attachment]) -> None:
-        controller.reset()
         said: list[str | Content] = [*filter(None, [text]), *map(attached, attachments)]
         await shown.append_message_stream(room.answer(said, controller))
 
@@ -96,7 +99,7 @@ def attached(file: shinychat.Attachment) -> Content:
     """A file that the user attached, as content: an image, a PDF, or text with its name."""
     data = file.data_url.partition("base64,")[2]
     if file.mime.startswith("image/"):
-        return ContentImageInline(file.mime, data)
+        return ContentImageInline(file.mime, data, {"filename": file.name} if file.name else {})
     if file.mime == "application/pdf":
         return ContentPDF(file.mime, data, file.name or "document.pdf")
     text = b64decode(data).decode("utf-8", "replace")

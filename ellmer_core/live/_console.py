@@ -35,24 +35,18 @@ def talk(chat: Chat) -> None:
     read: Callable[[], str] = _prompt() if sys.stdin.isatty() else input
     screen = Screen(chat, Console())
     screen.note(f"{chat.get_model()}. {HELP}")
-    while True:
-        try:
-            said = read()
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            return
-        match said.strip():
-            case "":
-                continue
-            case "/quit":
-                return
-            case "/help":
-                screen.note(HELP)
-            case "/calls":
-                screen.unfold()
-            case _:
-                screen.answer(said)
+    while (said := _next(read)).strip() != "/quit":
+        screen.take(said)
+
+
+def _next(read: Callable[[], str]) -> str:
+    """What is said next. Ctrl-C drops it, and the end of input is the end."""
+    try:
+        return read()
+    except KeyboardInterrupt:
+        return ""
+    except EOFError:
+        return "/quit"
 
 
 def _prompt() -> Callable[[], str]:
@@ -82,6 +76,18 @@ class Screen:
         self.live: Live | None = None
         self.waiting: Status | None = None
         self.calls: list[Card] = []
+
+    def take(self, said: str) -> None:
+        """Something to answer, or a command."""
+        match said.strip():
+            case "":
+                return
+            case "/help":
+                self.note(HELP)
+            case "/calls":
+                self.unfold()
+            case _:
+                self.answer(said)
 
     def answer(self, said: str) -> None:
         """Shows the answer as it comes. Ctrl-C ends it, and the chat keeps what was received."""

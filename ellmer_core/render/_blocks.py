@@ -45,22 +45,14 @@ def in_place(content: ContentToolRequest | ContentToolResult, shown: ChatMessage
     """What a class of yours looks like, in the place of its tool call, beside which it would stand else."""
     if any(block["type"].startswith("tool_") for block in shown.blocks):
         return shown
-    blocks = "".join(str(block.get("content", "")) for block in shown.blocks)
+    html = "".join(str(block.get("content", "")) for block in shown.blocks)
     message = ChatMessage("")
     message.html_deps = list(shown.html_deps)
-    common = _common(card(content), message)
+    block = _common(card(content), message)
     if isinstance(content, ContentToolRequest):
-        looks = {"title": blocks or escape(shown.content), "arguments": card(content).arguments}
-        return _waiting(message, common | {"type": "tool_request"} | looks, content)
-    block = common | {
-        "type": "tool_result",
-        "status": "success" if content.error is None else "error",
-        "value": blocks or shown.content,
-        "value_type": "html" if blocks else shown.content_type,
-        "show_request": False,
-        "custom_display": True,
-    }
-    return _with_block(message, block)
+        block |= {"type": "tool_request", "title": html or escape(shown.content)}
+        return _waiting(message, block | {"arguments": card(content).arguments}, content)
+    return _with_block(message, block | _own(content, html, shown))
 
 
 def progress_script() -> HTMLDependency:
@@ -81,6 +73,18 @@ def app_styles() -> HTMLDependency:
         source={"package": "ellmer_core", "subdir": "render/www"},
         stylesheet={"href": "app.css"},
     )
+
+
+def _own(result: ContentToolResult, html: str, shown: ChatMessage) -> dict[str, Any]:
+    """The block of a result that looks as its class says."""
+    return {
+        "type": "tool_result",
+        "status": "success" if result.error is None else "error",
+        "value": html or shown.content,
+        "value_type": "html" if html else shown.content_type,
+        "show_request": False,
+        "custom_display": True,
+    }
 
 
 def _waiting(message: ChatMessage, block: dict[str, Any], request: ContentToolRequest) -> ChatMessage:

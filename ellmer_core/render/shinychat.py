@@ -139,7 +139,7 @@ def _own_look(content: Content, base: type[Content]) -> Any:
 
 def _attachment(content: Content) -> Attachment:
     assert isinstance(content, (ContentImageInline, ContentPDF))
-    name = content.filename if isinstance(content, ContentPDF) else "image"
+    name = content.filename if isinstance(content, ContentPDF) else content.extra.get("filename", "image")
     return Attachment(mime=content.type, name=name, data_url=f"data:{content.type};base64,{content.data}")
 
 

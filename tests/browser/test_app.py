@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from base64 import b64decode
 from dataclasses import dataclass
 
 import pytest
@@ -175,6 +176,22 @@ def test_a_result_of_a_class_of_ones_own(talk):
     it.reload("Have a good flight.")
     expect(it.log.locator(".boarding")).to_have_text("Seat 12C")
     assert told(it) == [{"ok": True}]
+
+
+def test_a_picture_that_is_attached_is_sent_and_shown(talk):
+    it = talk([Answer((Say("A cat."),))])
+    with it.page.expect_file_chooser() as chooser:
+        it.page.get_by_role("button", name="Attach file").click()
+    picture = {"name": "cat.png", "mimeType": "image/png", "buffer": b64decode(CAT.data)}
+    chooser.value.set_files(picture)
+    it.ask("What is this?")
+
+    expect(it.log.get_by_text("A cat.")).to_be_visible()
+    asked, _ = it.chat.get_turns()
+    assert asked.contents == (ec.ContentText("What is this?"), CAT)
+    live = shape(it)
+    it.reload("A cat.")
+    assert shape(it) == live
 
 
 # stopped, torn, refused -------------------------------------------------------------------------------------

@@ -1,0 +1,71 @@
+"""Who may talk to the chat app, and what people attach."""
+
+import asyncio
+from base64 import b64encode
+from types import SimpleNamespace
+
+import httpx
+import pytest
+
+pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
+from ellmer_core import ContentImageInline, ContentPDF, ContentText
+from ellmer_core.live._browser import OnlyFromHere, attached
+
+
+async def hello(scope, receive, send):
+    """An app that says ok to whatever gets through."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+    else:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+
+ALLOWED = [
+    ("127.0.0.1:8000", None, True),
+    ("localhost:8000", "http://localhost:8000", True),
+    ("127.0.0.1:8000", "http://127.0.0.1:8000", True),
+    ("evil.example:8000", None, False),  # a name of its own for 127.0.0.1
+    ("127.0.0.1:8000", "https://evil.example", False),
+    ("127.0.0.1:8000", "http://127.0.0.1:9000", False),
+    ("127.0.0.1:8000", "null", False),
+]
+
+
+@pytest.mark.parametrize(("host", "origin", "allowed"), ALLOWED)
+def test_only_pages_of_this_address_get_through(host, origin, allowed):
+    async def asked():
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(OnlyFromHere(hello))) as client:
+            headers = {"host": host} | ({"origin": origin} if origin else {})
+            return await client.get("http://127.0.0.1:8000/", headers=headers)
+
+    assert asyncio.run(asked()).status_code == (200 if allowed else 403)
+
+
+@pytest.mark.parametrize(("host", "origin", "allowed"), ALLOWED)
+def test_nor_may_others_open_a_websocket(host, origin, allowed):
+    sent = []
+    headers = [(b"host", host.encode()), *([(b"origin", origin.encode())] if origin else [])]
+
+    async def send(message):
+        sent.append(message["type"])
+
+    asyncio.run(OnlyFromHere(hello)({"type": "websocket", "headers": headers}, None, send))
+    assert sent == ["websocket.accept" if allowed else "websocket.close"]
+
+
+@pytest.mark.parametrize(
+    ("mime", "name", "content"),
+    [
+        ("image/png", "cat.png", ContentImageInline("image/png", "YcO2")),
+        ("application/pdf", "a.pdf", ContentPDF("application/pdf", "YcO2", "a.pdf")),
+        ("application/pdf", "", ContentPDF("application/pdf", "YcO2")),
+        ("text/csv", "a.csv", ContentText("a.csv:\n\naö")),
+    ],
+)
+def test_what_people_attach_is_content(mime, name, content):
+    data = b64encode("aö".encode()).decode()
+    file = SimpleNamespace(mime=mime, name=name, data_url=f"data:{mime};base64,{data}")
+
+    assert attached(file) == content
+    assert name in str(getattr(attached(file), "extra", "")) or not isinstance(content, ContentImageInline)
