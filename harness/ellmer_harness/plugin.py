@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
@@ -193,5 +194,7 @@ def _hook(request: pytest.FixtureRequest) -> Policy:
 def _command(request: pytest.FixtureRequest) -> str:
     """What records this test again, from the folder where pytest was started."""
     config, store = request.config, request.config.getoption("--cassette-store")
-    again = rerecord_command(str(config.cwd_relative_nodeid(request.node.nodeid)))
+    module, colons, test = request.node.nodeid.partition("::")
+    here = Path(relpath(config.rootpath / module, config.invocation_params.dir)).as_posix()
+    again = rerecord_command(here + colons + test)
     return f"{again} --cassette-store='{clean_url(store)}'" if store else again

@@ -15,9 +15,22 @@ from dataclasses import dataclass, field
 import httpx
 import httpx2
 import pytest
+import vcr  # noqa: F401  # loaded here once: an inner run forgets what it imports, and C extensions do not like that
 
 API = "https://api.example.com"
 SSE = "text/event-stream"
+
+CONFTEST = """
+import httpx, pytest
+
+@pytest.fixture
+def cassette_options():
+    return {"routes": {"https://api.example.com": "%s"}, "recorded_from": "test-server"}
+
+@pytest.fixture
+def ask():
+    return lambda n=0: httpx.post("https://api.example.com/x", json={"n": n}).json()
+"""
 
 
 RESET = object()
@@ -150,3 +163,32 @@ def no_keys(monkeypatch):
             word in name.upper() for word in ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "CASSETTE")
         ):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def suite(pytester, server, monkeypatch):
+    """Runs a test file; `suite(None, …)` runs again what is there. `plugins` are those beside ours."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeconftest(CONFTEST % server.url)
+    # As here: what a test leaves open, or warns about, is a failure.
+    pytester.makeini(
+        "[pytest]\nfilterwarnings = error\naddopts = --strict-markers -p ellmer_harness.plugin\n"
+    )
+
+    def suite(code, *arguments, process=False):
+        if code:
+            pytester.makepyfile(test_it=code)
+        return (pytester.runpytest_subprocess if process else pytester.runpytest_inprocess)(*arguments)
+
+    return suite
+
+
+@pytest.fixture
+def cassettes(pytester):
+    """The cassettes that an inner run has written."""
+
+    def cassettes():
+        folder = pytester.path / "cassettes"
+        return sorted(str(path.relative_to(folder)) for path in pytester.path.rglob("cassettes/**/*.json"))
+
+    return cassettes

@@ -4,52 +4,14 @@ import json
 from importlib.metadata import entry_points
 
 import pytest
-import vcr  # noqa: F401  # loaded here once: an inner run forgets what it imports, and C extensions do not like that
 
 from ellmer_harness import plugin
 from ellmer_harness.plugin import file_name
 
 pytest_plugins = ["pytester"]
 
-CONFTEST = """
-import httpx, pytest
 
-@pytest.fixture
-def cassette_options():
-    return {"routes": {"https://api.example.com": "%s"}, "recorded_from": "test-server"}
-
-@pytest.fixture
-def ask():
-    return lambda n=0: httpx.post("https://api.example.com/x", json={"n": n}).json()
-"""
-
-
-@pytest.fixture
-def suite(pytester, server, monkeypatch):
-    """Runs a test file; `suite(None, …)` runs again what is there. `plugins` are those beside ours."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makeconftest(CONFTEST % server.url)
-    # As here: what a test leaves open, or warns about, is a failure.
-    pytester.makeini(
-        "[pytest]\nfilterwarnings = error\naddopts = --strict-markers -p ellmer_harness.plugin\n"
-    )
-
-    def suite(code, *arguments, process=False):
-        if code:
-            pytester.makepyfile(test_it=code)
-        return (pytester.runpytest_subprocess if process else pytester.runpytest_inprocess)(*arguments)
-
-    return suite
-
-
-def cassettes(pytester):
-    return sorted(
-        str(path.relative_to(pytester.path / "cassettes"))
-        for path in pytester.path.rglob("cassettes/**/*.json")
-    )
-
-
-def test_record_then_replay(suite, pytester, server):
+def test_record_then_replay(suite, server, cassettes):
     code = """
         import pytest
 
@@ -61,7 +23,7 @@ def test_record_then_replay(suite, pytester, server):
             assert ask(1) and cassette.sent[0].json == {"n": 1}
     """
     suite(code, "--cassette-mode=record").assert_outcomes(passed=2)
-    assert cassettes(pytester) == ["test_it/test_by_fixture.json", "test_it/test_marked.json"]
+    assert cassettes() == ["test_it/test_by_fixture.json", "test_it/test_marked.json"]
     server.listener.close()
     result = suite(None)
     result.assert_outcomes(passed=2)
@@ -80,7 +42,7 @@ def test_a_missing_cassette_is_a_plain_sentence(suite):
     result.stdout.no_fnmatch_line("*Traceback*")
 
 
-def test_names_survive_parameters_classes_and_odd_characters(suite, pytester):
+def test_names_survive_parameters_classes_and_odd_characters(suite, cassettes):
     suite(
         """
         import pytest
@@ -98,7 +60,7 @@ def test_names_survive_parameters_classes_and_odd_characters(suite, pytester):
         """,
         "--cassette-mode=record",
     ).assert_outcomes(passed=8)
-    names = cassettes(pytester)
+    names = cassettes()
     assert len(names) == 8
     assert all(len(name) < 150 and name.isascii() for name in names)
     suite(None).assert_outcomes(passed=8)
@@ -110,7 +72,7 @@ def test_file_names():
     assert len({file_name(f"test[{odd}]") for odd in ("a/b", "a:b", "a-b", "a b")}) == 4
 
 
-def test_the_marker_gives_path_and_options(suite, pytester):
+def test_the_marker_gives_path_and_options(suite, cassettes):
     code = """
         import pytest
         from ellmer_harness.faults import Status
@@ -127,7 +89,7 @@ def test_the_marker_gives_path_and_options(suite, pytester):
             assert cassette.exchanges[0].status == (503 if cassette.replays else 200)
     """
     suite(code, "--cassette-mode=record").assert_outcomes(passed=2)
-    assert cassettes(pytester) == ["test_it/shared/one.json"]
+    assert cassettes() == ["test_it/shared/one.json"]
     suite(None).assert_outcomes(passed=2)
 
 
@@ -181,7 +143,7 @@ def test_what_the_run_has_to_answer_for_fails_the_test(suite, server):
     )
 
 
-def test_a_failing_test_saves_nothing(suite, pytester):
+def test_a_failing_test_saves_nothing(suite, cassettes):
     code = """
         import pytest
         def test_fails(cassette, ask):
@@ -194,7 +156,7 @@ def test_a_failing_test_saves_nothing(suite, pytester):
     result = suite(code, "--cassette-mode=record")
     result.assert_outcomes(failed=1, skipped=1)
     result.stdout.fnmatch_lines(["2 failed", "FAILED   test_it.py::test_fails*"])
-    assert cassettes(pytester) == []
+    assert cassettes() == []
 
 
 def test_other_tests_are_not_touched(suite, server):
@@ -211,7 +173,7 @@ def test_other_tests_are_not_touched(suite, server):
     ).assert_outcomes(passed=1)
 
 
-def test_beside_pytest_recording(suite, pytester, server):
+def test_beside_pytest_recording(suite, pytester, server, cassettes):
     beside = ["-p", "pytest_recording.plugin"]
     code = f"""
         import httpx, pytest
@@ -234,14 +196,14 @@ def test_beside_pytest_recording(suite, pytester, server):
             assert httpx.get("{server.url}/live").status_code == 200
     """
     suite(code, *beside, "--record-mode=once", "--cassette-mode=record").assert_outcomes(passed=4)
-    assert cassettes(pytester) == ["test_it/test_both.json", "test_it/test_ours.json"]
+    assert cassettes() == ["test_it/test_both.json", "test_it/test_ours.json"]
     assert (pytester.path / "cassettes" / "test_it" / "test_theirs.yaml").exists()
     before = len(server.requests)
     suite(None, *beside).assert_outcomes(passed=4)
     assert len(server.requests) == before + 1
 
 
-def test_workers_of_xdist(suite, pytester):
+def test_workers_of_xdist(suite, cassettes):
     code = """
         import pytest
 
@@ -253,7 +215,7 @@ def test_workers_of_xdist(suite, pytester):
     result = suite(code, "--cassette-mode=record", "-p", "xdist", "-n2", process=True)
     result.assert_outcomes(passed=8)
     result.stdout.fnmatch_lines(["8 recorded"])
-    assert len(cassettes(pytester)) == 8
+    assert len(cassettes()) == 8
     suite(None).assert_outcomes(passed=8)
 
 
