@@ -10,7 +10,8 @@ from ..tools import ToolDef
 from ..turns import Turn, UserTurn
 from ..types import Type
 from ..wire import Json, Request, Supports
-from ..wire._shared import json_schema, json_text
+from ..wire._bodies import json_text
+from ..wire._schemas import json_schema
 from ..wire.openai_chat import OpenAIChat
 
 __all__ = ["Alternating", "ChatCompletions", "JsonMode"]

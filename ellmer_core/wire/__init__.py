@@ -1,9 +1,10 @@
 """A wire format: our turns in a provider's JSON, and the provider's JSON in our turns.
 
 A `Wire` is a frozen value. It opens no socket, reads no clock and no environment (tests/test_layers.py holds
-this). One module per wire format, each with the same two sections: *ours → theirs* and *theirs → ours*. A
-vendor is a subclass in `ellmer_core/providers/` that overrides what differs; this base and the wire modules
-never know their children.
+this). Each wire format has the same rooms: `<wire>.py` is *ours → theirs* (requests, and the order in them),
+`_<wire>_parts.py` (`_blocks`, `_items`) one content at a time, `_<wire>_answers.py` *theirs → ours*, and
+`_<wire>_stream.py` folds a stream. A vendor is a subclass in `ellmer_core/providers/` that overrides what differs;
+this base and the wire modules never know their children.
 
 A streamed answer is folded back into the JSON of the same answer unstreamed (`Merger`), and both go through
 `turn()`; so a stream and a non-stream of one answer give equal turns.
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from ..content import Content, ContentImage, ContentPDF
 from ..errors import UsageError
 from ..tool_results import described, flatten
-from . import _shared
+from . import _bodies, _contents
 from ._errors import error_of
+from ._values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:
     from ..errors import ProviderError
@@ -31,70 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Json", "Merger", "Request", "Supports", "Wire"]
 
-Json = dict[str, Any]
-
 
 def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
     return message(turn)
-
-
-@dataclass(frozen=True)
-class Request:
-    """One HTTP request, ready to send. `framing` says how the answer of a stream is cut into events.
-
-    `raw` is the body where it is not JSON. `sign`, where a vendor has signatures, makes further headers from the body's bytes and the Unix time; they
-    are made anew for every try.
-    """
-
-    url: str
-    headers: Mapping[str, str] = field(repr=False)
-    json: Json
-    stream: bool = False
-    framing: Literal["sse", "ndjson", "aws"] = "sse"
-    method: str = "POST"
-    raw: bytes | None = field(default=None, repr=False)
-    sign: Callable[[bytes, float], Mapping[str, str]] | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class Supports:
-    """What a vendor's API takes and gives, whatever the model.
-
-    `native_tool_media`: it takes images inside tool results. `structured`: it holds an answer to a schema (else
-    the prompt asks for one). `usage_in_stream`: it counts the tokens of a streamed answer, too.
-    """
-
-    tools: bool = True
-    images: bool = True
-    pdfs: bool = True
-    native_tool_media: bool = True
-    structured: bool = True
-    thinking: bool = True
-    usage_in_stream: bool = True
-
-
-class Merger(ABC):
-    """Folds the events of one streamed answer; owned by one request, not shared."""
-
-    @property
-    @abstractmethod
-    def complete(self) -> bool:
-        """Whether the format's terminal marker was seen. Without it the answer is not an answer."""
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing can follow, so that the rest of the stream need not be waited for."""
-        return False
-
-    @abstractmethod
-    def add(self, event: Any) -> Sequence[Content]:
-        """Takes one decoded event (a JSON object, or the string `"[DONE]"`); returns what it adds to show:
-        `ContentText` and `ContentThinking` pieces. Unknown events and fields are kept or ignored, never an
-        error. Raises the typed `ProviderError` for an error event."""
-
-    @abstractmethod
-    def response(self) -> Json:
-        """The answer so far, in the shape of the format's non-streamed answer (for `Wire.turn`)."""
 
 
 @dataclass(frozen=True)
@@ -154,13 +95,13 @@ class Wire(ABC):
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
         """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over
         what was there before."""
-        body = _shared.merged(body, self.parameters())
-        body = _shared.merged(body, self.api_args)
+        body = _bodies.merged(body, self.parameters())
+        body = _bodies.merged(body, self.api_args)
         return Request(url, {**self.headers(), **self.api_headers}, body, stream)
 
     def parameters(self) -> Json:
         """`params` at their places in the body."""
-        return _shared.parameters(self.params, self.param_names, self.name)
+        return _bodies.parameters(self.params, self.param_names, self.name)
 
     def headers(self) -> dict[str, str]:
         """The headers that carry the key, if there is one."""
@@ -186,7 +127,7 @@ class Wire(ABC):
         contents = described(contents, self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             kind = "PDF" if isinstance(refused, ContentPDF) else "image"
-            raise _shared.refused(refused, self.name, f"{self.vendor}'s {self.model} takes no {kind}")
+            raise _contents.refused(refused, self.name, f"{self.vendor}'s {self.model} takes no {kind}")
         return contents if self.tool_media == "native" else flatten(contents)
 
     def refuses(self, value: object) -> bool:

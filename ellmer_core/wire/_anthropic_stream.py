@@ -8,8 +8,9 @@ from typing import Any
 
 from ..content import Content, ContentText, ContentThinking
 from . import Json, Merger
+from ._bodies import sensible
+from ._calls import tool_input
 from ._errors import in_band_error
-from ._shared import sensible, tool_input
 
 __all__ = ["AnthropicMerger"]
 

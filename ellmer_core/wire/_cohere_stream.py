@@ -7,8 +7,8 @@ from typing import Any
 
 from ..content import Content, ContentText, ContentThinking
 from . import Json, Merger
+from ._bodies import sensible
 from ._errors import in_band_error
-from ._shared import sensible
 
 __all__ = ["CohereMerger"]
 

@@ -7,13 +7,14 @@ and, since some servers give every call the index 0 or none at all, by a new id 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from typing import Any, ClassVar
 
 from ..content import Content, ContentText, ContentThinking
 from . import Json, Merger
+from ._bodies import json_text, sensible
+from ._calls import strict_json
 from ._errors import in_band_error
-from ._shared import json_text, sensible, strict_json
+from ._fragments import concatenate, folded
 
 __all__ = ["ChatMerger"]
 
@@ -21,7 +22,6 @@ _NOT_KEPT = frozenset({"choices", "object", "obfuscation", "p"})  # the last two
 _THOUGHTS = frozenset({"reasoning", "reasoning_content"})
 _DELTAS = frozenset({"delta", "message", "index", "text"})
 _CALL = frozenset({"id", "index", "type", "function", "custom"})
-_NAMES = frozenset({"type", "id", "format", "index", "expires_at"})
 
 
 class ChatMerger(Merger):
@@ -95,7 +95,7 @@ class _Choice:
 
     def _keep(self, name: str, value: Any) -> None:
         if name == "logprobs" and isinstance(value, dict):
-            _concatenate(self.fields.setdefault(name, {}), value)
+            concatenate(self.fields.setdefault(name, {}), value)
         else:
             self.fields[name] = value
 
@@ -133,10 +133,10 @@ class _Choice:
         for detail in details:
             index = detail.get("index")
             key = len(self._details) if index is None else (detail.get("type"), index)
-            _concatenate(self._details.setdefault(key, {}), detail)
+            concatenate(self._details.setdefault(key, {}), detail)
 
     def _add_audio(self, audio: Json, shown: list[Content]) -> None:
-        _concatenate(self._message.setdefault("audio", {}), audio)
+        concatenate(self._message.setdefault("audio", {}), audio)
         if audio.get("transcript"):
             shown.append(ContentText(audio["transcript"]))
 
@@ -164,7 +164,7 @@ class _Choice:
     }
 
     def json(self) -> Json:
-        message = {**self._message, "content": _folded(self._content)}
+        message = {**self._message, "content": folded(self._content)}
         message |= {name: "".join(parts) for name, parts in self._texts.items()}
         if self._details:
             message["reasoning_details"] = list(self._details.values())
@@ -228,37 +228,3 @@ def _is_whole(arguments: str) -> bool:
         return isinstance(strict_json(arguments), dict)
     except ValueError:
         return False
-
-
-def _folded(pieces: list[str | Json]) -> str | list[Json] | None:
-    """The content of the message: one string, or a list where deltas were chunks."""
-    if all(isinstance(piece, str) for piece in pieces):
-        return "".join(map(str, pieces)) or None
-    chunks: list[Json] = []
-    _concatenate_lists(chunks, [{"type": "text", "text": p} if isinstance(p, str) else p for p in pieces])
-    return chunks
-
-
-def _concatenate(whole: Json, more: Json) -> None:
-    """Adds a fragment in place: text to text, list to list; what names something stays what it is."""
-    for name, value in more.items():
-        before = whole.get(name)
-        if isinstance(before, str) and isinstance(value, str) and name not in _NAMES:
-            whole[name] = before + value
-        elif isinstance(before, list) and isinstance(value, list):
-            _concatenate_lists(before, value)
-        elif value is not None or name not in whole:
-            whole[name] = deepcopy(value)
-
-
-def _concatenate_lists(before: list[Any], more: list[Any]) -> None:
-    """Appends; a chunk of text (or thinking) after one of the same type joins it."""
-    for chunk in more:
-        if before and _type(chunk) in {"text", "thinking"} and _type(before[-1]) == _type(chunk):
-            _concatenate(before[-1], chunk)
-        else:
-            before.append(deepcopy(chunk))
-
-
-def _type(chunk: Any) -> Any:
-    return chunk.get("type") if isinstance(chunk, dict) else None

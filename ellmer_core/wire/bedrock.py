@@ -11,59 +11,30 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, ClassVar, assert_never
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
-from ..content import (
-    Content,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-    is_media,
-)
+from ..content import Content, ContentText, ContentThinking, ContentToolResult, is_media
 from ..tool_results import flatten, result_text, split
-from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
-from . import Json, Request, Wire, _shared
+from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
+from . import Json, Request, _bodies, _calls, _contents, _schemas
+from ._bedrock_answers import STRUCTURED, BedrockAnswers
+from ._bedrock_blocks import BedrockBlocks
 from ._bedrock_families import Family, family_of
-from ._bedrock_stream import BedrockMerger
-from ._errors import error_of, in_band_error
 
 if TYPE_CHECKING:
-    from ..errors import ProviderError
     from ..tools import ToolDef
     from ..types import Type
 
 __all__ = ["Bedrock"]
 
-FINISH = {
-    "end_turn": "success",
-    "tool_use": "tool_use",
-    "max_tokens": "max_tokens",
-    "stop_sequence": "stop_sequence",
-    "guardrail_intervened": "content_filter",
-    "content_filtered": "content_filter",
-    "model_context_window_exceeded": "context_window",
-}
-#: Besides the reasons that cut every format: the model wrote something that was not the call it should be.
-MALFORMED = frozenset({"malformed_tool_use", "malformed_model_output"})
-
-#: The tool that a model without structured output of its own is made to call.
-STRUCTURED = "give_structured_data"
 
 #: What stands where the API wants a block or a turn that there is nothing to say in (a blank one is refused).
 FILLER: Json = {"text": "."}
 
 
 @dataclass(frozen=True)
-class Bedrock(Wire):
+class Bedrock(BedrockBlocks, BedrockAnswers):
     """The format itself."""
 
     name: ClassVar[str] = "bedrock"
@@ -88,8 +59,6 @@ class Bedrock(Wire):
         """Reasoning is the family's: no other can read it."""
         return f"{self.name} {self.family.name}"
 
-    # ours → theirs ----------------------------------------------------------------------------------------
-
     def request(
         self,
         turns: Sequence[Turn],
@@ -111,9 +80,9 @@ class Bedrock(Wire):
 
     def parameters(self) -> Json:
         family = self.family
-        fields = _shared.parameters(self.params, {**self.param_names, **family.params}, self.name)
+        fields = _bodies.parameters(self.params, {**self.param_names, **family.params}, self.name)
         for name in family.with_param.keys() & self.params.keys():
-            fields = _shared.merged(fields, family.with_param[name])
+            fields = _bodies.merged(fields, family.with_param[name])
         return fields
 
     def system(self, turn: Turn) -> list[Json]:
@@ -132,7 +101,7 @@ class Bedrock(Wire):
         """The body, asking for structured output: by a schema, or by a tool that has to be called."""
         schema = self.schema(type)
         if self.family.schemas and re.search(self.family.schemas, self.model):
-            json_schema = {"name": STRUCTURED, "schema": _shared.json_text(schema)}
+            json_schema = {"name": STRUCTURED, "schema": _bodies.json_text(schema)}
             text_format = {"type": "json_schema", "structure": {"jsonSchema": json_schema}}
             return {**body, "outputConfig": {"textFormat": text_format}}
         tool = {"toolSpec": {"name": STRUCTURED, "inputSchema": {"json": schema}}}
@@ -183,7 +152,7 @@ class Bedrock(Wire):
 
     def fits(self, content: Content) -> bool:
         """Whether all media of a result are of a kind that may stay in it."""
-        parts = _shared.result_parts(content) if isinstance(content, ContentToolResult) else None
+        parts = _contents.result_parts(content) if isinstance(content, ContentToolResult) else None
         return all(isinstance(c, self.family.media_in_results) for c in parts or () if is_media(c))
 
     def user(self, contents: Sequence[Content]) -> list[Json]:
@@ -203,13 +172,13 @@ class Bedrock(Wire):
         """A blank text is refused: `The text field in the ContentBlock object at … is blank.`"""
         if isinstance(content, ContentText):
             return bool(content.text.strip())
-        return _shared.sendable(content, self.name)
+        return _contents.sendable(content, self.name)
 
     def result(self, result: ContentToolResult) -> Json:
         """A toolResult block, with its media inside where `tool_media` is native."""
-        parts = _shared.result_parts(result) if self.tool_media == "native" else None
+        parts = _contents.result_parts(result) if self.tool_media == "native" else None
         block: Json = {
-            "toolUseId": self.call_id(_shared.answered(result).id),
+            "toolUseId": self.call_id(_contents.answered(result).id),
             "content": list(map(self.content, parts)) if parts else [self.outcome(result)],
         }
         if self.family.status:
@@ -221,83 +190,8 @@ class Bedrock(Wire):
         text = result_text(result)
         if not self.family.json_results:
             return {"text": text}
-        value = _shared.tool_input(text)
+        value = _calls.tool_input(text)
         return {"json": value if isinstance(value, dict) else {"result": text}}
-
-    def said(self, content: Content) -> Json | None:
-        """One block of an assistant message; `None` for what only another provider, or family, understands."""
-        block: Json | None = None
-        match _shared.known(content, self.name):
-            case ContentText(text=text, extra=extra):
-                block = (self.issued(extra) or {}).get("block") or {"text": text}
-            case ContentThinking(extra=extra):
-                block = (self.issued(extra) or {}).get("block")
-            case ContentToolRequest(id=id, name=name, arguments=arguments):
-                block = {"toolUse": {"toolUseId": self.call_id(id), "name": name, "input": dict(arguments)}}
-            case ContentUnknown(data=data):
-                block = dict(data)
-            case ContentJson():
-                block = self.content(content)
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
-                block = {"text": _shared.placeholder(content)}  # the role takes no media
-            case ContentToolResult():
-                raise _shared.refused(content, self.name, "only a user turn holds results")
-            case never:
-                assert_never(never)
-        return block
-
-    def call_id(self, id: str) -> str:
-        """`[a-zA-Z0-9_.:-]{1,64}`; until 2026 without the dot and the colon, and some models still say so."""
-        return _shared.legal_id(id, r"[a-zA-Z0-9_-]{1,64}")
-
-    def content(self, content: Content) -> Json:
-        match _shared.known(content, self.name):
-            case ContentText(text=text):
-                block: Json = {"text": text}
-            case ContentJson(value=value):
-                block = {"text": _shared.json_text(value)}
-            case ContentImageInline(type=type, data=data):
-                block = self.image(content, type, {"bytes": data})
-            case ContentImageRemote(url=url):
-                block = self.remote(content, url)
-            case ContentPDF(data=data, filename=filename):
-                block = self.document(filename, "pdf", {"bytes": data})
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
-                kind, source = uri.rpartition(".")[2], {"s3Location": {"uri": uri}}
-                picture = type.startswith("image/")
-                block = self.image(content, type, source) if picture else self.document(uri, kind, source)
-            case ContentUnknown(wire=self.name, data=data):
-                block = dict(data)
-            case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-            ):
-                raise _shared.refused(content, self.name)
-            case never:
-                assert_never(never)
-        return block
-
-    def remote(self, content: Content, url: str) -> Json:
-        """An image by URL: only one in S3 is fetched."""
-        if url.startswith("s3://"):
-            return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
-        raise _shared.refused(content, self.name, f"Bedrock fetches no URL; send the bytes of {url} instead")
-
-    def image(self, content: Content, type: str, source: Json) -> Json:
-        """An image block."""
-        kind = type.lower().removeprefix("image/").replace("jpg", "jpeg")
-        if kind not in {"png", "jpeg", "gif", "webp"}:
-            raise _shared.refused(content, self.name, f"{type} is not one of png, jpeg, gif and webp")
-        return {"image": {"format": kind, "source": source}}
-
-    def document(self, filename: str, kind: str, source: Json) -> Json:
-        """A document block. Its name may hold letters, digits, single spaces and `-()[]`."""
-        stem = PurePosixPath(filename).stem
-        name = " ".join(re.sub(r"[^a-zA-Z0-9\s()\[\]-]+", "-", stem).split())[:190]
-        return {"document": {"name": name or "document", "format": kind, "source": source}}
 
     def tool(self, tool: ToolDef) -> Json:
         """A definition; a blank description is refused."""
@@ -305,77 +199,7 @@ class Bedrock(Wire):
         return {"toolSpec": {**spec, "description": tool.description} if tool.description.strip() else spec}
 
     def schema(self, type: Type) -> Json:
-        return _shared.json_schema(type)
-
-    # theirs → ours ----------------------------------------------------------------------------------------
-
-    @_shared.sensible
-    def turn(self, response: Json) -> AssistantTurn:
-        reason = response.get("stopReason")
-        message = (response.get("output") or {}).get("message")
-        if message is None and reason is None:
-            raise in_band_error(response)
-        blocks = (message or {}).get("content") or []
-        cut = FINISH.get(reason or "") in _shared.CUT or reason in MALFORMED
-        contents = [self.block(block, cut=cut and block is blocks[-1]) for block in blocks]
-        return AssistantTurn(
-            _shared.distinct(contents, response),
-            tokens=self.tokens(response.get("usage") or {}),
-            finish_reason=self.finish_reason(reason, contents),
-            json=response,
-        )
-
-    def block(self, block: Json, *, cut: bool) -> Content:
-        """One block of the answer. An `input` that is text is what a cut stream left of it."""
-        content: Content = ContentUnknown(self.name, block)
-        match block:
-            case {"text": str(text)}:
-                content = ContentText(text)
-            case {"toolUse": {"type": "server_tool_use", "input": given} as call}:
-                whole = given if isinstance(given, dict) else {}
-                content = ContentUnknown(self.name, {"toolUse": {**call, "input": whole}})
-            case {"toolUse": {"name": str(name), "input": dict(data)}} if name == STRUCTURED and not cut:
-                content = ContentText(_shared.json_text(data))
-            case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
-                content = _shared.call_of(id, name, given, cut=cut)
-            case {"reasoningContent": dict(thought)}:
-                text = (thought.get("reasoningText") or {}).get("text") or ""
-                content = ContentThinking(text, extra=self.own(block=block))
-            case {"citationsContent": {"content": [*said]}}:
-                text = "".join(part.get("text") or "" for part in said)
-                content = ContentText(text, extra=self.own(block=block))
-            case {"image": {"format": str(kind), "source": {"bytes": str(data)}}}:
-                content = ContentImageInline(f"image/{kind}", data)
-        return content
-
-    def tokens(self, usage: Json) -> Tokens:
-        """Usage. `inputTokens` counts neither what was read from the cache nor what was written to it."""
-        parts = [usage.get(k) for k in ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")]
-        return Tokens(
-            input=None if parts[0] is None else sum(part or 0 for part in parts),
-            output=usage.get("outputTokens"),
-            cached=parts[1],
-            cache_write=parts[2],
-        )
-
-    def finish_reason(self, reason: str | None, contents: Sequence[Content]) -> str | None:
-        """The neutral word. Without a call left to answer, a stop for one is a stop: the data were the call."""
-        neutral = FINISH.get(reason, reason) if reason else None
-        if neutral not in {"success", "tool_use"}:
-            return neutral
-        calls = any(isinstance(content, ContentToolRequest) for content in contents)
-        return "tool_use" if calls else "success"
-
-    def merger(self) -> BedrockMerger:
-        return BedrockMerger()
-
-    def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-        """The body is a message and no more; the type of the error stands in a header."""
-        error = error_of(status, headers, body)
-        lower = {name.lower(): value for name, value in headers.items()}
-        error.type = error.code = lower.get("x-amzn-errortype", "").partition(":")[0] or error.type
-        error.request_id = lower.get("x-amzn-requestid") or error.request_id
-        return error
+        return _schemas.json_schema(type)
 
 
 def _with_distinct_names(messages: list[Json]) -> list[Json]:

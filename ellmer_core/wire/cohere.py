@@ -22,7 +22,7 @@ from ..content import (
     ContentUploaded,
 )
 from ..turns import AssistantTurn, Tokens, Turn
-from . import Json, Request, Supports, _shared
+from . import Json, Request, Supports, _bodies, _calls, _contents, _schemas
 from ._cohere_stream import CohereMerger
 from ._errors import in_band_error
 from .openai_chat import OpenAIChat
@@ -103,7 +103,7 @@ class CohereChat(OpenAIChat):
             case ContentImageRemote(url=url, detail=detail):
                 return {"type": "image_url", "image_url": {"url": url, "detail": detail or "auto"}}
             case ContentPDF() | ContentUploaded():
-                raise _shared.refused(content, self.name)
+                raise _contents.refused(content, self.name)
             case _:
                 return super().content(content)
 
@@ -113,19 +113,19 @@ class CohereChat(OpenAIChat):
         return {"type": "function", "function": function}
 
     def schema(self, type: Type) -> Json:
-        return _shared.json_schema(type)
+        return _schemas.json_schema(type)
 
     # theirs → ours ----------------------------------------------------------------------------------------
 
-    @_shared.sensible
+    @_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
         message = response.get("message")
         if not isinstance(message, dict):
             raise in_band_error(response)
         reason = response.get("finish_reason")
-        contents = list(self.contents(message, cut=FINISH.get(reason or "") in _shared.CUT))
+        contents = list(self.contents(message, cut=FINISH.get(reason or "") in _calls.CUT))
         return AssistantTurn(
-            _shared.distinct(contents, response),
+            _calls.distinct(contents, response),
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=FINISH.get(reason, reason) if reason else None,
             json=response,
@@ -149,7 +149,7 @@ class CohereChat(OpenAIChat):
         calls = message.get("tool_calls") or []
         for call in calls:
             function, last = call.get("function") or {}, call is calls[-1]
-            yield _shared.call_of(
+            yield _calls.call_of(
                 call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut and last
             )
 

@@ -11,26 +11,14 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, assert_never
+from typing import TYPE_CHECKING, ClassVar
 
-from ..content import (
-    Content,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-)
+from ..content import Content, ContentText, ContentThinking, ContentToolResult
 from ..tool_results import result_text, split
-from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
-from . import Json, Request, Wire, _shared
-from ._errors import in_band_error
-from ._gemini_stream import GeminiMerger
+from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
+from . import Json, Request, _contents, _schemas
+from ._gemini_answers import GeminiAnswers
+from ._gemini_parts import GeminiParts
 
 if TYPE_CHECKING:
     from ..tools import ToolDef
@@ -38,25 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Gemini"]
 
-FINISH = {
-    "STOP": "success",
-    "MAX_TOKENS": "max_tokens",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_RECITATION": "content_filter",
-}
 
 #: Google's own word for a call that the model did not make; as it stands, not in base64 (googleapis/go-genai#711).
 UNSIGNED = "skip_thought_signature_validator"
 
 
 @dataclass(frozen=True)
-class Gemini(Wire):
+class Gemini(GeminiParts, GeminiAnswers):
     """The format itself. Its native media in results need Gemini 3 (`function_response.parts` is refused before)."""
 
     name: ClassVar[str] = "gemini"
@@ -84,8 +60,6 @@ class Gemini(Wire):
     @property
     def issuer(self) -> str:
         return self.name
-
-    # ours → theirs ----------------------------------------------------------------------------------------
 
     def request(
         self,
@@ -144,7 +118,7 @@ class Gemini(Wire):
     def system(self, turn: Turn) -> list[Json]:
         """The parts of a system turn; it stands beside the contents."""
         texts = turn.contents if isinstance(turn, SystemTurn) else ()
-        return [self.content(c) for c in texts if _shared.sendable(c, self.name)]
+        return [self.content(c) for c in texts if _contents.sendable(c, self.name)]
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Neighbouring model contents are one; a first functionCall gets a user turn to come after: `function
@@ -185,7 +159,7 @@ class Gemini(Wire):
 
     def sendable(self, content: Content) -> bool:
         """Whether there is something to send."""
-        return _shared.sendable(content, self.name)
+        return _contents.sendable(content, self.name)
 
     def signed(self, parts: list[Json]) -> list[Json]:
         """The parts; from Gemini 3 on, the first call of a step must carry a signature."""
@@ -202,85 +176,12 @@ class Gemini(Wire):
     def result(self, result: ContentToolResult) -> Json:
         """A functionResponse part, with its media inside where `tool_media` is native. Its id is the server's
         own, if the server gave the call one."""
-        request = _shared.answered(result)
-        parts = _shared.result_parts(result) if self.tool_media == "native" else None
+        request = _contents.answered(result)
+        parts = _contents.result_parts(result) if self.tool_media == "native" else None
         media = [self.content(part) for part in parts or () if not isinstance(part, ContentText)]
         outcome = {"output" if result.error is None else "error": result_text(result)}
         response: Json = {**self.server_id(request), "name": request.name, "response": outcome}
         return {"functionResponse": response | {"parts": media} if media else response}
-
-    def server_id(self, request: ContentToolRequest) -> Json:
-        """The id the server gave a call, to be echoed; nothing for an id that was made up on our side."""
-        id = (self.issued(request.extra) or {}).get("id")
-        return {"id": id} if id else {}
-
-    def sealed(self, thinking: ContentThinking) -> Json | None:
-        """A thought that carries a signature; others nobody needs. One without words came as empty text."""
-        signature = (self.issued(thinking.extra) or {}).get("fields")
-        if not signature:
-            return None
-        thought = {"thought": True} if thinking.thinking else {}
-        return {"text": thinking.thinking, **thought, **signature}
-
-    def said(self, content: Content) -> Json | None:
-        """One part of what the model said; `None` for what only another provider understands."""
-        part: Json | None = None
-        signature = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
-        match _shared.known(content, self.name):
-            case ContentText(text=text) if text:
-                part = {"text": text, **signature}
-            case ContentThinking() as thinking:
-                part = self.sealed(thinking)
-            case ContentToolRequest(name=name, arguments=arguments) as call:
-                part = {
-                    "functionCall": {**self.server_id(call), "name": name, "args": dict(arguments)},
-                    **signature,
-                }
-            case ContentUnknown(wire=wire, data=data) if wire == self.name:
-                part = dict(data)
-            case ContentUploaded(wire=wire) if wire != self.name:
-                part = {"text": _shared.placeholder(content)}
-            case ContentImageInline() | ContentPDF() | ContentUploaded() | ContentJson():
-                part = {**self.content(content), **signature}
-            case ContentImageRemote():
-                part = {"text": _shared.placeholder(content)}
-            case ContentToolResult():
-                raise _shared.refused(content, self.name, "only a user turn holds results")
-            case ContentText() | ContentUnknown():
-                pass
-            case never:
-                assert_never(never)
-        return part
-
-    def content(self, content: Content) -> Json:
-        match _shared.known(content, self.name):
-            case ContentText(text=text):
-                part: Json = {"text": text}
-            case ContentJson(value=value):
-                part = {"text": _shared.json_text(value)}
-            case ContentImageInline(type=type, data=data) | ContentPDF(type=type, data=data):
-                part = {"inlineData": {"mimeType": type, "data": data}}
-            case ContentImageRemote(url=url):
-                part = self.remote(content, url)
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
-                part = {"fileData": {"mimeType": type, "fileUri": uri}}
-            case ContentUnknown(wire=self.name, data=data):
-                part = dict(data)
-            case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-            ):
-                raise _shared.refused(content, self.name)
-            case never:
-                assert_never(never)
-        return part
-
-    def remote(self, content: Content, url: str) -> Json:
-        """An image by URL: only Vertex fetches one."""
-        raise _shared.refused(content, self.name, f"Gemini fetches no URL; send the bytes of {url} instead")
 
     def tool(self, tool: ToolDef) -> Json:
         """A declaration. An object without properties is refused: no arguments, no schema."""
@@ -290,74 +191,7 @@ class Gemini(Wire):
 
     def schema(self, type: Type) -> Json:
         """Real JSON Schema, for the fields that take it; `parameters` and `responseSchema` know a subset only."""
-        return _shared.json_schema(type)
-
-    # theirs → ours ----------------------------------------------------------------------------------------
-
-    @_shared.sensible
-    def turn(self, response: Json) -> AssistantTurn:
-        if response.get("error"):
-            raise in_band_error(response)
-        candidate = (response.get("candidates") or [{}])[0]
-        parts = (candidate.get("content") or {}).get("parts") or []
-        cut = FINISH.get(candidate.get("finishReason", "")) in _shared.CUT
-        contents = [self.part(part, cut=cut and part is parts[-1]) for part in parts]
-        return AssistantTurn(
-            _shared.distinct([c for c in contents if c], response),
-            tokens=self.tokens(response.get("usageMetadata") or {}),
-            finish_reason=self.finish_reason(candidate, response),
-            json=response,
-        )
-
-    def part(self, part: Json, *, cut: bool) -> Content | None:
-        """One part of the answer; `None` for an empty one."""
-        fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
-        extra = self.own(fields=fields) if fields else {}
-        match part:
-            case {"functionCall": dict(call)}:
-                return self.tool_request(call, fields, cut=cut)
-            case {"text": str(text), "thought": True}:
-                return ContentThinking(text, extra=extra)
-            case {"text": ""}:  # a signature of its own, at the end of a stream
-                return ContentThinking("", extra=extra) if fields else None
-            case {"text": str(text)}:
-                return ContentText(text, extra=extra)
-            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith("image/"):
-                return ContentImageInline(type, data, extra=extra)
-            case _:
-                return _shared.unknown(self.name, part)
-
-    def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
-        """A call; with streamed arguments (`partialArgs`) it never came whole."""
-        own = ({"fields": fields} if fields else {}) | ({"id": call["id"]} if call.get("id") else {})
-        return _shared.call_of(
-            call.get("id") or "",
-            call.get("name") or "",
-            call.get("args"),
-            cut=cut or "partialArgs" in call,
-            extra=self.own(**own) if own else {},
-        )
-
-    def tokens(self, usage: Json) -> Tokens:
-        """Usage. Tool-use prompts come on top of the prompt, thoughts on top of the candidates."""
-        return Tokens(
-            input=_sum(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount")),
-            output=_sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
-            cached=usage.get("cachedContentTokenCount"),
-            reasoning=usage.get("thoughtsTokenCount"),
-        )
-
-    def finish_reason(self, candidate: Json, response: Json) -> str | None:
-        """The neutral word; a blocked prompt has no candidate at all."""
-        if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
-            return "content_filter"
-        reason = candidate.get("finishReason")
-        neutral = FINISH.get(reason, reason) if reason else None
-        calls = any("functionCall" in part for part in (candidate.get("content") or {}).get("parts") or ())
-        return "tool_use" if calls and neutral == "success" else neutral
-
-    def merger(self) -> GeminiMerger:
-        return GeminiMerger()
+        return _schemas.json_schema(type)
 
 
 def _in_call_order(turn: Turn, before: Turn) -> Turn:
@@ -372,8 +206,3 @@ def _in_call_order(turn: Turn, before: Turn) -> Turn:
     ordered = copy(turn)
     object.__setattr__(ordered, "contents", contents)
     return ordered
-
-
-def _sum(*counts: Any) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from ..content import Content, ContentImageRemote, ContentPDF, ContentUploaded
 from ..turns import AssistantTurn, Turn
-from . import Json, Request, _shared
+from . import Json, Request, _calls, _contents
 from .openai_chat import OpenAIChat
 
 __all__ = ["MistralChat"]
@@ -63,12 +63,12 @@ class MistralChat(OpenAIChat):
 
     def call_id(self, id: str) -> str:
         """`Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.`"""
-        return _shared.legal_id(id, r"[a-zA-Z0-9]{9}", 9)
+        return _calls.legal_id(id, r"[a-zA-Z0-9]{9}", 9)
 
     def content(self, content: Content) -> Json:
         match content:
             case ContentPDF() as pdf:
-                url, name = _shared.data_url(pdf), pdf.filename
+                url, name = _contents.data_url(pdf), pdf.filename
                 return {"type": "document_url", "document_url": url, "document_name": name}
             case ContentImageRemote(url=url):
                 return {"type": "image_url", "image_url": {"url": url}}

@@ -9,29 +9,17 @@ reasoning stays here: neither half can then miss the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, assert_never
+from typing import TYPE_CHECKING, ClassVar
 
-from ..content import (
-    Content,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-)
+from ..content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
 from ..tool_results import result_text, split
-from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, Turn
-from . import Json, Request, Wire, _shared
-from ._errors import in_band_error
-from ._openai_responses_stream import ResponsesMerger
+from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
+from . import Json, Request, _bodies, _contents, _schemas
+from ._openai_responses_answers import ResponsesAnswers
+from ._openai_responses_items import ResponsesItems
 
 if TYPE_CHECKING:
     from ..tools import ToolDef
@@ -39,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenAIResponses"]
 
-INCOMPLETE = {"max_output_tokens": "max_tokens", "content_filter": "content_filter"}
 
 #: Models that reason, and so have something to encrypt; others refuse to be asked for it.
 REASONING_MODELS = r"(?:.*/)?(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*-chat)|gpt-oss|codex)"
@@ -52,7 +39,7 @@ COUNTED = (
 
 
 @dataclass(frozen=True)
-class OpenAIResponses(Wire):
+class OpenAIResponses(ResponsesItems, ResponsesAnswers):
     """The format itself, at any server that speaks it; nothing is stored there (`store: false`)."""
 
     name: ClassVar[str] = "openai-responses"
@@ -67,8 +54,6 @@ class OpenAIResponses(Wire):
     }
 
     base_url: str = "https://api.openai.com/v1"
-
-    # ours → theirs ----------------------------------------------------------------------------------------
 
     def request(
         self,
@@ -93,7 +78,7 @@ class OpenAIResponses(Wire):
         self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
     ) -> Request:
         request = self.request(turns, tools, type=type)
-        return replace(request, url=f"{request.url}/input_tokens", json=_shared.only(request.json, *COUNTED))
+        return replace(request, url=f"{request.url}/input_tokens", json=_bodies.only(request.json, *COUNTED))
 
     def counted(self, response: Json) -> int:
         return int(response["input_tokens"])
@@ -118,14 +103,14 @@ class OpenAIResponses(Wire):
 
     def ours(self, role: str, contents: Sequence[Content]) -> list[Json]:
         """One message item of ours; none where there is nothing to say."""
-        parts = [self.content(c) for c in contents if _shared.sendable(c, self.name)]
+        parts = [self.content(c) for c in contents if _contents.sendable(c, self.name)]
         return [{"role": role, "content": parts}] if parts else []
 
     def result(self, result: ContentToolResult) -> Json:
         """A function_call_output item, with its media inside where `tool_media` is native. No error flag."""
-        parts = _shared.result_parts(result) if self.tool_media == "native" else None
+        parts = _contents.result_parts(result) if self.tool_media == "native" else None
         output = list(map(self.content, parts)) if parts else result_text(result)
-        call_id = self.call_id(_shared.answered(result).id)
+        call_id = self.call_id(_contents.answered(result).id)
         return {"type": "function_call_output", "call_id": call_id, "output": output}
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
@@ -141,14 +126,6 @@ class OpenAIResponses(Wire):
                 _append(items, item)
         return items
 
-    def item_of(self, content: Content) -> Mapping[str, Any]:
-        """What the provider said of the item that a content comes from, its `id` above all."""
-        if isinstance(content, ContentUnknown):
-            return content.data if content.wire == self.name else {}
-        own = self.issued(getattr(content, "extra", {})) or {}
-        item: Mapping[str, Any] = own.get("item", {})
-        return item
-
     def is_whole(self, contents: Sequence[Content]) -> bool:
         """Whether every reasoning item still has the item behind it that it came with."""
         for content, after in pairwise([*contents, ContentText("")]):
@@ -158,184 +135,19 @@ class OpenAIResponses(Wire):
                 return False
         return True
 
-    def item(self, content: Content, *, whole: bool) -> Json | None:
-        """One content as an item; `None` for what only another provider understands. `whole`: with its id."""
-        own = {} if not whole else dict(self.item_of(content))
-        item: Json | None = None
-        match _shared.known(content, self.name):
-            case ContentText() as said if said.text or own:
-                item = self.model_message(said, own)
-            case ContentThinking():
-                item = own or None
-            case ContentToolRequest() as call:
-                item = self.call(call, own)
-            case ContentUnknown(wire=wire, data=data) if wire == self.name:
-                item = dict(data)
-            case ContentImageInline(data=data) if own:
-                item = {**own, "result": data}
-            case ContentJson(value=value):
-                item = self.model_message(ContentText(_shared.json_text(value)), {})
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
-                item = self.model_message(ContentText(_shared.placeholder(content)), {})
-            case ContentToolResult():
-                raise _shared.refused(content, self.name, "only a user turn holds results")
-            case ContentText() | ContentUnknown():
-                pass
-            case never:
-                assert_never(never)
-        return item
-
-    def model_message(self, content: ContentText, own: Json) -> Json:
-        """A message of the model with one part: in full where it has its id, else in short, plain text as a string."""
-        part = (self.issued(content.extra) or {}).get("part", {})
-        if "refusal" in part:
-            part = {"type": "refusal", "refusal": content.text}
-        elif part:
-            part = {"type": "output_text", "text": content.text, **part}
-        head = {"type": "message", **own} if own else {}
-        return {**head, "role": "assistant", "content": [part] if part else content.text}
-
-    def call(self, request: ContentToolRequest, own: Json) -> Json:
-        """A function_call item, its arguments exactly as the model wrote them."""
-        call = {"type": "function_call", "call_id": self.call_id(request.id), "name": request.name}
-        return {**own, **call, "arguments": _shared.raw(request)}
-
-    def call_id(self, id: str) -> str:
-        """1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""
-        return _shared.legal_id(id, r".{1,64}")
-
-    def content(self, content: Content) -> Json:
-        match _shared.known(content, self.name):
-            case ContentText(text=text):
-                part: Json = {"type": "input_text", "text": text}
-            case ContentJson(value=value):
-                part = {"type": "input_text", "text": _shared.json_text(value)}
-            case ContentImageInline() as image:
-                part = {"type": "input_image", "image_url": _shared.data_url(image)}
-            case ContentImageRemote(url=url, detail=detail):
-                part = {"type": "input_image", "image_url": url} | ({"detail": detail} if detail else {})
-            case ContentPDF() as pdf:
-                part = {"type": "input_file", "filename": pdf.filename, "file_data": _shared.data_url(pdf)}
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
-                part = {"type": "input_image" if type.startswith("image/") else "input_file", "file_id": uri}
-            case ContentUnknown(wire=self.name, data=data):
-                part = dict(data)
-            case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-            ):
-                raise _shared.refused(content, self.name)
-            case never:
-                assert_never(never)
-        return part
-
     def tool(self, tool: ToolDef) -> Json:
         """A function. `strict` is always said: left out, it would be tried."""
-        parameters, strict = _shared.strict_schema(tool.arguments)
+        parameters, strict = _schemas.strict_schema(tool.arguments)
         head = {"type": "function", "name": tool.name, "description": tool.description}
         return {**head, "parameters": parameters, "strict": strict}
 
     def text_format(self, type: Type) -> Json:
         """The parameter that asks for structured output."""
-        schema, strict = _shared.strict_schema(type)
+        schema, strict = _schemas.strict_schema(type)
         return {"type": "json_schema", "name": "structured_data", "schema": schema, "strict": strict}
 
     def schema(self, type: Type) -> Json:
-        return _shared.strict_schema(type)[0]
-
-    # theirs → ours ----------------------------------------------------------------------------------------
-
-    @_shared.sensible
-    def turn(self, response: Json) -> AssistantTurn:
-        if response.get("error"):
-            raise in_band_error(response)
-        output = response.get("output") or []
-        reason = self.finish_reason(response)
-        contents = [
-            content
-            for item, after in pairwise([*output, {}])
-            for content in self.output(item, after, cut=reason in _shared.CUT and not after)
-        ]
-        return AssistantTurn(
-            _shared.distinct(contents, response),
-            tokens=self.tokens(response.get("usage") or {}),
-            finish_reason=reason,
-            json=response,
-        )
-
-    def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[Content]:
-        """The contents of one output item; `after` is the item behind it."""
-        match item:
-            case {"type": "message"}:
-                yield from self.parts(item)
-            case {"type": "reasoning"}:
-                yield ContentThinking(_thought(item), extra=self.own(item=item, before=after.get("id")))
-            case {"type": "function_call", "call_id": id, "name": name}:
-                own = _shared.without(item, "call_id", "name", "arguments")
-                yield _shared.call_of(id, name, item.get("arguments"), cut=cut, extra=self.own(item=own))
-            case {"type": "image_generation_call", "result": str(data)} if data:
-                type = f"image/{item.get('output_format', 'png')}"
-                yield ContentImageInline(type, data, extra=self.own(item=_shared.without(item, "result")))
-            case _:
-                yield _shared.unknown(self.name, item)
-
-    def parts(self, message: Json) -> Iterator[Content]:
-        """The parts of a message, each with what it needs to become one again: the item's id, phase, status."""
-        own = _shared.without(message, "content", "role", "type")
-        for part in message.get("content") or ():
-            match part:
-                case {"type": "output_text", "text": str(text)}:
-                    rest = _shared.without(part, "text", "type", "logprobs")
-                    yield ContentText(text, extra=self.own(item=own, part=rest))
-                case {"type": "refusal", "refusal": str(text)}:
-                    yield ContentText(text, extra=self.own(item=own, part={"refusal": text}))
-                case _:
-                    yield ContentUnknown(
-                        self.name, {"type": "message", "role": "assistant", "content": [part]}
-                    )
-
-    def tokens(self, usage: Json) -> Tokens:
-        """Usage; cached tokens are part of the input, reasoning of the output."""
-        ins, outs = usage.get("input_tokens_details") or {}, usage.get("output_tokens_details") or {}
-        return Tokens(
-            input=usage.get("input_tokens"),
-            output=usage.get("output_tokens"),
-            cached=ins.get("cached_tokens"),
-            cache_write=ins.get("cache_write_tokens"),
-            reasoning=outs.get("reasoning_tokens"),
-        )
-
-    def finish_reason(self, response: Json) -> str | None:
-        """The format has a status and no reason; what was completed tells the rest."""
-        match response.get("status"):
-            case "incomplete":
-                reason = (response.get("incomplete_details") or {}).get("reason") or "incomplete"
-                return INCOMPLETE.get(reason, reason)
-            case "completed":
-                return self._completed(response.get("output") or [])
-            case "in_progress" | "queued" | None:
-                return None
-            case other:
-                return str(other)
-
-    def _completed(self, output: list[Json]) -> str:
-        kinds = {item.get("type") for item in output}
-        kinds |= {part.get("type") for item in output for part in item.get("content") or ()}
-        if "function_call" in kinds:
-            return "tool_use"
-        return "content_filter" if "refusal" in kinds else "success"
-
-    def merger(self) -> ResponsesMerger:
-        return ResponsesMerger()
-
-
-def _thought(item: Json) -> str:
-    """The summary's paragraphs; where there is none, the reasoning itself, as open models give it."""
-    parts = item.get("summary") or item.get("content") or []
-    return "\n\n".join(part.get("text") or "" for part in parts)
+        return _schemas.strict_schema(type)[0]
 
 
 def _append(items: list[Json], item: Json) -> None:
