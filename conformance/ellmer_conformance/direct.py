@@ -51,8 +51,9 @@ class Conversation:
         return [replace(e, request=replace(e.request, wire=self.wire, vendor=self.vendor)) for e in found]
 
     def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
-        """The trouble that nothing was said at all, unless a refusal came before any request."""
-        if self.exchanges or refused:
+        """The trouble that nothing was said at all, unless a refusal came before any request, and may."""
+        may = all(ask.outcome == "refused" for ask in self.case.steps) and all(raised)
+        if self.exchanges or refused or may:
             return None
         errors = "".join(f"\nsend raised {error!r}" for error in raised if error)
         return Trouble(f"no request reached {self.endpoint.base_url}{errors}", ours=False)

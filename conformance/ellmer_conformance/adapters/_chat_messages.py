@@ -79,7 +79,7 @@ def _inside(result: Answered) -> Any:
 
 
 def _call(call: Any) -> Json:
-    function = {"name": call.function.name, "arguments": call.function.arguments}
+    function = {"name": call.function.name, "arguments": call.function.arguments or "{}"}
     return {"id": call.id, "type": "function", "function": function}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..neutral import Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from . import Endpoint
-from ._values import CUT, CUT_OFF, NOT_RUN, answered, hoisted, open_calls
+from ._values import CUT, CUT_OFF, NOT_RUN, answered, calls_in, hoisted, open_calls
 
 __all__ = ["Answered", "SDKSession", "Said", "texts_and_calls"]
 
@@ -61,9 +61,15 @@ class SDKSession(ABC):
         self.messages: list[Any] = []
         self.pieces: list[str] = []
         self.waiting: Mapping[str, ToolCall] = open_calls(history)
-        self.calls = {c.id: c.name for turn in history for c in turn.parts if isinstance(c, ToolCall)}
+        calls = calls_in(history)
         for turn in history:
-            self.messages += self.user([], turn.parts) if turn.role == "user" else self.assistant(turn.parts)
+            if turn.role == "user":
+                results = [
+                    Answered(p.id, calls[p.id].name, p.value) for p in turn.parts if isinstance(p, ToolResult)
+                ]
+                self.messages += self.user(results, _said(turn.parts))
+            else:
+                self.messages += self.assistant(turn.parts)
 
     @abstractmethod
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
@@ -117,7 +123,7 @@ class SDKSession(ABC):
         results = [
             Answered(c.id, c.name, given.get(c.id, NOT_RUN), c.id not in given) for c in self.waiting.values()
         ]
-        self.messages += self.user(results, [part for part in parts if not isinstance(part, ToolResult)])
+        self.messages += self.user(results, _said(parts))
         try:
             said = yield
         except GeneratorExit:
@@ -144,6 +150,11 @@ class SDKSession(ABC):
 
     def _broken(self, error: Exception) -> Reply:
         return Reply("".join(self.pieces), complete=False, error=error, pieces=self.pieces)
+
+
+def _said(parts: Sequence[Part]) -> list[Part]:
+    """What the user says, without results."""
+    return [part for part in parts if not isinstance(part, ToolResult)]
 
 
 def texts_and_calls(parts: Sequence[Part]) -> tuple[str, list[ToolCall]]:

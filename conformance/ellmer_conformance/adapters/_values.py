@@ -17,6 +17,7 @@ __all__ = [
     "answered",
     "base64_of",
     "call_of",
+    "calls_in",
     "data_url",
     "hoisted",
     "media_type",
@@ -76,6 +77,11 @@ def call_of(part: Part) -> ToolCall:
     if isinstance(part, ToolCall):
         return part
     raise TypeError(f"{type(part).__name__} has no place in an assistant turn")
+
+
+def calls_in(history: Sequence[Turn]) -> dict[str, ToolCall]:
+    """Every call in a history, by id."""
+    return {part.id: part for turn in history for part in turn.parts if isinstance(part, ToolCall)}
 
 
 def open_calls(history: Sequence[Turn]) -> dict[str, ToolCall]:

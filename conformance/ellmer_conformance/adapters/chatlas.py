@@ -12,7 +12,7 @@ from chatlas import types
 from ..exchange import Json
 from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from . import Capabilities, Endpoint
-from ._values import base64_of, open_calls, parameters
+from ._values import base64_of, calls_in, parameters
 
 __all__ = ["Chatlas", "adapter"]
 
@@ -47,8 +47,8 @@ class Chatlas:
             chat = _CONSTRUCT[endpoint.wire](endpoint, system)
         chat.set_tools([_tool(tool) for tool in tools])  # register_tool() takes a schema from hints alone
         if history:
-            chat.set_turns([_turn(turn) for turn in history])
-        return Session(chat, open_calls(history))
+            chat.set_turns([_turn(turn, calls_in(history)) for turn in history])
+        return Session(chat, calls_in(history))
 
 
 def _openai_chat(to: Endpoint, system: str | None) -> Any:
@@ -91,11 +91,11 @@ def _retries(to: Endpoint) -> Json:
 class Session:
     """A chat, sync and async."""
 
-    def __init__(self, chat: Any, waiting: Mapping[str, ToolCall]) -> None:
-        self.chat, self.waiting = chat, waiting
+    def __init__(self, chat: Any, calls: Mapping[str, ToolCall]) -> None:
+        self.chat, self.calls = chat, calls
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
-        contents, pieces = self._contents(parts), list[str]()
+        contents, pieces = _contents(parts, self.calls), list[str]()
         try:
             with warnings.catch_warnings(action="ignore"):
                 if stream:
@@ -107,7 +107,7 @@ class Session:
         return self._reply(pieces)
 
     async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
-        contents, pieces = self._contents(parts), list[str]()
+        contents, pieces = _contents(parts, self.calls), list[str]()
         try:
             with warnings.catch_warnings(action="ignore"):
                 if stream:
@@ -124,14 +124,6 @@ class Session:
 
     def close(self) -> None:
         self.chat.provider.close()
-
-    def _contents(self, parts: Sequence[Part]) -> list[Any]:
-        return [
-            types.ContentToolResult(value=_value(part.value), request=_content(self.waiting[part.id]))
-            if isinstance(part, ToolResult)
-            else _content(part)
-            for part in parts
-        ]
 
     def _reply(self, pieces: Sequence[str]) -> Reply:
         turn = self.chat.get_last_turn()
@@ -150,6 +142,15 @@ async def _stream(chat: Any, contents: Sequence[Any]) -> Any:
     return await stream if hasattr(stream, "__await__") else stream
 
 
+def _contents(parts: Sequence[Part], calls: Mapping[str, ToolCall]) -> list[Any]:
+    return [
+        types.ContentToolResult(value=_value(part.value), request=_content(calls[part.id]))
+        if isinstance(part, ToolResult)
+        else _content(part)
+        for part in parts
+    ]
+
+
 def _content(part: Part) -> Any:
     match part:
         case Text(text):
@@ -165,9 +166,9 @@ def _content(part: Part) -> Any:
     raise TypeError(f"{type(part).__name__} has no place in a turn that the caller writes")
 
 
-def _turn(turn: Turn) -> Any:
+def _turn(turn: Turn, calls: Mapping[str, ToolCall]) -> Any:
     kind = chatlas.UserTurn if turn.role == "user" else chatlas.AssistantTurn
-    return kind([_content(part) for part in turn.parts])
+    return kind(_contents(turn.parts, calls))
 
 
 def _tool(tool: Tool) -> Any:

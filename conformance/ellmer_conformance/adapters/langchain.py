@@ -12,7 +12,7 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
-from ._values import base64_of, call_of, media_type, open_calls, parameters, text_of
+from ._values import base64_of, call_of, calls_in, media_type, parameters, text_of
 
 __all__ = ["LangChain", "adapter"]
 
@@ -103,11 +103,13 @@ class Session:
 
     def __init__(self, agent: Any, history: Sequence[Turn]) -> None:
         self.agent = agent
-        self.waiting = open_calls(history)
-        self.messages: list[Any] = [_message(turn) for turn in history]
+        self.calls = calls_in(history)
+        self.messages: list[Any] = []
+        for turn in history:
+            self.messages += self._said(turn.parts) if turn.role == "user" else [_answer(turn)]
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
-        state, pieces = self._state(parts), list[str]()
+        state, pieces = {"messages": [*self.messages, *self._said(parts)]}, list[str]()
         try:
             with warnings.catch_warnings(action="ignore"):
                 if stream:
@@ -120,7 +122,7 @@ class Session:
         return self._reply(state, pieces)
 
     async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
-        state, pieces = self._state(parts), list[str]()
+        state, pieces = {"messages": [*self.messages, *self._said(parts)]}, list[str]()
         try:
             with warnings.catch_warnings(action="ignore"):
                 if stream:
@@ -138,14 +140,14 @@ class Session:
     def close(self) -> None:
         """Clients close with the process."""
 
-    def _state(self, parts: Sequence[Part]) -> dict[str, Any]:
+    def _said(self, parts: Sequence[Part]) -> list[Any]:
         results = [
-            ToolMessage(text_of(p.value), tool_call_id=p.id, name=self.waiting[p.id].name)
+            ToolMessage(text_of(p.value), tool_call_id=p.id, name=self.calls[p.id].name)
             for p in parts
             if isinstance(p, ToolResult)
         ]
         said = [_block(part) for part in parts if not isinstance(part, ToolResult)]
-        return {"messages": [*self.messages, *results, *([HumanMessage(said)] if said else [])]}
+        return [*results, *([HumanMessage(said)] if said else [])]
 
     def _heard(self, mode: str, value: Any, state: Any, pieces: list[str]) -> Any:
         """Takes an event of a stream: text to the pieces; returns the latest state."""
@@ -170,9 +172,7 @@ class Session:
         )
 
 
-def _message(turn: Turn) -> Any:
-    if turn.role == "user":
-        return HumanMessage([_block(part) for part in turn.parts])
+def _answer(turn: Turn) -> Any:
     calls = [call_of(part) for part in turn.parts if not isinstance(part, Text)]
     return AIMessage(
         "".join(part.text for part in turn.parts if isinstance(part, Text)),

@@ -15,7 +15,7 @@ from llm_anthropic import ClaudeMessages
 
 from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
-from ._values import call_of, media_type, open_calls, parameters, text_of
+from ._values import call_of, calls_in, media_type, parameters, text_of
 
 __all__ = ["LLM", "adapter"]
 
@@ -73,9 +73,10 @@ class Session:
 
     def __init__(self, conversation: Any, key: str, system: str | None, history: Sequence[Turn]) -> None:
         self.conversation, self.key, self.system = conversation, key, system
-        self.waiting = open_calls(history)
+        self.calls = calls_in(history)
         self.messages = [llm.system(system)] if system else []
-        self.messages += [_message(turn) for turn in history]
+        for turn in history:
+            self.messages += self._said(turn.parts) if turn.role == "user" else [_answer(turn)]
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         pieces: list[str] = []
@@ -110,7 +111,7 @@ class Session:
 
     def _said(self, parts: Sequence[Part]) -> list[Any]:
         results = [
-            llm_parts.ToolResultPart(name=self.waiting[p.id].name, output=text_of(p.value), tool_call_id=p.id)
+            llm_parts.ToolResultPart(name=self.calls[p.id].name, output=text_of(p.value), tool_call_id=p.id)
             for p in parts
             if isinstance(p, ToolResult)
         ]
@@ -119,9 +120,7 @@ class Session:
         return [*told, *([llm.user(*said)] if said else [])]
 
 
-def _message(turn: Turn) -> Any:
-    if turn.role == "user":
-        return llm.user(*[_part(part) for part in turn.parts])
+def _answer(turn: Turn) -> Any:
     calls = [call_of(part) for part in turn.parts if not isinstance(part, Text)]
     return llm.assistant(
         *[part.text for part in turn.parts if isinstance(part, Text)],

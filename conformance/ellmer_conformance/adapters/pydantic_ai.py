@@ -18,7 +18,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
-from ._values import call_of, media_type, open_calls, parameters
+from ._values import call_of, calls_in, media_type, parameters
 
 __all__ = ["PydanticAI", "adapter"]
 
@@ -99,8 +99,8 @@ class Session:
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
     ) -> None:
         self.endpoint = endpoint
-        self.waiting = open_calls(history)
-        self.history: list[Any] = [_message(turn) for turn in history]
+        self.calls = calls_in(history)
+        self.history: list[Any] = [self._message(turn) for turn in history]
         self.agent: Any = pydantic_ai.Agent(
             instructions=system, tools=[_tool(tool) for tool in tools], retries=2
         )
@@ -135,13 +135,33 @@ class Session:
 
     def _said(self, parts: Sequence[Part]) -> tuple[list[Any] | None, list[Any]]:
         """The prompt, and the history before it: with the results for calls that wait for them."""
-        prompt = [_content(part) for part in parts if not isinstance(part, ToolResult)]
-        given = [part for part in parts if isinstance(part, ToolResult)]
-        if not given:
-            return prompt, self.history
-        results = [messages.ToolReturnPart(self.waiting[r.id].name, _value(r.value), r.id) for r in given]
-        asked = [messages.UserPromptPart(prompt)] if prompt else []
-        return None, [*self.history, messages.ModelRequest(parts=[*results, *asked])]
+        if not any(isinstance(part, ToolResult) for part in parts):
+            return [_content(part) for part in parts], self.history
+        return None, [*self.history, self._request(parts)]
+
+    def _request(self, parts: Sequence[Part]) -> Any:
+        """Results, then what the user says, as a request of the history."""
+        results = [
+            messages.ToolReturnPart(self.calls[p.id].name, _value(p.value), p.id)
+            for p in parts
+            if isinstance(p, ToolResult)
+        ]
+        said = [_content(part) for part in parts if not isinstance(part, ToolResult)]
+        return messages.ModelRequest(parts=[*results, *([messages.UserPromptPart(said)] if said else [])])
+
+    def _message(self, turn: Turn) -> Any:
+        if turn.role == "user":
+            return self._request(turn.parts)
+        return messages.ModelResponse(
+            parts=[
+                messages.TextPart(part.text)
+                if isinstance(part, Text)
+                else messages.ToolCallPart(
+                    call_of(part).name, dict(call_of(part).arguments), call_of(part).id
+                )
+                for part in turn.parts
+            ]
+        )
 
     def _reply(self, text: str, pieces: Sequence[str]) -> Reply:
         last = self.history[-1]
@@ -174,19 +194,6 @@ def _content(part: Part) -> Any:
         case Image(data) | PDF(data):
             return messages.BinaryContent(data, media_type=media_type(part))
     raise TypeError(f"{type(part).__name__} has no place in a prompt")
-
-
-def _message(turn: Turn) -> Any:
-    if turn.role == "user":
-        return messages.ModelRequest(parts=[messages.UserPromptPart([_content(p) for p in turn.parts])])
-    return messages.ModelResponse(
-        parts=[
-            messages.TextPart(part.text)
-            if isinstance(part, Text)
-            else messages.ToolCallPart(call_of(part).name, dict(call_of(part).arguments), call_of(part).id)
-            for part in turn.parts
-        ]
-    )
 
 
 def _tool(tool: Tool) -> Any:

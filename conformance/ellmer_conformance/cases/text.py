@@ -63,7 +63,7 @@ def half_a_character() -> Case:
     """Half of a surrogate pair in what the user says: the request is legal all the same, or never sent."""
     return Case(
         script=[Answer((Say("I see."),), usage=Usage(12, 3))],
-        steps=[ask("A torn emoji: \ud83d.", text="I see.")],
+        steps=[ask("A torn emoji: \ud83d.", text="I see.", outcome="refused")],
     )
 
 
