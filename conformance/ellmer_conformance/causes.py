@@ -120,7 +120,7 @@ _TABLE: list[tuple[str, str]] = [
         SHAPE,
         r"would pre-fill the `assistant` response|support the (s3Uri|video|status|toolConfig\S*) (field|content)",
     ),
-    (SHAPE, r"^This model doesn't support tool use\.$"),
+    (SHAPE, r"^This model doesn't support tool use\.$|the following must be satisfied"),
     (
         "model",
         r"does not exist|Model not found|models/\S+ is not found|not found for API version|not_found_error|decommiss",

@@ -107,6 +107,9 @@ WIRES = {
     "openai-responses": "openai-responses",
     "anthropic-messages": "anthropic",
     "gemini": "gemini",
+    "bedrock-converse": "bedrock",
+    "cohere-v2": "cohere",
+    "ollama": "ollama",
 }
 
 # Recorded refusals that no rule words: what is refused there is not known to be refused always.

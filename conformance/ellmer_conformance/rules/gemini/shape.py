@@ -17,14 +17,14 @@ from ._book import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, mo
 SDK = "https://github.com/googleapis/python-genai (types)"
 TOP = frozenset(
     words(
-        "cached_content contents generation_config labels model model_armor_config safety_settings service_tier store "
-        "system_instruction tool_config tools"
+        "cached_content contents continuation_token generation_config labels model model_armor_config output_config "
+        "safety_settings service_tier store system_instruction tool_config tools"
     )
 )
 CONFIG = frozenset(
     words(
         "audio_timestamp audio_transcription_config candidate_count enable_affective_dialog enable_enhanced_civic_answers "
-        "frequency_penalty image_config logprobs max_output_tokens media_resolution model_selection_config "
+        "frequency_penalty image_config logprobs max_output_tokens media_resolution model_config model_selection_config "
         "presence_penalty response_format response_json_schema _response_json_schema response_logprobs "
         "response_mime_type response_modalities response_schema routing_config seed speech_config stop_sequences "
         "temperature thinking_config top_k top_p translation_config"

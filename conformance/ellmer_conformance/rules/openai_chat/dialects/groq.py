@@ -57,6 +57,42 @@ def results_are_whole(request: Request) -> Iterator[Finding]:
 
 
 @groq.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/run-llama/llama_index/issues/14701",
+        "https://github.com/julep-ai/julep/issues/885",
+    ],
+    refusal=refused(
+        "'messages.{index}' : for 'role:{role}' the following must be "
+        "satisfied[('messages.{index}' : property '{key}' is unsupported)]"
+    ),
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[
+        body(ASK, {"role": "assistant", "content": "5", "status": "completed"}, ASK),
+        body({**ASK, "tool_calls": []}),
+    ],
+)
+def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
+    """An assistant message has no `status`, a user message no `tool_calls`.
+
+    Why: Groq checks messages against a closed schema. Fix: send what the format has, and do not echo whole answers.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        role = message.get("role")
+        key = {"assistant": "status", "user": "tool_calls"}.get(str(role))
+        if key:
+            facts = {"index": index, "role": role, "key": key}
+            given = message.get(key) is not None
+            yield (
+                broken(f"{pointer}/{key}", f"`{key}` is none of its fields", **facts)
+                if given
+                else met(pointer)
+            )
+
+
+@groq.rule(
     "IMG-013",
     MUST,
     REJECT,

@@ -1,0 +1,51 @@
+"""What an official SDK can send, no rule calls unknown: a new SDK shows here what the rules have to learn."""
+
+import pytest
+from anthropic.types import message_create_params as messages
+from anthropic.types.beta import message_create_params as beta_messages
+from google.genai import types as gemini
+from openai.types.chat import completion_create_params as completions
+from openai.types.responses import response_create_params as responses
+
+from ellmer_conformance.rules.anthropic.parameters import KEYS as ANTHROPIC
+from ellmer_conformance.rules.gemini.shape import CONFIG, SCHEMA, TOP
+from ellmer_conformance.rules.openai_chat.shape import KEYS as CHAT
+from ellmer_conformance.rules.openai_responses.shape import KEYS as RESPONSES
+
+#: The SDK's own affairs, which it does not send, and what it sends under another name (`outputConfig`).
+OF_THE_SDK = {
+    "automatic_continuation",
+    "automatic_function_calling",
+    "generation_output_config",
+    "http_options",
+    "should_return_http_response",
+}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "known"),
+    [
+        (completions.CompletionCreateParamsBase, CHAT),
+        (responses.ResponseCreateParamsBase, RESPONSES),
+        (messages.MessageCreateParamsBase, ANTHROPIC),
+        (beta_messages.MessageCreateParamsBase, ANTHROPIC),
+    ],
+    ids=["chat", "responses", "messages", "beta messages"],
+)
+def test_every_parameter_is_known(parameters, known):
+    assert len(parameters.__annotations__) > 10
+    assert set(parameters.__annotations__) - known == set()
+
+
+@pytest.mark.parametrize(
+    ("model", "known"),
+    [
+        (gemini.GenerateContentConfig, TOP | CONFIG | OF_THE_SDK),
+        (gemini.GenerationConfig, CONFIG),
+        # Known to Vertex AI alone; the Gemini API was recorded to refuse it.
+        (gemini.Schema, SCHEMA | {"additional_properties"}),
+    ],
+    ids=["request", "generationConfig", "schema"],
+)
+def test_every_field_of_gemini_is_known(model, known):
+    assert set(model.model_fields) - known == set()
