@@ -104,7 +104,7 @@ def _handed_in(tape: Tape, blobs: list[str], recorded: Path) -> None:
     try:
         for name in blobs:
             folder = Path(tape.blobs or tape.path.parent / "blobs")
-            tape.shared.publish(folder / name, (tape.blob_folder / name).read_bytes())
+            tape.shared.publish_blob(folder / name, (tape.blob_folder / name).read_bytes())
         ours = tape.shared.publish(tape.path, recorded.read_bytes(), tape.before)
     except StoreError as error:
         raise StoreError(f"{error}\nWhat was recorded is kept in {recorded}.") from error

@@ -24,7 +24,7 @@ from .options import Mode, Options, default_mode
 from .reply import Reply
 from .routes import routed
 from .scrub import Scrub, masked
-from .store.shared import shared
+from .store.shared import Shared, shared
 from .take import Take
 from .verdict import Verdict, hold_to_account, verdict
 from .workers import Workers
@@ -71,15 +71,13 @@ class Tape(Options):
         from . import recording  # noqa: PLC0415  # vcrpy is imported at the first cassette, not before
 
         self._recording = recording
-        if self.shared and self.mode in ("replay", "record", "append"):
-            self.shared.fetch(self.path)
+        if self.shared and self.mode != "live":
+            self.before = self._fetched(self.shared)
         exists = self.mode != "live" and self.file.exists()
         if self.mode == "replay" and not exists:
             raise CassetteError(f"there is no cassette {self.name}.\n{command(self.rerecord)}")
         self.replays = self.mode in ("replay", "append") or (self.mode == "record" and exists)
         self.records = self.mode in ("rewrite", "append") or (self.mode == "record" and not exists)
-        if self.shared and self.records:
-            self.before = self.shared.before(self.path)
         with ExitStack() as stack:
             if self.mode != "live":
                 self.deck = stack.enter_context(self._recording.opened(self))
@@ -163,6 +161,12 @@ class Tape(Options):
     def routed(self, http: Any, request: Any) -> Any:
         """The request as it really goes out: to another host, if there is a route."""
         return routed(http, request, self.routes or {}, self.accept_encoding)
+
+    def _fetched(self, shared: Shared) -> bytes | None:
+        """The cassette as the store has it; to record, the store has to be there."""
+        if self.mode == "rewrite":
+            return shared.look(self.path)
+        return shared.fetch(self.path, offline=self.mode != "append")
 
     def _place(self, take: Take, clean: Any, deck: Deck) -> None:
         """Finds the answer in the deck, or makes room for it there."""

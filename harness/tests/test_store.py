@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from ellmer_harness import CassetteError, StoreError, use_cassette
-from ellmer_harness.store import open_store
+from ellmer_harness.store import copy, open_store
 from ellmer_harness.store.folder import Folder
 from ellmer_harness.store.shared import copies
 
@@ -157,6 +157,51 @@ def test_what_somebody_else_recorded_meanwhile_is_not_overwritten(server, record
     assert flaky.get(KEY) == theirs
     kept = Path(re.search(r"kept in (\S+)\.\n", str(caught.value))[1])
     assert '"n": 1' in kept.read_text()
+
+
+def test_what_changes_after_it_was_fetched_is_not_lost(server, record, flaky, machine):
+    class Busy(Flaky):
+        def get(self, key):
+            data = super().get(key)
+            if key == KEY and data and len(self.asked) == 1:  # somebody records between our look and our end
+                self.root.joinpath(KEY).write_bytes(data.replace(b'"n": 0', b'"n": 7'))
+            return data
+
+    with use_cassette(KEY, **record, store=flaky):
+        ask(0)
+    tape = use_cassette(KEY, **{**record, "mode": "append"}, store=Busy(flaky.root)).__enter__()
+    ask(1)
+    with pytest.raises(StoreError, match="somebody else recorded"):
+        tape.close()
+    assert b'"n": 7' in flaky.get(KEY)
+
+
+@pytest.mark.parametrize("what", ["cassette", "blob"])
+def test_recording_again_mends_half_an_object(server, record, flaky, machine, what):
+    for step in ("break", "mend"):
+        server.whole(IMAGE, "image/png")
+        with use_cassette(KEY, **record, store=flaky):
+            ask()
+        [half] = [key for key in flaky.find() if (key == KEY) == (what == "cassette")]
+        if step == "break":
+            flaky.root.joinpath(half).write_bytes(flaky.get(half)[:-7])
+    machine("two")
+    with use_cassette(KEY, store=flaky):
+        assert ask() == IMAGE
+
+
+def test_a_suite_moves_into_a_store_and_back(server, record, store, tmp_path, machine):
+    server.whole(IMAGE, "image/png")
+    with use_cassette(KEY, **record):
+        ask()
+    assert copy(open_store("."), store, "cassettes/") == []
+    with use_cassette(KEY, store=store):
+        assert ask() == IMAGE
+    (tmp_path / "back").mkdir()
+    copy(store, back := open_store(str(tmp_path / "back")))
+    assert {key: back.get(key) for key in back.find()} == {key: store.get(key) for key in store.find()}
+    back.put(KEY, b"else", over=back.get(KEY))
+    assert copy(store, back) == [KEY]
 
 
 def test_a_run_goes_on_with_its_copies_when_the_store_is_gone(server, record, flaky, machine):

@@ -16,7 +16,7 @@ from typing import Protocol
 from ..errors import StoreError
 from .folder import Folder
 
-__all__ = ["Store", "open_store"]
+__all__ = ["Store", "copy", "open_store"]
 
 
 class Store(Protocol):
@@ -55,3 +55,11 @@ def open_store(url: str) -> Store:
         ) from error
     except ValueError as error:
         raise StoreError(f"{scheme}://… names no store: {error}") from error
+
+
+def copy(source: Store, target: Store, prefix: str = "") -> list[str]:
+    """Copies the objects whose keys begin so; gives the keys under which the target keeps something else.
+
+    A folder is a store, too: `copy(open_store("."), open_store("redis://…"), "tests/cassettes/")`.
+    """
+    return [key for key in source.find(prefix) if not target.put(key, source.get(key) or b"")]

@@ -56,22 +56,24 @@ class Shared:
         """What to call it in a message."""
         return f"{self.store.url}/{self.key(path)}"
 
-    def fetch(self, path: Path) -> None:
+    def fetch(self, path: Path, *, offline: bool = True) -> bytes | None:
         """Brings the copies of a cassette and of its blobs up to date; there is none if the store has none.
 
-        Raises `StoreError` if something is not to be had, neither there nor here.
+        Gives the cassette's text. Raises `StoreError` if something is not to be had, neither there nor (where it may
+        be `offline`) here.
         """
-        data = self._get(self.key(path))
+        data = self._get(self.key(path), offline=offline)
         if data is None:
             self.copy(path).unlink(missing_ok=True)
-            return
+            return None
         text = data.decode(errors="replace")
         folder = path.parent / (found[1] if (found := _FOLDER.search(text)) else "blobs")
         for name in dict.fromkeys(match[1] for match in _REFERENCE.finditer(text)):
             self._fetch_blob(folder / name, path)
+        return data
 
-    def before(self, path: Path) -> bytes | None:
-        """What the store holds now, to be compared when it is replaced; it has to be there for that."""
+    def look(self, path: Path) -> bytes | None:
+        """What the store itself holds now, whole or not."""
         with self._reached(self.key(path)):
             return self.store.get(self.key(path))
 
@@ -80,7 +82,12 @@ class Shared:
         with self._reached(self.key(path)):
             return self.store.put(self.key(path), data, over)
 
-    def _get(self, key: str) -> bytes | None:
+    def publish_blob(self, path: Path, data: bytes) -> None:
+        """Hands in an object that is named by what is in it; anything else of that name is half of one."""
+        if not self.publish(path, data):
+            self.publish(path, data, over=self.look(path))
+
+    def _get(self, key: str, *, offline: bool = True) -> bytes | None:
         """The object as the store has it, else as its copy has it."""
         copy = self.copies / key
         try:
@@ -88,7 +95,7 @@ class Shared:
                 data = self.store.get(key)
             self._check(key, data)
         except StoreError:
-            if not copy.exists():
+            if not (offline and copy.exists()):
                 raise
             return copy.read_bytes()
         if data is not None:
@@ -125,10 +132,14 @@ class Shared:
             raise self._unreachable(key) from error
 
     def _unreachable(self, key: str) -> StoreError:
+        copy = (
+            "whose copy will not do"
+            if (self.copies / key).exists()
+            else f"which has no copy in {self.copies}"
+        )
         return StoreError(
-            f"the store {self.store.url} cannot be reached ({self.gone}). It is needed for {key}, of which there is "
-            f"no copy in {self.copies}.\nBring the store back, or run without it (--cassette-store='', "
-            "CASSETTE_STORE='')."
+            f"the store {self.store.url} cannot be reached ({self.gone}). It is needed for {key}, {copy}.\n"
+            "Bring the store back, or run without it (--cassette-store='', CASSETTE_STORE='')."
         )
 
 
