@@ -67,14 +67,14 @@ class Vendor:
     def capabilities(self) -> Capabilities:
         """What it declares, for the model that is played."""
         wire = self.wire(model=self.place.model)
-        images, pdfs = wire.refuses(_IMAGE), wire.refuses(_PDF)
+        images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
         return Capabilities(
-            structured="native",
-            tools="native" if wire.supports.tools else "refused",
-            image_in_user="refused" if images else "native",
-            image_in_tool_result="refused" if images else "pointer",
-            pdf_in_user="refused" if pdfs else "native",
-            pdf_in_tool_result="refused" if pdfs else "pointer",
+            structured="native",  # where the API has no schemas, the prompt has
+            tools="native" if tools else "refused",
+            image_in_user="native" if images else "refused",
+            image_in_tool_result="pointer" if images and tools else "refused",
+            pdf_in_user="native" if pdfs else "refused",
+            pdf_in_tool_result="pointer" if pdfs and tools else "refused",
         )
 
 

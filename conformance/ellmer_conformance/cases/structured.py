@@ -20,6 +20,7 @@ _SYNC: tuple[Mode, ...] = ("sync", "async")
 def structured_answer() -> Case:
     """A value that fits its schema is handed over as it is."""
     return Case(
+        everywhere=True,
         needs=_NEEDS,
         modes=_SYNC,
         script=[Fills(_ADA, Usage(40, 12))],

@@ -14,6 +14,7 @@ def thinking_with_tools() -> Case:
     How much of the thoughts is shown is the provider's choice, so the transcripts differ.
     """
     return Case(
+        everywhere=True,
         printed_alike=False,
         tools=[weather],
         script=[
