@@ -30,7 +30,8 @@ class Match:
     """What counts when a request is looked up.
 
     `headers` are patterns of the header names that count. `ignore` are JSON pointers into the body that do not
-    (`/metadata/user_id`; `*` stands for any key or index). `body=False` compares no bodies at all.
+    (`/metadata/user_id`; `*` stands for any key or index), or parameters of the URL (`?beta`). `body=False` compares no
+    bodies at all.
     """
 
     headers: tuple[str, ...] = SEMANTIC
@@ -49,7 +50,7 @@ class Match:
         """All but the body, as one hashable value."""
         counts = names(self.headers)
         found = [(name, _value(name, value)) for name, value in headers if counts(name)]
-        return method.upper(), _url(url), tuple(sorted(found))
+        return method.upper(), _url(url, self.ignore), tuple(sorted(found))
 
     def canonical(self, body: bytes, content_type: str) -> bytes:
         """The body's value as bytes: equal for bodies that mean the same."""
@@ -65,7 +66,7 @@ class Match:
             value = json.loads(body)
         except (ValueError, RecursionError):
             return body
-        for pointer in self.ignore:
+        for pointer in self.ignore:  # those of the URL have no slash, and drop nothing
             _drop(value, pointer.split("/")[1:])
         return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
@@ -117,10 +118,14 @@ def _guessed(body: bytes) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _url(url: str) -> str:
-    """The URL with its parameters sorted and the secret ones left out."""
+def _url(url: str, ignore: tuple[str, ...] = ()) -> str:
+    """The URL with its parameters sorted; the secret ones, and those that do not count, left out."""
     parts = urlsplit(url)
-    pieces = [piece for piece in parts.query.split("&") if piece and not is_secret_name(_name(piece))]
+    pieces = [
+        piece
+        for piece in parts.query.split("&")
+        if piece and not is_secret_name(name := _name(piece)) and f"?{name}" not in ignore
+    ]
     host = parts.netloc.rpartition("@")[2].lower()
     default = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
     rest = f"{parts.path or '/'}?{'&'.join(sorted(pieces))}"

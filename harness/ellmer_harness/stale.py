@@ -98,8 +98,10 @@ def _recording(tape: Tape) -> Recording:
 
 def _changed(tape: Tape) -> Iterator[str]:
     """Requests that got the answer to another body: where bodies are not compared, nothing else tells."""
+    if tape.deck is None:
+        return
+    strict = replace(tape.deck.match, body=True)
     for number, request, recorded in tape.lax:
-        strict = replace(tape.match, body=True)
         now, then = Ask(strict, request), Ask(strict, recorded)
         if now.digest != then.digest:
             yield f"request {number} is not the one that was recorded: {next(changes(then, now))}"

@@ -90,6 +90,19 @@ def test_what_does_not_matter_can_be_ignored(recorded):
         send({"entirely": "else"})
     with use_cassette(path, match=Match(headers=())):
         send(json.dumps(body), headers={"content-type": "text/plain"})
+    with use_cassette(path, match=Match(ignore=("?beta", "?b"))):
+        send(body, url=f"{API}/chat?b=2&beta=true&beta")
+    with pytest.raises(Miss), use_cassette(path, match=Match(ignore=("?beta",))):
+        send(body, url=f"{API}/chat?beta2=true")
+
+
+def test_what_a_recorder_did_not_keep_does_not_make_a_recording_stale(recorded):
+    path = recorded({"a": 1})
+    cassette = json.loads(path.read_text())
+    cassette["metadata"]["ellmer_harness"]["not_compared"] = ["headers"]
+    path.write_text(json.dumps(cassette))
+    with use_cassette(path, match=Match(body=False), stale="error"):
+        send({"a": 1}, headers={"openai-version": "3"})
 
 
 def test_order_does_not_matter_but_each_recording_plays_once(recorded):
