@@ -111,7 +111,7 @@ class EllmerCore:
         """The vendors of each wire format."""
         return {wire: [v for w, v in self.vendors if w == wire] for wire, _ in self.vendors}
 
-    @property
+    @cached_property
     def places(self) -> Mapping[tuple[str, str], Place]:
         """Where they are."""
         return {key: vendor.place for key, vendor in self.vendors.items()}
