@@ -98,7 +98,7 @@ class Shared:
             if not (offline and copy.exists()):
                 raise
             return copy.read_bytes()
-        if data is not None:
+        if data is not None and not (copy.exists() and copy.read_bytes() == data):
             replace_file(copy, data)
         return data
 
