@@ -41,11 +41,18 @@ def explained(book: RuleBook, rule: Rule) -> str:
     lines = [f"{rule.id}  {rule.level}, {status}  ({where})", "", rule.sentence]
     lines += ["", rule.explain] if rule.explain else []
     lines += ["", f"Models: {', '.join(rule.models)}"] if rule.models else []
+    lines += ["", f"In force: {' '.join(days)}"] if (days := _days(rule)) else []
     lines += ["", "Source:", *(f"  {source}" for source in rule.source)]
     for counterexample in rule.counterexamples[:1]:
         lines += ["", "Smallest failing request:", json.dumps(counterexample, indent=2, ensure_ascii=False)]
         lines += _answer(book, rule, counterexample)
     return "\n".join([*lines, ""])
+
+
+def _days(rule: Rule) -> list[str]:
+    """When it holds, where that is not always."""
+    since = [f"from {rule.since}"] if rule.since else []
+    return [*since, f"until {rule.until}"] if rule.until else since
 
 
 def _answer(book: RuleBook, rule: Rule, counterexample: dict[str, object]) -> list[str]:

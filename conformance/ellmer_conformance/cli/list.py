@@ -54,6 +54,8 @@ def _row(rule: Rule, wires: list[str]) -> dict[str, object]:
         "preview": rule.preview,
         "wires": wires,
         "models": rule.models,
+        "since": rule.since and str(rule.since),
+        "until": rule.until and str(rule.until),
         "sentence": rule.sentence,
         "source": rule.source,
         "refusal": rule.refusal.message if rule.refusal else None,

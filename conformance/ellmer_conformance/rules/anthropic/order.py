@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
+from itertools import pairwise
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
@@ -40,6 +42,32 @@ def each_side_sends_its_blocks(request: Request) -> Iterator[Finding]:
                 yield (
                     broken(place, f"a {kind} of the {message.get('role')}", **facts) if wrong else met(place)
                 )
+
+
+@book.rule(
+    "ORD-009",
+    MUST,
+    REJECT,
+    source=[
+        "several independent reports of the same text, all before October 2024",
+        "accepted since: recorded conversations with messages of one role in a row",
+    ],
+    refusal=refused(
+        'messages: roles must alternate between "user" and "assistant", but found multiple "{role}" roles in a row'
+    ),
+    until=date(2024, 10, 1),
+    examples=[body(ASK, assistant("5"), ASK)],
+    counterexamples=[body(ASK, ASK)],
+)
+def roles_alternate(request: Request) -> Iterator[Finding]:
+    """User and assistant take turns.
+
+    Why until: since October 2024 the API merges messages of one role that follow each other.
+    """
+    for (_, before), (pointer, message) in pairwise(messages(request.body)):
+        role, place = message.get("role"), f"{pointer}/role"
+        again = role == before.get("role")
+        yield broken(place, f"{role} after {role}", role=role) if again else met(place)
 
 
 @book.rule(

@@ -76,7 +76,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def schema_keys_are_known(request: Request) -> Iterator[Finding]:
-    """`parameters` and `responseSchema` keep to an OpenAPI subset: no `additionalProperties`, `$schema`, `$ref`.
+    """`parameters` and `responseSchema` keep to an OpenAPI subset: no `additionalProperties`, no `$schema`.
 
     Fix: use `parametersJsonSchema` and `responseJsonSchema`, which take JSON Schema.
     """
