@@ -24,7 +24,6 @@ from .run import Run, Trouble, Varied
 from .runner import NotTestable, Show, close, declared_refusals, opened, our_trouble
 from .server import StrictServer
 from .variations import Variation
-from .wires import MODULES
 
 __all__ = ["NO_CASSETTE", "Conversation", "play_direct"]
 
@@ -40,7 +39,7 @@ class Conversation:
     def __init__(self, server: StrictServer, place: Place, wire: str, vendor: str, case: Case) -> None:
         self.server, self.wire, self.vendor, self.case = server, wire, vendor, case
         self.place = place
-        self.nonce = f"{next(_numbers)}{'' if vendor == MODULES[wire].VENDOR else f'@{vendor}'}"
+        self.nonce = f"{next(_numbers)}@{vendor}"
         url = server.url(case.name, self.nonce) + place.path
         self.endpoint: Endpoint = replace(endpoint(place, wire, vendor), base_url=url)
 
@@ -98,6 +97,10 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
     with ExitStack() as stack:
         stack.enter_context(planted(conversation.place.key_vars))
         elsewhere = stack.enter_context(watching(conversation.server.port))
+        waits = list[float]()
+        virtual = getattr(adapter, "without_waiting", None)
+        if virtual:
+            stack.enter_context(virtual(waits.append))
         where = replace(conversation.endpoint, max_retries=case.max_retries)
         sessions = opened(adapter, where, case, given[1], given[0])
         for session in sessions:
@@ -115,6 +118,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         refused=refused,
         elsewhere=elsewhere,
         altered=_altered(case, *given),
+        waits=waits if virtual else None,
         unseen=NO_CASSETTE,
         way="server",
         trouble=conversation.unheard(refused, [reply.error for reply in show.replies]),

@@ -5,7 +5,20 @@ Each is our own adapter with one method overridden (`creature.py`). `ZOO` has th
     conformance run --against server --adapter ellmer_conformance.adapters.zoo:ZOO.drops_images
 """
 
-from . import media, messages, replies, sockets, tools
+from . import errors, media, messages, replies, sockets, streams, tools
 from .creature import ZOO, Creature
+from .impostor import Impostor, impostors
 
-__all__ = ["ZOO", "Creature", "media", "messages", "replies", "sockets", "tools"]
+__all__ = [
+    "ZOO",
+    "Creature",
+    "Impostor",
+    "errors",
+    "impostors",
+    "media",
+    "messages",
+    "replies",
+    "sockets",
+    "streams",
+    "tools",
+]

@@ -22,21 +22,29 @@ __all__ = ["ZOO", "Creature", "blocks", "is_media", "is_result"]
 ZOO = SimpleNamespace()
 
 WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini")
+PICTURED = (*WIRES, "bedrock", "mistral")  # where images are blocks
 _MEDIA = {"image_url", "input_image", "image", "file", "input_file", "document"}
 _RESULTS = {"tool_result", "function_call_output"}
 
 
 class Creature(EllmerCore):
-    """`case` shows what is wrong with it, on each wire format of `on`; the rules in `caught_by` must fail."""
+    """`case` shows what is wrong with it, on each wire format of `on`; the rules in `caught_by` must fail.
+
+    `also` names rules of other groups that break with them. `taped`: from its cassette, whose clock can be put
+    forward; else against the strict server.
+    """
 
     case: ClassVar[str]
     caught_by: ClassVar[tuple[str, ...]]
+    also: ClassVar[tuple[str, ...]] = ()
     on: ClassVar[tuple[str, ...]] = WIRES
     mode: ClassVar[Mode] = "sync"
+    taped: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
-        setattr(ZOO, cls.name, cls)
+        if cls.caught_by:
+            setattr(ZOO, cls.name, cls)
 
     @property
     def wires(self) -> Mapping[str, Sequence[str]]:
@@ -45,7 +53,7 @@ class Creature(EllmerCore):
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """What can be said in a blocking call, or a stream."""
-        return Capabilities(modes=[self.mode])
+        return Capabilities(modes=[self.mode], structured="native")
 
     def session(
         self,
@@ -83,6 +91,10 @@ class Creature(EllmerCore):
         """A request, sent."""
         return transport.handle_request(request)
 
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        """The chunks of an answer's body, as the client's parser takes them."""
+        return chunks
+
     def reply(self, reply: Reply) -> Reply:
         """What the caller gets."""
         return reply
@@ -103,7 +115,21 @@ class _Transport(httpx.BaseTransport):
         sent = httpx.Request(
             request.method, request.url, headers=headers, content=content, extensions=request.extensions
         )
-        return self.creature.exchange(self.inner, self.creature.request(sent))
+        response = self.creature.exchange(self.inner, self.creature.request(sent))
+        return self._read(response) if type(self.creature).answer is not Creature.answer else response
+
+    def _read(self, response: httpx.Response) -> httpx.Response:
+        chunks: list[bytes] = []
+        assert isinstance(response.stream, httpx.SyncByteStream)
+        try:
+            chunks.extend(response.stream)
+        finally:
+            response.stream.close()
+        headers = {
+            k: v for k, v in response.headers.items() if k not in {"content-length", "transfer-encoding"}
+        }
+        body = b"".join(self.creature.answer(chunks))
+        return httpx.Response(response.status_code, headers=headers, content=body)
 
     def close(self) -> None:
         self.inner.close()
@@ -116,6 +142,9 @@ class _Hooked(Session):
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         return self.creature.reply(super().send(parts, stream=stream))
+
+    def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
+        return self.creature.reply(super().extract(parts, schema))
 
     def transcript(self) -> str:
         return self.creature.printed(super().transcript())
@@ -135,7 +164,10 @@ def blocks(value: Any) -> Iterator[list[Any]]:
 
 def is_media(block: object) -> bool:
     """Whether a block is an image or a document."""
-    return isinstance(block, dict) and (block.get("type") in _MEDIA or "inlineData" in block)
+    keyed = {"inlineData", "image", "document"}  # Gemini's, Bedrock's
+    return isinstance(block, dict) and (
+        block.get("type") in _MEDIA or ("type" not in block and bool(keyed & {*block}))
+    )
 
 
 def is_result(block: object) -> bool:

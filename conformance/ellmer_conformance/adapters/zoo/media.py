@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from dataclasses import replace
 
+from ...cases._parts import RED
 from ...exchange import Json
 from .. import Capabilities
-from .creature import Creature, blocks, is_media
+from .creature import PICTURED, Creature, blocks, is_media
+
+_PREFIX = "data:image/png;base64,"
 
 
 def without_media(body: Json) -> Json:
@@ -21,7 +25,7 @@ def without_media(body: Json) -> Json:
 class DropsImages(Creature):
     """Leaves media out without a word."""
 
-    case, caught_by = "tool_returns_image", ("TRM-001", "TRM-016")
+    case, caught_by, on = "tool_returns_image", ("TRM-001", "TRM-016"), PICTURED
 
     def body(self, body: Json) -> Json:
         return without_media(body)
@@ -30,10 +34,10 @@ class DropsImages(Creature):
 class DumpsBase64(Creature):
     """Sends the JSON of an image as text."""
 
-    case, caught_by = "tool_returns_image", ("TRM-002", "TRM-001")
+    case, caught_by, on = "tool_returns_image", ("TRM-002", "TRM-001"), PICTURED
 
     def body(self, body: Json) -> Json:
-        kind = {"openai-responses": {"type": "input_text"}, "gemini": {}}.get(
+        kind = {"openai-responses": {"type": "input_text"}, "gemini": {}, "bedrock": {}}.get(
             self.endpoint.wire, {"type": "text"}
         )
         for found in blocks(body):
@@ -67,7 +71,7 @@ class SendsImagesTwice(Creature):
 class NamesTheWrongCall(Creature):
     """Moves an image out of its result and says that it is another's."""
 
-    case, caught_by = "parallel_tools_first_returns_image", ("TRM-005",)
+    case, caught_by, on = "parallel_tools_first_returns_image", ("TRM-005",), (*PICTURED, "ollama")
 
     def body(self, body: Json) -> Json:
         found: Json = json.loads(re.sub(r'(content tool-call-id=\\")\w+', r"\1call_0", json.dumps(body)))
@@ -77,13 +81,16 @@ class NamesTheWrongCall(Creature):
 class PrefixesTwice(Creature):
     """Makes a data URL of a data URL."""
 
-    case, caught_by, on = "image_from_user", ("IMG-004",), ("openai-chat",)
+    case, caught_by, on = "image_from_user", ("IMG-004",), ("openai-chat", "mistral", "bedrock", "ollama")
 
     def body(self, body: Json) -> Json:
-        for found in blocks(body):
-            for block in filter(is_media, found):
-                block["image_url"]["url"] = "data:image/png;base64," + block["image_url"]["url"]
-        return body
+        data = base64.b64encode(RED.data).decode()[:40]
+        found: Json = json.loads(
+            re.sub(
+                rf"(data:image/png;base64,)?{re.escape(data)}", f"{_PREFIX}{_PREFIX}{data}", json.dumps(body)
+            )
+        )
+        return found
 
 
 class RefusesInSilence(Creature):
@@ -111,3 +118,34 @@ class PrintsBase64(Creature):
     def body(self, body: Json) -> Json:
         self.seen = body
         return body
+
+
+class DropsUserImages(DropsImages):
+    """The same, for what the user sends."""
+
+    case, caught_by = "image_from_user", ("IMG-001", "IMG-002")
+
+
+class AddsEmptyText(Creature):
+    """There is always some text."""
+
+    case, caught_by, also = "image_alone", ("IMG-003",), ("EMP-001",)
+
+    def body(self, body: Json) -> Json:
+        kind = {"openai-responses": {"type": "input_text"}, "gemini": {}, "bedrock": {}}.get(
+            self.endpoint.wire, {"type": "text"}
+        )
+        for found in list(blocks(body)):
+            if any(is_media(block) for block in found):
+                found.insert(0, kind | {"text": ""})
+        return body
+
+
+class ForgetsFileNames(Creature):
+    """A document needs no name."""
+
+    case, caught_by, on = "pdf_from_user", ("TRM-008",), ("openai-chat", "openai-responses")
+
+    def body(self, body: Json) -> Json:
+        found: Json = json.loads(re.sub(r'"filename": "[^"]*"', '"filename": ""', json.dumps(body)))
+        return found

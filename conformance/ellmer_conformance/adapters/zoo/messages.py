@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 from ...exchange import Json
+from ...neutral import Tool
 from .creature import Creature, blocks, is_result
 
 
@@ -211,7 +213,66 @@ class SendsEmptyBlocks(Creature):
     """Adds a text block with nothing in it."""
 
     case, caught_by, on = "plain_text", ("EMP-001",), ("anthropic",)
+    also = ("ERR-002", "UNI-001")
 
     def body(self, body: Json) -> Json:
         body["messages"][-1]["content"] = [{"type": "text", "text": "Hi"}, {"type": "text", "text": ""}]
         return body
+
+
+class SaysSystemAsUser(Creature):
+    """The system prompt is something the user says."""
+
+    case, caught_by, also = "system_prompt", ("SYS-001",), ("UNI-001",)
+
+    def body(self, body: Json) -> Json:
+        told = (
+            body.pop("system", None) or body.pop("systemInstruction", None) or body.pop("instructions", None)
+        )
+        return body if told else json.loads(json.dumps(body).replace('"role": "system"', '"role": "user"'))
+
+
+class SaysSystemTwice(Creature):
+    """To be sure."""
+
+    case, caught_by = "system_prompt", ("SYS-003",)
+
+    def body(self, body: Json) -> Json:
+        told = "You are terse. Answer in one word."
+        found: Json = json.loads(json.dumps(body).replace(told, f"{told} {told}"))
+        return found
+
+
+class TakesNothingForNone(Creature):
+    """What is not true is not there."""
+
+    case, caught_by = "empty_results", ("PAIR-011",)
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, run=lambda **arguments: tool.run(**arguments) or "")
+
+
+class ChangesSignatures(Creature):
+    """Trims what it does not understand."""
+
+    case, caught_by = "thinking_with_tools", ("THK-006",)
+    on = ("openai-responses", "anthropic", "gemini")
+
+    def body(self, body: Json) -> Json:
+        text = re.sub(
+            r'"(signature|thoughtSignature|encrypted_content)": "[^"]{8}',
+            r'"\1": "AAAAAAAA',
+            json.dumps(body),
+        )
+        found: Json = json.loads(text)
+        return found
+
+
+class SendsHalves(Creature):
+    """Takes text for a row of numbers."""
+
+    case, caught_by = "half_a_character", ("UNI-002",)
+
+    def body(self, body: Json) -> Json:
+        found: Json = json.loads(json.dumps(body).replace("torn emoji: \\ufffd", "torn emoji: \\ud83d"))
+        return found

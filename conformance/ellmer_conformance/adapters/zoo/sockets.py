@@ -38,7 +38,7 @@ class IgnoresTheBaseUrl(Creature):
     case, caught_by = "plain_text", ("RUN-001",)
 
     def request(self, request: httpx.Request) -> httpx.Request:
-        request.url = request.url.copy_with(path="/v1/chat")
+        request.url = request.url.copy_with(path="/nowhere")
         return request
 
 
@@ -66,7 +66,7 @@ class KeyInTheUrl(Creature):
 class KeyInTheBody(Creature):
     """Tells the model the key."""
 
-    case, caught_by = "plain_text", ("AUT-002",)
+    case, caught_by, also = "plain_text", ("AUT-002",), ("REQ-004",)
 
     def body(self, body: Json) -> Json:
         return body | {"metadata": {"user_id": self.endpoint.api_key}}
@@ -85,7 +85,7 @@ class TakesAnyKey(Creature):
 class RetriesRefusals(Creature):
     """Sends a request again that the provider refused."""
 
-    case, caught_by = "two_parallel_tools", ("ERR-002",)
+    case, caught_by, also = "two_parallel_tools", ("ERR-002",), ("PAIR-001", "PAR-001")
     on = ("openai-chat", "openai-responses", "anthropic")  # Gemini refuses nothing here
 
     def body(self, body: Json) -> Json:
@@ -97,3 +97,16 @@ class RetriesRefusals(Creature):
             response.close()
             response = transport.handle_request(request)
         return response
+
+
+class HidesTheKey(Creature):
+    """Sends the key where nobody looks for it: the provider does not even read what is asked."""
+
+    case, caught_by = "plain_text", ("AUT-001",)
+    also = ("ERR-002", "REQ-001", "REQ-002", "REQ-014", "UNI-001")
+
+    def request(self, request: httpx.Request) -> httpx.Request:
+        for name in ("authorization", "x-api-key", "x-goog-api-key"):
+            request.headers.pop(name, None)
+        request.headers["x-token"] = self.endpoint.api_key
+        return request

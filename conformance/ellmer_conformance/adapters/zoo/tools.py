@@ -55,6 +55,7 @@ class RunsShortCalls(Creature):
     """Runs a call that the token limit cut."""
 
     case, caught_by = "length_inside_arguments", ("STP-004",)
+    also = ("STR-008",)
     on = ("openai-chat", "openai-responses", "anthropic")
 
     def reply(self, reply: Reply) -> Reply:

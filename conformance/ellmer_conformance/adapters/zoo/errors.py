@@ -1,0 +1,168 @@
+"""Creatures that make the worst of a provider's errors."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+import httpx
+
+from ...exchange import Json
+from ...neutral import Reply
+from ..ellmer_core import Session
+from .creature import Creature
+
+
+class ComesBackEarly(Creature):
+    """Does not read what the provider says of when to come back."""
+
+    case, caught_by, on, taped = "rate_limited", ("ERR-001",), ("anthropic",), True
+
+    def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
+        response = transport.handle_request(request)
+        response.headers.pop("retry-after", None)
+        return response
+
+    def without_waiting(self, note: Any) -> AbstractContextManager[object]:
+        return super().without_waiting(lambda seconds: note(seconds / 4))
+
+
+class ChangesRetries(Creature):
+    """Says with each try how many there were."""
+
+    case, caught_by, on = "rate_limited", ("ERR-004",), ("openai-chat", "anthropic")
+    tries = 0
+
+    def body(self, body: Json) -> Json:
+        self.tries += 1
+        tried = f"try-{self.tries}"
+        return body | (
+            {"user": tried} if self.endpoint.wire == "openai-chat" else {"metadata": {"user_id": tried}}
+        )
+
+
+class HidesErrors(Creature):
+    """Something went wrong."""
+
+    case, caught_by = "overloaded_for_good", ("ERR-005",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, error=RuntimeError("Something went wrong")) if reply.error else reply
+
+
+class CrashesOnPages(Creature):
+    """Parses whatever comes as JSON."""
+
+    case, caught_by = "not_an_answer", ("ERR-006",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, error=ValueError("Expecting value: line 1 column 1")) if reply.error else reply
+
+
+class BelievesTheStatus(Creature):
+    """Under status 200 there are no errors, only empty answers."""
+
+    case, caught_by = "not_an_answer", ("ERR-007",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, error=None, complete=True)
+
+
+class NeverRecovers(Creature):
+    """After one error there are only errors."""
+
+    case, caught_by = "overloaded_for_good", ("ERR-009",)
+    failed = False
+
+    def reply(self, reply: Reply) -> Reply:
+        self.failed = self.failed or reply.error is not None
+        return replace(reply, error=reply.error or RuntimeError("closed")) if self.failed else reply
+
+
+class TakesTheKeyAlong(Creature):
+    """Goes where it is sent, and takes everything with it."""
+
+    case, caught_by, taped = "not_an_answer", ("AUT-004",), True
+
+    def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
+        response = transport.handle_request(request)
+        if response.status_code != 307:
+            return response
+        response.close()
+        there = httpx.Request(
+            request.method, response.headers["location"], headers=request.headers, content=request.content
+        )
+        return transport.handle_request(there)
+
+
+class ChokesOnNothing(Creature):
+    """There is always something in an answer."""
+
+    case, caught_by = "empty_answer", ("EMP-003",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return reply if reply.text else replace(reply, error=IndexError("list index out of range"))
+
+
+class MixesConversations(Creature):
+    """There is only one conversation in the world."""
+
+    case, caught_by = "several_conversations", ("HIS-004",)
+    only: Session | None = None
+
+    def session(self, *args: Any, **options: Any) -> Session:
+        if self.only is None:
+            self.only = super().session(*args, **options)
+        return self.only
+
+
+class HandsOverNothing(Creature):
+    """Reads the value, checks it, and forgets it."""
+
+    case, caught_by = "structured_answer", ("STO-002",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, value=None)
+
+
+class HandsOverAnything(Creature):
+    """A value is a value."""
+
+    case, caught_by = "structured_misfit", ("STO-003",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, value={"name": "Ada", "age": "unknown"}, error=None)
+
+
+class BlamesTheJson(Creature):
+    """A value that is cut is bad JSON."""
+
+    case, caught_by = "structured_too_short", ("STO-004",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, error=ValueError("Unterminated string starting at: line 1 column 10 (char 9)"))
+
+
+class TakesNewReasonsForStop(Creature):
+    """What it does not know is `stop`."""
+
+    case, caught_by, on = "reasons_and_counts", ("STP-002",), ("openai-chat", "anthropic", "gemini")
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, stop="stop", error=None)
+
+
+class TakesPausesForStop(TakesNewReasonsForStop):
+    """The same, for those that Anthropic has."""
+
+    caught_by, on = ("STP-003",), ("anthropic",)
+
+
+class CountsNoParts(Creature):
+    """A token is a token."""
+
+    case, caught_by = "counted_in_parts", ("USG-004",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, usage={**reply.usage, "cached": 0, "reasoning": 0})
