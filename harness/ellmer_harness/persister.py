@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from vcr.persisters.filesystem import CassetteNotFoundError
@@ -60,6 +61,13 @@ class _Body(dict[str, bytes]):
             raise KeyError(key)
         self[key] = decode(self._form, self._blobs)
         return self[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key == "string"
+
+    def get(self, key: str, default: Any = None) -> Any:  # vcrpy's stub for aiohttp asks so
+        """As of any mapping."""
+        return self["string"] if key == "string" else default
 
 
 class Persister:

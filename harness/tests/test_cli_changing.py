@@ -115,6 +115,19 @@ def test_secrets_are_not_imported(tmp_path, capsys):
         assert httpx.post(f"{API}/0", content="{}").text == "the token is REDACTED"
 
 
+def test_a_host_of_ones_own_becomes_a_name(tmp_path):
+    path = vcrpy(tmp_path / "a.yaml", "https://api.example.com knows")
+    assert (
+        main(["import", str(path), "--out", str(tmp_path / "c.json"), "--secret", "HOST=api.example.com"])
+        == 0
+    )
+    assert "api.example.com" not in (tmp_path / "c.json").read_text()
+    with use_cassette(tmp_path / "c.json", secrets={"HOST": "other.example.org"}):
+        assert httpx.post("https://other.example.org/0", content="{}").text == "https://<HOST> knows"
+    with pytest.raises(SystemExit):
+        main(["import", str(path), "--out", str(tmp_path / "d.json"), "--secret", "HOST"])
+
+
 def test_migrate_in_place(suite, capsys):
     assert main(["migrate", str(suite), "--dry-run"]) == 0
     assert capsys.readouterr().out.endswith("2 recordings can be migrated, 3 interactions\n")

@@ -87,6 +87,16 @@ def test_clients_that_opt_in_are_recorded_by_vcrpys_patchers(server, record, tmp
     assert tape.deck.metadata == {}
 
 
+def test_a_recorded_body_is_there_however_a_stub_asks_for_it(server, record, tmp_path):
+    recorded(server, record, tmp_path / "c.json")
+    with use_cassette(tmp_path / "c.json", allow_idle=True, allow_unused=True) as tape:
+        for way in (lambda body: body["string"], lambda body: body.get("string", b"")):
+            assert [way(answer["body"]) for _, answer in tape.deck.data][2] == IMAGE
+        assert all(
+            "string" in answer["body"] and not answer["body"].get("other") for _, answer in tape.deck.data
+        )
+
+
 def test_what_we_rely_on_in_vcrpy_is_there():
     # Half of this is not public. A new vcrpy that moves any of it should fail here, by name.
     assert importlib.metadata.version("vcrpy").startswith("9.")

@@ -18,8 +18,8 @@ from ._tree import rewritten
 __all__ = ["Tally", "arguments", "named", "rules"]
 
 _HINT = (
-    "  Set the value in the environment, as MY_TOKEN=…, to have it replaced by <MY_TOKEN>; --mask replaces whatever is "
-    "found; --accept FINGERPRINT says that it is none."
+    "  --secret NAME=VALUE writes <NAME> in its place, as is done for keys in the environment; --mask writes REDACTED for "
+    "whatever is found; --accept FINGERPRINT says that it is none."
 )
 
 
@@ -36,6 +36,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="write this header, too (* ? and […] as in file names; credentials are never written)",
     )
     parser.add_argument(
+        "--secret",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="NAME=VALUE",
+        help="write <NAME> for VALUE; a replay with secrets={NAME: another value} finds it",
+    )
+    parser.add_argument(
         "--recorded-from", default="imported", metavar="WHO", help="who answered; say live if you know it was"
     )
     parser.add_argument("--mask", action="store_true", help="write REDACTED for every secret that is found")
@@ -45,7 +53,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def rules(options: argparse.Namespace) -> Rules:
     """From the options."""
-    scrub = Scrub.of(None, options.keep_header)
+    scrub = Scrub.of(dict(options.secret), options.keep_header)
     return Rules(scrub, options.recorded_from, tuple(options.accept), mask=options.mask)
 
 
@@ -101,3 +109,10 @@ class Tally:
             + failed * bool(self.failed)
         )
         return 1 if self.failed else 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
