@@ -27,7 +27,7 @@ ANSWERS = {
     "no-arguments": Answer((Call("now"),)),
     "length": Answer((Say("Once upon a"),), stop="length", usage=Usage(9, 3)),
 }
-FAILURES = {kind: Failure(kind) for kind in ("overloaded", "server-error", "rate-limit")}
+FAILURES = {kind: Failure(kind) for kind in ("overloaded", "server-error", "rate-limit", "context-length")}
 MODES = ("sync", "async", "stream", "async-stream")
 TOOLS = {
     "get_weather": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
@@ -328,14 +328,18 @@ def raised(sdk, url, key="any-key"):
         (OpenAIChat, "overloaded", 503, "InternalServerError"),
         (OpenAIChat, "server-error", 500, "InternalServerError"),
         (OpenAIChat, "rate-limit", 429, "RateLimitError"),
+        (OpenAIChat, "context-length", 400, "BadRequestError"),
         (OpenAIResponses, "server-error", 500, "InternalServerError"),
         (OpenAIResponses, "rate-limit", 429, "RateLimitError"),
+        (OpenAIResponses, "context-length", 400, "BadRequestError"),
         (Anthropic, "overloaded", 529, "OverloadedError"),
         (Anthropic, "server-error", 500, "InternalServerError"),
         (Anthropic, "rate-limit", 429, "RateLimitError"),
+        (Anthropic, "context-length", 400, "BadRequestError"),
         (Gemini, "overloaded", 503, "ServerError"),
         (Gemini, "server-error", 500, "ServerError"),
         (Gemini, "rate-limit", 429, "ClientError"),
+        (Gemini, "context-length", 400, "ClientError"),
     ],
 )
 def test_a_failure_is_the_sdks_own_error(server, sdk, kind, status, name):

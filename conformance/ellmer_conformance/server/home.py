@@ -8,6 +8,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from .dialects import WRONG_KEY, WRONG_MODEL
 from .reply import Reply, plain
 
 __all__ = ["greeting", "page"]
@@ -60,7 +61,9 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             f"A scripted case: {base}/c/<case>/<nonce> before the provider's path; each nonce is a conversation",
             f"of its own, and {base}/c/<case>/<nonce>/report tells what happened in it. The cases:",
             "",
-            f"  {', '.join(sorted(cases))}",
+            f"  {', '.join(sorted(case for case in cases if '~' not in case))}",
+            "",
+            f"The key {WRONG_KEY!r} and the model {WRONG_MODEL!r} are refused, as the provider refuses such.",
             "",
         ]
     )
