@@ -34,6 +34,7 @@ from .case import Ask, Case, Mode
 from .endpoints import endpoint, live_key, place_of
 from .exchange import Exchange, Request, Response
 from .neutral import Reply, Tool, Turn
+from .retired import pytest_cassette_stale
 from .rule import Verdict, verdict
 from .rules import behaviour
 from .run import Run, ToolRun, Trouble, Varied
@@ -89,6 +90,7 @@ def play(
         "routes": {place.origin: f"{server(case.name)}@{vendor}"} if server and not live else None,
         "recorded_from": "live" if live else "strict-server",
         "judge": lambda sent: [*_complaints(wire, vendor, sent)],
+        "policies": [pytest_cassette_stale],
         "allow_idle": bool(refused),  # a refusal may come before any request
         "rerecord": f"conformance record --wire {wire} --vendor {vendor} --case {case.recorded_as}",
     }

@@ -9,11 +9,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ellmer_conformance.retired import SCHEDULES, pytest_cassette_stale, shutdown
+from ellmer_conformance.cases import all_cases
+from ellmer_conformance.retired import SCHEDULES, Schedule, pytest_cassette_stale, shutdown
+from ellmer_conformance.runner import attempt, cassette_path
+from ellmer_conformance.selection import find_adapter
 from ellmer_harness import Stale, use_cassette
 from ellmer_harness.message import Sent
 from ellmer_harness.stale import Recording
 
+CASSETTES = Path(__file__).parents[2] / "cassettes"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"
 GEMINI = "https://generativelanguage.googleapis.com/v1beta/models/{}:streamGenerateContent?alt=sse"
 
@@ -152,3 +156,21 @@ def test_it_is_a_policy(tmp_path):
     httpx.post(ANTHROPIC, json={"model": "claude-2.1"})
     with pytest.raises(Stale, match=r"(?s)is stale: Anthropic shut claude-2\.1 down.*To record it again"):
         tape.close()
+
+
+@pytest.mark.parametrize(("level", "trouble"), [("error", True), ("ignore", False)])
+def test_at_night_a_live_recording_of_a_retired_model_is_trouble(tmp_path, monkeypatch, level, trouble):
+    case = all_cases()["plain_text"]
+    where = cassette_path("anthropic", "anthropic", case, "sync")
+    cassette = json.loads((CASSETTES / where).read_text())
+    cassette["metadata"]["ellmer_harness"]["recorded_from"] = "live"
+    model = cassette["interactions"][0]["request"]["body"]["json"]["model"]
+    (tmp_path / where).parent.mkdir(parents=True)
+    (tmp_path / where).write_text(json.dumps(cassette))
+    gone = Schedule("Anthropic", "https://example.com", date(2026, 1, 1), {"2020-01-01": model})
+    monkeypatch.setitem(SCHEDULES, "api.anthropic.com", gone)
+    monkeypatch.setenv("CASSETTE_STALE", level)
+
+    run = attempt(find_adapter("ellmer-core"), "anthropic", "anthropic", case, "sync", cassettes=tmp_path)
+
+    assert (f"shut {model} down" in str(run.trouble)) == trouble
