@@ -11,6 +11,8 @@ import ellmer_harness
 from ellmer_harness import errors, faults, use_cassette
 from ellmer_harness.options import MODES, Options
 
+pytest_plugins = ["pytester"]
+
 README = Path(__file__).parent.parent.joinpath("README.md").read_text(encoding="utf-8")
 
 
@@ -44,3 +46,24 @@ def test_it_names_every_mode_error_and_fault():
     names = [*MODES, *errors.__all__, *faults.__all__]
     inner = {"HarnessError", "Fault", "Schedule"}
     assert not [name for name in names if f"`{name}`" not in README and name not in inner]
+
+
+def test_its_conftests_run(suite, pytester, tmp_path, monkeypatch, server):
+    monkeypatch.setenv("CASSETTE_CACHE", str(tmp_path / "copies"))
+    conftests = [code for code in blocks("python") if code.startswith("# conftest.py")]
+    ours = pytester.path / "conftest.py"
+    code = "\n".join([ours.read_text(), *conftests]).replace(
+        "s3://our-ci/cassettes", f"memory://{tmp_path.name}"
+    )
+    ours.write_text(code)
+    test = """
+        def test_a(cassette):
+            import httpx
+            httpx.post("https://api.example.com/v1/x", json={"metadata": {"user_id": USER}})
+    """
+    suite("USER = 1\n" + test.replace("\n        ", "\n"), "--cassette-mode=record").assert_outcomes(passed=1)
+    result = suite("USER = 2\n" + test.replace("\n        ", "\n"))
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["1 played", "STALE *(v1 of the API is gone)"])
+    assert len(conftests) == 2
+    assert not (pytester.path / "cassettes").exists()
