@@ -4,12 +4,13 @@ import importlib.metadata
 import inspect
 
 import httpx
+import pytest
 import vcr
 import yaml
 from vcr.cassette import Cassette, CassetteContextDecorator
 from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 
-from ellmer_harness import use_cassette
+from ellmer_harness import NotIntercepted, use_cassette
 from ellmer_harness.exporting import to_yaml
 from ellmer_harness.recordings import read
 from ellmer_harness.serializer import Serializer
@@ -78,13 +79,15 @@ def test_clients_that_opt_in_are_recorded_by_vcrpys_patchers(server, record, tmp
         with urllib.request.urlopen(f"{url}/x", data=b"{}") as response:
             return response.read()
 
-    options = {"patchers": ["httplib"], "allow_idle": True}
+    options = {"patchers": ["httplib"]}
     with use_cassette(tmp_path / "c.json", **record, **options) as tape:
         expected = ask()
     server.listener.close()
-    with use_cassette(tmp_path / "c.json", **options):
+    with use_cassette(tmp_path / "c.json", **options) as played:
         assert ask() == expected
-    assert tape.deck.metadata == {}
+    assert (tape.deck.metadata, played.verdict.state) == ({}, "played")
+    with pytest.raises(NotIntercepted), use_cassette(tmp_path / "c.json", **options):
+        pass
 
 
 def test_a_recorded_body_is_there_however_a_stub_asks_for_it(server, record, tmp_path):
