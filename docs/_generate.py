@@ -1,7 +1,7 @@
 """Pages of the site that are made from the code when it is built, so that nothing generated is committed.
 
-A hook of mkdocs. `rules/` comes from the rule books, `providers.md` from each vendor's `Wire.supports` (and from
-`build/conformance/report.json`, where a run left one), `api/` from what each package offers, and `suite.md`,
+A hook of mkdocs. `rules/` comes from the rule books, `providers.md` from the report of a run of the suite
+(`_providers.py`), `api/` from what each package offers, and `suite.md`,
 `harness.md`, `contributing.md` and `changelog.md` from the files beside the code. The comments that tell
 `tests/test_docs.py` how to run a block are shown to readers only where they say why one is not run.
 """
@@ -12,26 +12,21 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
-from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
+import _providers
 from mkdocs.structure.files import File, Files
 
 from ellmer_conformance import rules
 from ellmer_conformance.rule import Rule, RuleBook, verdict
 from ellmer_conformance.rules import behaviour
-from ellmer_core import providers
-from ellmer_core.wire import Supports, Wire
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
 ROOT = Path(__file__).parent.parent
-REPORT = ROOT / "build" / "conformance" / "report.json"
 
 #: Files beside the code that are pages, too, and where their links lead on the site.
 MIRRORED = {
@@ -64,7 +59,7 @@ def pages() -> Iterator[tuple[str, str]]:
     """Every generated page: its path and its Markdown."""
     for path, source in MIRRORED.items():
         yield path, linked((ROOT / source).read_text("utf-8"))
-    yield "providers.md", provider_page()
+    yield "providers.md", _providers.page()
     yield from rule_pages()
     yield "api/ellmer_core.md", api_page("ellmer_core", by_module(import_module("ellmer_core")))
     yield "api/ellmer_harness.md", api_page("ellmer_harness", by_module(import_module("ellmer_harness")))
@@ -80,7 +75,8 @@ def linked(markdown: str) -> str:
         text, target = match.groups()
         if "://" in target or target.startswith("#"):
             return match[0]
-        page = places.get(target) or (target.removeprefix("docs/") if target.startswith("docs/") else "")
+        before, inside, page = target.partition("docs/")
+        page = places.get(target) or (page if inside and before in {"", "../"} else "")
         return f"[{text}]({page})" if page else text
 
     return re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", moved, markdown)
@@ -185,72 +181,9 @@ def cell(text: str) -> str:
     return prose(text).replace("|", "\\|")
 
 
-# providers ------------------------------------------------------------------------------------------------------
-
-
-PROVIDERS = """
----
-hide: [toc]
----
-# Providers
-
-Every provider is found by its name: `chat_groq()`, or `chat("groq/some-model")`. What its API takes and gives,
-whatever the model, is in the first table, made from `Wire.supports` of each. *Native tool media*: it takes images
-inside a tool result (`tool_media="native"`). *Rules kept* is from the last run of the suite on the machine that built
-this page: the MUST rules that were met, over recordings that say where they came from.
-"""
-
-
-def provider_page() -> str:
-    """What every vendor takes and gives, what the last run of the suite showed of it, and its settings."""
-    columns = [field.name for field in fields(Supports)]
-    able = [
-        [
-            f"`chat_{name}()`",
-            f"`{wire.name}`",
-            *("✓" if getattr(wire.supports, column) else "–" for column in columns),
-            verdicts().get((wire.name, wire.vendor.lower().split()[0]), ""),
-        ]
-        for name, wire in wires()
-    ]
-    settings = [
-        [f"`chat_{name}()`", f"`{wire.default_model}`" if wire.default_model else "", code(wire.key_vars)]
-        for name, wire in wires()
-    ]
-    heads = ["provider", "wire format", *(column.replace("_", " ") for column in columns), "rules kept"]
-    head = ["provider", "default model", "key in"]
-    return "\n\n".join([PROVIDERS.strip(), table(heads, able), "## Models and keys", table(head, settings)])
-
-
-def code(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
-
-
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
     """A table in Markdown."""
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
-
-
-def wires() -> Iterator[tuple[str, type[Wire]]]:
-    """Each vendor's name and class: the one that its module defines. A vendor that was retired has none."""
-    for name in sorted(m.name for m in iter_modules(providers.__path__) if not m.name.startswith("_")):
-        module = import_module(f"{providers.__name__}.{name}")
-        for each in vars(module).values():
-            if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == module.__name__:
-                yield name, each
-
-
-@cache
-def verdicts() -> Mapping[tuple[str, str], str]:
-    """By wire format and vendor, how many MUST rules were kept, from the report of a run, if there is one."""
-    if not REPORT.exists():
-        return {}
-    seen: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
-    for row in json.loads(REPORT.read_text("utf-8"))["results"]:
-        if row["level"] == "MUST" and row["verdict"] in {"pass", "fail"}:
-            rows = seen[row["wire"], row["vendor"]]
-            rows[row["rule"]] = rows.get(row["rule"], True) and row["verdict"] == "pass"
-    return {place: f"{sum(found.values())}/{len(found)}" for place, found in seen.items()}
 
 
 # API ------------------------------------------------------------------------------------------------------------
