@@ -71,6 +71,14 @@ def nightly(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def exhaustive(session: nox.Session) -> None:
+    """Cut every recorded stream at every place, and in every other way; takes an hour (`-- -k anthropic`)."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    posargs = session.posargs or ["-n", "2"]
+    session.run("pytest", "-v", "conformance/tests/exhaustive.py", *posargs, env=OFFLINE)
+
+
+@nox.session(default=False)
 def record(session: nox.Session) -> None:
     """Record the cassettes again: live where a key is set, else from the strict server."""
     session.install("-e", ".[conformance]")
