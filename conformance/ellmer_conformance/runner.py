@@ -49,6 +49,7 @@ __all__ = [
     "declared_refusals",
     "faults",
     "judge",
+    "observed",
     "opened",
     "our_trouble",
     "play",
@@ -105,15 +106,11 @@ def play(
             if virtual:
                 stack.enter_context(virtual(waits.append))
             taped = show.perform(sessions, use_cassette(cassettes / where, **options | more))
-        return Run(
-            case=case,
-            wire=wire,
-            vendor=vendor,
-            mode=mode,
-            exchanges=[_exchange(wire, vendor, exchange) for exchange in taped],
-            replies=show.replies,
-            tool_runs=show.tool_runs,
-            transcript=show.transcript,
+        return observed(
+            show,
+            wire,
+            vendor,
+            taped,
             refused=refused,
             replayed=not record,
             misses=show.misses,
@@ -133,6 +130,21 @@ def _varied(run: Run, perform: Callable[..., Run]) -> list[Varied]:
         Varied(one, perform(framing=framing(one, run.wire), allow_unused=True, allow_idle=True))
         for one in run.variations
     ]
+
+
+def observed(show: Show, wire: str, vendor: str, taped: Sequence[Taped], **more: Any) -> Run:
+    """A performance as a value for the rules."""
+    return Run(
+        case=show.case,
+        wire=wire,
+        vendor=vendor,
+        mode=show.mode,
+        exchanges=[_exchange(wire, vendor, exchange) for exchange in taped],
+        replies=show.replies,
+        tool_runs=show.tool_runs,
+        transcript=show.transcript,
+        **more,
+    )
 
 
 def opened(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 
@@ -147,7 +147,8 @@ class BlamesTheJson(Creature):
 class TakesNewReasonsForStop(Creature):
     """What it does not know is `stop`."""
 
-    case, caught_by, on = "reasons_and_counts", ("STP-002",), ("openai-chat", "anthropic", "gemini")
+    case, caught_by = "reasons_and_counts", ("STP-002",)
+    on: ClassVar[tuple[str, ...]] = ("openai-chat", "anthropic", "gemini")
 
     def reply(self, reply: Reply) -> Reply:
         return replace(reply, stop="stop", error=None)

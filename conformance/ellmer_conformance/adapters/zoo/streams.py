@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import ClassVar
 
 import httpx
 
@@ -69,7 +70,8 @@ class KnowsAllEvents(Creature):
 class TakesAnyEndForTheEnd(Creature):
     """A stream that stops is a stream that is done, whatever stopped it."""
 
-    case, mode, caught_by = "broken_anywhere", "stream", ("STR-007", "STR-009", "STR-011")
+    case, mode = "broken_anywhere", "stream"
+    caught_by: ClassVar[tuple[str, ...]] = ("STR-007", "STR-009", "STR-011")
 
     def reply(self, reply: Reply) -> Reply:
         return replace(reply, error=None, complete=True, stop="stop")

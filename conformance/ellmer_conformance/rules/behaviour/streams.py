@@ -226,8 +226,8 @@ def _keeps(one: Varied) -> Iterator[Finding]:
 
 def _whole(one: Varied) -> bool:
     """Whether the first answer came with its end."""
-    response = one.run.exchanges[0].response if one.run.exchanges else None
-    return bool(response and re.search(_ENDS[one.run.wire], response.body))
+    answers = (e.response.body for e in one.run.exchanges if e.response and e.response.status == 200)
+    return bool(re.search(_ENDS[one.run.wire], next(answers, b"")))
 
 
 def _place(one: Varied) -> str:
