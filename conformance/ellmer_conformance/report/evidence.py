@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -27,7 +26,7 @@ _PROBE = "TRM-010"
 
 
 def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
-    """The report of one play: a row per rule, in the order of the books."""
+    """The report of one play: a row per rule that applied, in the order of the books."""
     report = Report()
     transcript = normalised(run.transcript)
     if transcript:
@@ -49,19 +48,22 @@ def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
         {"adapter": adapter, "wire": run.wire, "case": "*", "rule": rule, "reason": reason}
         for rule, reason in run.unseen.items()
     ]
-    report.rows = [_row(report, adapter, run, found) for found in verdicts]
+    report.rows = [row for found in verdicts if (row := _row(report, adapter, run, found))]
     return report
 
 
-def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row:
+def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None:
+    """None where the rule did not apply: most do not, and a report of everything has 100 MB."""
     rule = verdict.rule
     outcome, message = _outcome(run, verdict)
+    if outcome == "not-applicable":
+        return None
     place = (adapter, run.wire, run.vendor, run.case.name, run.mode)
     row = Row(
         *place, rule.id, rule.level.value, rule.kind.value, outcome, verdict.checked, preview=rule.preview
     )
     if outcome in FINE:
-        return replace(row, message=run.unseen.get(rule.id, ""))
+        return row
     first: Violation | None = next(iter(verdict.violations), None)
     pointer = first.pointer if first else "/replies"
     refusal = first.refusal if first else None
