@@ -1,0 +1,198 @@
+"""The page of providers: what each declares, beside what the suite saw of it in its last run.
+
+Nothing here is typed: what is declared comes from the adapter that puts the library under test, what was seen from
+`build/conformance/report.json`, which a run of the suite leaves; where there is none, the suite is run.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ellmer_conformance.adapters.ellmer_core import Vendor, vendors
+from ellmer_conformance.cases import all_cases
+
+ROOT = Path(__file__).parent.parent
+REPORT = ROOT / "build" / "conformance" / "report.json"
+
+FAILED = frozenset({"fail", "not-testable", "harness-error", "expected-fail", "unexpected-pass"})
+
+Row = Mapping[str, Any]
+Place = tuple[str, str]
+
+INTRODUCTION = """
+---
+hide: [toc]
+---
+# Providers
+
+Every provider is found by its name: `chat_groq()`, or `chat("groq/some-model")`.
+
+What each takes and gives, whatever the model, is in the first table: what its module declares, beside what the suite
+saw in {plays} plays. **✓** declared, and so it was. **–** it does not take this; the suite saw that it is refused in the
+open, and never dropped. **✗** it was otherwise. **?** nothing of it was played.
+
+Images and PDFs that a tool returns go behind its results, and *inside* them on request (`tool_media="native"`), where
+the API has that. Structured output follows a schema, or is asked for *in words* where the API knows none. *Rules kept* are
+the rules of the provider's contract that were met. All of it rests on recordings: *live* ones, of the provider itself, or
+those that the suite's strict server made in its place.
+"""
+
+
+@dataclass
+class Seen:
+    """What the run showed of one vendor: its rows, and where its recordings came from."""
+
+    rows: list[Row] = field(default_factory=list)
+    origins: set[str] = field(default_factory=set)
+
+
+def page() -> str:
+    """Both tables."""
+    told = report()
+    able = [line(vendor, seen(told).get(vendor.key, Seen())) for vendor in vendors()]
+    settings = [
+        [
+            f"`chat_{vendor.name}()`",
+            coded(vendor.wire.default_model),
+            ", ".join(map(coded, vendor.wire.key_vars)),
+        ]
+        for vendor in vendors()
+    ]
+    heads = ["provider", "wire format", *(column.title for column in COLUMNS), "rules kept", "recorded"]
+    return "\n\n".join([
+        INTRODUCTION.strip().format(plays=len(told["plays"])),
+        table(heads, able),
+        "## Models and keys",
+        table(["provider", "default model", "key in"], settings),
+    ])  # fmt: skip
+
+
+def line(vendor: Vendor, seen: Seen) -> list[str]:
+    """A vendor's line of the first table."""
+    return [
+        f"`chat_{vendor.name}()`",
+        f"`{vendor.wire.name}`",
+        *(column.cell(vendor, seen.rows) for column in COLUMNS),
+        rules_kept(seen.rows),
+        " and ".join(sorted(seen.origins)).replace("strict-server", "strict server") or "–",
+    ]
+
+
+def rules_kept(rows: Iterable[Row]) -> str:
+    """`41/41`: MUST rules that were met, and kept in every case and mode."""
+    kept: dict[str, bool] = {}
+    for row in rows:
+        if row["level"] == "MUST" and not row.get("preview") and row["verdict"] in {"pass", "fail"}:
+            kept[row["rule"]] = kept.get(row["rule"], True) and row["verdict"] == "pass"
+    return f"{sum(kept.values())}/{len(kept)}" if kept else "–"
+
+
+# what is declared, and what shows it ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Column:
+    """Something that a vendor may take or give: whether it says so, which rows of the report show it, and how."""
+
+    title: str
+    declared: Callable[[Vendor], bool]
+    shown: Callable[[Vendor, Row], bool]
+    how: Callable[[Vendor], str] = lambda _: ""
+    refusable: bool = True  # what it does not take is refused; what it does not give is not there
+
+    def cell(self, vendor: Vendor, rows: Iterable[Row]) -> str:
+        """Whether it is as it was declared."""
+        verdicts = {row["verdict"] for row in rows if self.shown(vendor, row)}
+        if verdicts & FAILED:
+            return "✗"
+        if not self.declared(vendor):
+            return "–" if "refused-as-declared" in verdicts or not self.refusable else "–?"
+        return f"{'✓' if 'pass' in verdicts else '?'} {self.how(vendor)}".strip()
+
+
+def need(title: str, name: str, how: Callable[[Vendor], str] = lambda _: "") -> Column:
+    """A capability that cases rest on: those that show it need nothing else that is refused."""
+
+    def shown(vendor: Vendor, row: Row) -> bool:
+        needs = all_cases()[row["case"]].needs
+        return name in needs and set(vendor.capabilities.refused(needs)) <= {name}
+
+    return Column(title, lambda vendor: not vendor.capabilities.refused([name]), shown, how)
+
+
+def support(title: str, name: str, shows: Callable[[Row], bool]) -> Column:
+    """What `Wire.supports` says, and no capability of a case is."""
+
+    def shown(vendor: Vendor, row: Row) -> bool:
+        return shows(row) and not vendor.capabilities.refused(all_cases()[row["case"]].needs)
+
+    return Column(title, lambda vendor: getattr(vendor.wire.supports, name), shown, refusable=False)
+
+
+def inside(vendor: Vendor) -> str:
+    return "or inside" if vendor.wire.supports.native_tool_media else ""
+
+
+def asked_for(vendor: Vendor) -> str:
+    return "" if vendor.wire.supports.structured else "in words"
+
+
+COLUMNS = (
+    need("tools", "tools"),
+    need("images", "image_in_user"),
+    need("PDFs", "pdf_in_user"),
+    need("images of tools", "image_in_tool_result", inside),
+    need("PDFs of tools", "pdf_in_tool_result"),
+    need("structured output", "structured", asked_for),
+    support("thinking", "thinking", lambda row: row["case"] == "thinking_with_tools"),
+    support(
+        "usage in streams",
+        "usage_in_stream",
+        lambda row: row["rule"] == "USG-001" and "stream" in row["mode"],
+    ),
+)
+
+
+# the report -----------------------------------------------------------------------------------------------------
+
+
+@cache
+def report() -> dict[str, Any]:
+    """What the last run of the suite found; the first one's, if there was none."""
+    if not REPORT.exists():
+        run = f"from ellmer_conformance.cli.run import command; command(['--report', {str(REPORT.parent)!r}])"
+        subprocess.run([sys.executable, "-c", run], cwd=ROOT, check=False, stdout=subprocess.DEVNULL)  # noqa: S603 - it is ours
+    found: dict[str, Any] = json.loads(REPORT.read_text("utf-8"))
+    return found
+
+
+def seen(told: Mapping[str, Any]) -> Mapping[Place, Seen]:
+    """By wire format and vendor, what the report says of our own adapter."""
+    found: dict[Place, Seen] = defaultdict(Seen)
+    for row in told["results"]:
+        if row["adapter"] == "ellmer-core" and row["verdict"] != "not-applicable":
+            found[row["wire"], row["vendor"]].rows.append(row)
+    for play in told["plays"]:
+        if play["adapter"] == "ellmer-core" and play["recorded_from"]:
+            found[play["wire"], play["vendor"]].origins.add(play["recorded_from"])
+    return found
+
+
+# Markdown -------------------------------------------------------------------------------------------------------
+
+
+def table(head: list[str], rows: Iterable[list[str]]) -> str:
+    """A table in Markdown."""
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
+
+
+def coded(name: str) -> str:
+    return f"`{name}`" if name else ""
