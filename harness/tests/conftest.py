@@ -12,10 +12,13 @@ import threading
 from collections import deque
 from dataclasses import dataclass, field
 
+# Loaded here once: an inner run forgets what it imports. C extensions do not like that, and httpx would not know
+# the exceptions of another httpcore.
+import httpcore  # noqa: F401
 import httpx
 import httpx2
 import pytest
-import vcr  # noqa: F401  # loaded here once: an inner run forgets what it imports, and C extensions do not like that
+import vcr  # noqa: F401
 
 API = "https://api.example.com"
 SSE = "text/event-stream"
@@ -169,6 +172,8 @@ def no_keys(monkeypatch):
 def suite(pytester, server, monkeypatch):
     """Runs a test file; `suite(None, …)` runs again what is there. `plugins` are those beside ours."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
+        monkeypatch.delenv(name)  # who runs us is no worker's business
     pytester.makeconftest(CONFTEST % server.url)
     # As here: what a test leaves open, or warns about, is a failure.
     pytester.makeini(
