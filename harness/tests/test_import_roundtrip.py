@@ -177,7 +177,7 @@ def pydantic_ai(calls):
             each["request"]["parsed_body"] = json.loads(each["request"].pop("body"))
         if dict(one.headers)["content-type"] == "application/json":
             each["response"]["parsed_body"] = json.loads(each["response"].pop("body")["string"])
-    return "a.yaml", yaml.safe_dump(whole, allow_unicode=True, sort_keys=False).encode(), calls
+    return "a.yaml", yaml.safe_dump(whole, sort_keys=False).encode(), calls
 
 
 def r_body(body):
@@ -186,7 +186,7 @@ def r_body(body):
     return {"string": body.decode()}
 
 
-def r_vcr(calls, dump=lambda value: yaml.safe_dump(value, allow_unicode=True).encode(), name="a.yml"):
+def r_vcr(calls, dump=lambda value: yaml.safe_dump(value).encode(), name="a.yml"):
     """No request headers, one value where there is one, the content-encoding undone."""
     calls = [replace(one.decoded, reason=HTTPStatus(one.status).phrase) for one in calls]
     interactions = [
