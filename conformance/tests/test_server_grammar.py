@@ -46,6 +46,10 @@ PROTOCOLS = {  # what the recordings call it, where that is something else
 FORMATS = {
     "openai-chat": Format("openai-chat", "openai", "openai-chat"),
     "deepseek": Format("openai-chat", "deepseek", "deepseek"),
+    "groq": Format("openai-chat", "groq", "groq"),
+    "xai": Format("openai-chat", "xai", "xai"),
+    "openrouter": Format("openai-chat", "openrouter", "openrouter"),
+    "azure": Format("openai-chat", "azure", "azure"),
     "openai-responses": Format("openai-responses", "openai", "openai-responses"),
     "anthropic": Format("anthropic", "anthropic", "anthropic-messages"),
     "gemini": Format("gemini", "google", "gemini"),
@@ -85,6 +89,14 @@ REQUESTS = {
         ("deepseek-v4-flash", "/chat/completions", {"stream_options": {"include_usage": True}}),
         ("deepseek-v4-flash", "/chat/completions", {}),
     ],
+    "groq": [
+        ("openai/gpt-oss-120b", "/openai/v1/chat/completions", {"stream_options": {"include_usage": True}})
+    ],
+    "xai": [("grok-4.3", "/v1/chat/completions", {"stream_options": {"include_usage": True}})],
+    "openrouter": [
+        ("openai/gpt-5.6-terra", "/api/v1/chat/completions", {"stream_options": {"include_usage": True}})
+    ],
+    "azure": [("gpt-4o-mini", "/openai/v1/chat/completions", {"stream_options": {"include_usage": True}})],
     "openai-responses": [
         ("gpt-5.4", "/v1/responses", {}),
         (
@@ -293,6 +305,8 @@ UNRECORDED = {
         ("text", "finish length"): "a limit ends an answer where it is",
         ("finish length", "usage"): "as after any other finish reason",
         ("error", "done"): "recorded with a usage chunk between; without `include_usage` there is none",
+        ("finish length", "finish length"): "OpenRouter sends its last chunk twice, whatever the reason",
+        ("role", "error"): "each of OpenRouter's chunks has a role, and an error may come after any",
     },
     "openai-responses": {
         ("response.in_progress", "response.completed"): "an answer of nothing has no items",
@@ -421,6 +435,7 @@ UNSEEN = {
     "/usageMetadata candidatesTokensDetails": "likewise",
     "/usageMetadata/candidatesTokensDetails": "likewise",
     "/usageMetadata cachedContentTokenCount": "documented: GenerateContentResponse.UsageMetadata",
+    "/error:internal_server_error": "documented: the type of Groq's status 500",
     ":error/error:api_error": "recorded as an error body, and with overloaded_error in a stream",
     ":response.failed/response moderation": "recorded in responses of other states",
     ":response.failed/response/output:message": "recorded with a reasoning item",

@@ -5,14 +5,15 @@ https://learn.microsoft.com/azure/ai-foundry/openai/reference; order and names a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...exchange import Json
 from ...rule import Refusal
 from ...script import Answer
 from ..reply import Headers
-from . import FailureKind, Frame, compact, sse
+from . import FailureKind, Frame, compact, sse, utf8
 from .openai_chat import OpenAIChat
 
 __all__ = ["Azure"]
@@ -36,6 +37,9 @@ class Azure(OpenAIChat):
         "rate-limit": (("retry-after", "1"), ("retry-after-ms", "1000"))
     }
 
+    def body(self, answer: Answer) -> bytes:
+        return utf8(compact(ordered(self.completion(answer))))
+
     def completion(self, answer: Answer) -> Json:
         completion = super().completion(answer)
         completion["choices"][0]["content_filter_results"] = _SAFE
@@ -52,5 +56,15 @@ class Azure(OpenAIChat):
         usage = {"usage": None} if self.options.get("include_usage") else {}
         return self.event({"choices": [choice | self.unless_reasoning(logprobs=None)], **usage})
 
+    def event(self, rest: Json) -> bytes:
+        return sse(compact(ordered(json.loads(super().event(rest).removeprefix(b"data: ")))))
+
     def headers(self, *, stream: bool) -> Headers:
         return (("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),)
+
+
+def ordered(value: Any) -> Any:
+    """The same with all keys in the order of the alphabet, as Azure has them."""
+    if isinstance(value, list):
+        return [ordered(each) for each in value]
+    return {key: ordered(value[key]) for key in sorted(value)} if isinstance(value, dict) else value

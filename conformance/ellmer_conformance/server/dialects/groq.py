@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 from ...exchange import Json
 from ...rule import Refusal
-from ...script import Answer, Usage
+from ...script import Answer, Call, Usage
 from ..reply import Headers
-from . import HEX, FailureKind, Frame, calls, compact, reason, said, sse, thought
+from . import HEX, FailureKind, Frame, compact, reason, said, sse, thought
 from .compatible import Compatible
 
 __all__ = ["Groq"]
@@ -42,18 +42,27 @@ class Groq(Compatible):
     def completion(self, answer: Answer) -> Json:
         choice: Json = {"index": 0, "message": self.message(answer), "logprobs": None}
         choice["finish_reason"] = self.stops[reason(answer)]
-        return self.chunk_head | {
+        head = self.chunk_head
+        return {
+            **{key: head[key] for key in ("id", "object", "created", "model")},
             "object": "chat.completion",
             "choices": [choice],
             "usage": self.usage(answer.usage),
             "usage_breakdown": None,
+            "system_fingerprint": head["system_fingerprint"],
             "x_groq": {"id": self.request_id, "seed": self.ticket.created},
             "service_tier": "on_demand",
         }
 
     def message(self, answer: Answer) -> Json:
+        """Without text there is no content; reasoning comes first."""
         message = super().message(answer)
-        return message if said(answer) or not calls(answer) else message | {"content": None}
+        if not said(answer):
+            del message["content"]
+        return {key: message[key] for key in sorted(message, key=lambda key: key != self.thoughts)}
+
+    def call(self, call: Call, index: int) -> Iterator[Frame]:
+        yield Frame("call", self.chunk({"tool_calls": [self.whole(call, index) | {"index": index}]}))
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         opening = self.choice({"role": "assistant", "content": None if thought(answer) else ""})

@@ -66,7 +66,7 @@ class OpenRouter(Compatible):
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         yield Frame("open", _WAITING)
-        yield from list(super().frames(answer))[1:]
+        yield from super().frames(answer)
 
     def piece(self, part: Say | Call | Think, piece: str) -> Frame:
         if isinstance(part, Think):
@@ -99,7 +99,8 @@ class OpenRouter(Compatible):
         }
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
-        choice = {"index": 0, "delta": delta | {"role": "assistant"}, "finish_reason": finish}
+        first = {"content": delta["content"]} if "content" in delta else {}
+        choice = {"index": 0, "delta": first | {"role": "assistant"} | delta, "finish_reason": finish}
         return self.event({"choices": [choice | {"native_finish_reason": finish}]})
 
     @property

@@ -1,16 +1,16 @@
-"""xAI: reasoning tokens that come on top of the completion's, and errors whose `error` is a sentence.
+"""xAI: reasoning tokens that come on top of the completion's, and fields in an order of its own.
 
 https://docs.x.ai/docs/api-reference; order and names as recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import ClassVar
 
 from ...exchange import Json
-from ...script import Answer, Usage
-from . import HEX, FailureKind, Frame, compact, sse
+from ...script import Answer, Call, Usage
+from . import Frame
 from .compatible import Compatible
 
 __all__ = ["XAI"]
@@ -21,15 +21,30 @@ class XAI(Compatible):
 
     vendor: ClassVar[str] = "xai"
 
+    def completion(self, answer: Answer) -> Json:
+        return super().completion(answer) | {"system_fingerprint": self.fingerprint}
+
     def message(self, answer: Answer) -> Json:
         return super().message(answer) | {"refusal": None}
+
+    def whole(self, call: Call, index: int) -> Json:
+        whole = super().whole(call, index)
+        return {key: whole[key] for key in ("id", "function", "type")}
+
+    def opening(self, answer: Answer) -> Json:  # noqa: ARG002 - always the same
+        return {"content": "", "role": "assistant"}
+
+    def call(self, call: Call, index: int) -> Iterator[Frame]:
+        whole = self.whole(call, index)
+        ordered = {"id": whole["id"], "function": whole["function"], "index": index, "type": whole["type"]}
+        yield Frame("call", self.chunk({"tool_calls": [ordered]}))
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         ended = {"finish_reason": finish} if finish else {}
         return self.event({"choices": [{"index": 0, "delta": delta, **ended}]})
 
     def event(self, rest: Json) -> bytes:
-        return super().event(rest | {"system_fingerprint": f"fp_{self.ticket.token('build', 10, HEX)}"})
+        return super().event(rest | {"system_fingerprint": self.fingerprint})
 
     def usage(self, usage: Usage) -> Json:
         return {
@@ -54,10 +69,3 @@ class XAI(Compatible):
     @property
     def id(self) -> str:
         return self.ticket.uuid("completion")
-
-    # failures ---------------------------------------------------------------------------------------------
-
-    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
-        """UNVERIFIED: nobody recorded one. The form is that of its error bodies."""
-        failure = self.failures[kind]
-        yield sse(compact({"code": failure.type, "error": failure.message}))
