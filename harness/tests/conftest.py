@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 # Loaded here once: an inner run forgets what it imports. C extensions do not like that, and httpx would not know
 # the exceptions of another httpcore.
 import httpcore  # noqa: F401
+import httpcore2  # noqa: F401
 import httpx
 import httpx2
 import pytest
