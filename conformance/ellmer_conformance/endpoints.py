@@ -29,6 +29,12 @@ WHERE: Mapping[tuple[str, str], Place] = {
         "gemini-3.5-flash",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     ),
+    ("gemini", "vertex"): Place(
+        "https://us-central1-aiplatform.googleapis.com/v1beta1/projects/example-project/locations/us-central1"
+        "/publishers/google",
+        "gemini-3.5-flash",
+        ("GOOGLE_OAUTH_ACCESS_TOKEN",),
+    ),
     ("bedrock", "bedrock"): Place(
         "https://bedrock-runtime.us-east-1.amazonaws.com",
         "us.anthropic.claude-sonnet-5",
