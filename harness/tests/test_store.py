@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import threading
 from pathlib import Path
 from urllib.request import urlopen
@@ -39,10 +40,14 @@ class Flaky(Folder):
         return super().put(key, data, over)
 
 
-@pytest.fixture(params=["folder", "memory"])
+@pytest.fixture(params=["folder", "memory", "staged"])
 def store(request, tmp_path):
-    """Stores that need no server; those that do are in `services`."""
-    if request.param == "memory":
+    """Stores that need no server; those that do are in `services`. `staged` is fsspec where files grow as they are
+    written."""
+    if request.param == "staged":
+        pytest.importorskip("fsspec")
+        yield open_store(f"local://{tmp_path / 'far'}")
+    elif request.param == "memory":
         fsspec = pytest.importorskip("fsspec")
         yield open_store(f"memory://{tmp_path.name}")
         fsspec.filesystem("memory").store.clear()
@@ -316,6 +321,34 @@ def test_names_of_stores(tmp_path, monkeypatch):
     for url in ("nosuch://x", "redis://["):
         with pytest.raises(StoreError, match=r"nosuch|redis"):
             open_store(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "module", "extra"),
+    [("redis://x", "redis", "redis"), ("s3://x/y", "s3fs", "store"), ("memory://x", "fsspec", "store")],
+)
+def test_an_extra_that_is_not_installed_is_named(monkeypatch, url, module, extra):
+    for name in [
+        name for name in sys.modules if name.partition(".")[0] == module or "harness.store.r" in name
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(StoreError, match=rf'needs a package .*pip install "ellmer-core\[{extra}\]"'):
+        open_store(url)
+
+
+def test_files_that_grow_are_written_aside(tmp_path):
+    pytest.importorskip("fsspec")
+    store = open_store(f"local://{tmp_path}")
+    seen = []
+    real = store._fs.pipe_file
+    store._fs.pipe_file = lambda path, data, **_: (seen.append(path), real(path, data))
+    try:
+        assert store.put("a/b.json", b"{}")
+    finally:
+        del store._fs.pipe_file
+    assert [re.fullmatch(r".*/a/\.b\.json\.[0-9a-f]{32}", path) is not None for path in seen] == [True]
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["b.json"]
 
 
 def test_a_password_in_the_name_is_not_shown(machine):
