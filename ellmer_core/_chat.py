@@ -11,7 +11,6 @@ from ._echo import EchoMode, echo_mode
 from ._effects import Loop
 from ._frames import Library
 from ._history import History, sendable
-from ._loop import converse
 from ._stream import AsyncStream
 from ._structured import Structured
 from ._talk import Input, Shown, Talk
@@ -113,7 +112,7 @@ class Chat(Talk):
     ) -> AsyncStream[Any]:
         """`stream()` for `async for`."""
         plan = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
-        loop = converse(self._history, plan, self._contents(inputs))
+        loop = self._converse(self._contents(inputs), plan)
         shown = self._atalk(loop, echo_mode(echo), plan)
         return AsyncStream(shown, _picker(content), lambda: self._abandon(loop))
 

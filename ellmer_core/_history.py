@@ -73,6 +73,11 @@ class History:
         self._received.append(piece)
 
     @property
+    def asked(self) -> UserTurn | None:
+        """What the present request asks; `None` while there is none."""
+        return self._asked
+
+    @property
     def delivered(self) -> bool:
         """Whether anything of the present answer was shown."""
         return bool(self._received)

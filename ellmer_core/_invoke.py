@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ._convert import convert
 from ._progress import calling, say
 from ._signature import is_field, parameters
+from ._spans import traced_call
 from .content import ContentToolRequest, ContentToolResult, replaced
 from .errors import AsyncToolError, ConversionError
 from .tool_results import check_tool_result
@@ -36,6 +37,11 @@ Later = Awaitable[Any] | AsyncGenerator[Any, None]
 def invoke(request: ContentToolRequest, *, on_progress: Progress = say) -> ContentToolResult:
     """Calls the tool of `request` and waits. What a generator yields goes to `on_progress` as it comes; unless
     given, to whoever shows the chat (see `local_shinychat()`)."""
+    with traced_call(request) as ended:
+        return ended(_invoked(request, on_progress))
+
+
+def _invoked(request: ContentToolRequest, on_progress: Progress) -> ContentToolResult:
     timeout = request.tool.timeout if request.tool else None
     with calling(request):
         if timeout is None:
@@ -57,6 +63,11 @@ def invoke(request: ContentToolRequest, *, on_progress: Progress = say) -> Conte
 async def ainvoke(request: ContentToolRequest, *, on_progress: Progress = say) -> ContentToolResult:
     """Awaits the tool of `request`, async or not; one that is not runs in a thread of its own meanwhile, with
     the caller's context variables (and calls `on_progress` from there)."""
+    with traced_call(request) as ended:
+        return ended(await _ainvoked(request, on_progress))
+
+
+async def _ainvoked(request: ContentToolRequest, on_progress: Progress) -> ContentToolResult:
     import asyncio  # noqa: PLC0415 - imported when first needed
 
     tool = request.tool

@@ -13,6 +13,7 @@ from typing import Any, Self
 from . import _prices
 from ._answer import cut_short
 from ._cancel import StreamController
+from ._chat_spans import traced
 from ._clients import Connection, Timeouts
 from ._echo import Echo, EchoMode, echo_mode
 from ._effects import Loop
@@ -149,12 +150,15 @@ class Talk(Memory, Toolbox):
                 raise UsageError(f"A chat takes strings and contents, not {type(one).__name__}: {one!r:.80}")
         return [ContentText(one) if isinstance(one, str) else one for one in inputs]
 
+    def _converse(self, contents: Sequence[Content], plan: Plan) -> Loop[AssistantTurn | None]:
+        return traced(converse(self._history, plan, contents), self._history, plan)
+
     def _exhaust(self, inputs: Sequence[Input], mode: EchoMode, plan: Plan) -> None:
-        for _ in self._talk(converse(self._history, plan, self._contents(inputs)), mode, plan):
+        for _ in self._talk(self._converse(self._contents(inputs), plan), mode, plan):
             pass
 
     async def _aexhaust(self, inputs: Sequence[Input], mode: EchoMode, plan: Plan) -> None:
-        loop = converse(self._history, plan, self._contents(inputs))
+        loop = self._converse(self._contents(inputs), plan)
         async with aclosing(self._atalk(loop, mode, plan)) as shown:
             async for _ in shown:
                 pass
@@ -162,7 +166,7 @@ class Talk(Memory, Toolbox):
     def _stream(
         self, contents: list[Content], mode: EchoMode, plan: Plan, pick: Callable[[Shown], Any]
     ) -> Generator[Any, None, None]:
-        with closing(self._talk(converse(self._history, plan, contents), mode, plan)) as shown:
+        with closing(self._talk(self._converse(contents, plan), mode, plan)) as shown:
             for one in shown:
                 if (picked := pick(one)) is not None:
                     yield picked
