@@ -29,7 +29,8 @@ class Ask:
     """One user turn, and how it must end. `text` is the whole reply, where it is answered.
 
     `who` counts conversations: each has a session of its own. Those that follow one another with different
-    numbers are held at the same time, where the mode is async. With a `schema`, it asks for a `value` instead of text.
+    numbers are held at the same time, where the mode is async. With a `schema`, it asks for a `value` instead of text. `cancelled`: it is
+    given up when the answer has begun. `reloaded`: the conversation is saved before, and goes on from what was saved.
     """
 
     parts: tuple[Part, ...]
@@ -38,6 +39,8 @@ class Ask:
     who: int = 0
     schema: Mapping[str, Any] | None = None
     value: Any = None
+    cancelled: bool = False
+    reloaded: bool = False
 
 
 def ask(*parts: Part | str, text: str = "", outcome: Outcome = "answered", **more: Any) -> Ask:
@@ -56,7 +59,8 @@ class Case:
     that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
 
     `variations` names other ways for the same answers to travel: it is played under each, from the cassettes of
-    the case `recording`, where it has none of its own.
+    the case `recording`, where it has none of its own. `on_server`: what it shows happens on the connection, so
+    that it is always played against the strict server, and never recorded.
     """
 
     script: Sequence[Step]
@@ -73,6 +77,7 @@ class Case:
     max_retries: int = 0
     variations: Sequence[str] = ()
     recording: str = ""
+    on_server: bool = False
     name: str = ""
     title: str = ""
     area: str = ""

@@ -7,25 +7,31 @@ key in the environment is a canary.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 from itertools import count
 
 from .adapters import Adapter, Endpoint, Place
 from .canary import planted
+from .cancel import Answers
 from .case import Case, Mode
+from .cases import scripts
 from .egress import watching
 from .endpoints import endpoint, place_of
 from .exchange import Exchange
+from .loops import watching_loops
 from .neutral import Tool, Turn
 from .run import Run, Trouble, Varied
-from .runner import NotTestable, Show, close, declared_refusals, opened, our_trouble
+from .runner import NotTestable, Show, close_all, declared_refusals, opened, our_trouble
 from .server import StrictServer
+from .server.journal import Entry
 from .variations import Variation
 
-__all__ = ["NO_CASSETTE", "Conversation", "play_direct"]
+__all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct"]
 
 #: Rules that only a cassette can show.
 NO_CASSETTE = dict.fromkeys(("CAS-01", "CAS-02"), "played against the strict server: nothing was recorded")
@@ -42,6 +48,16 @@ class Conversation:
         self.nonce = f"{next(_numbers)}@{vendor}"
         url = server.url(case.name, self.nonce) + place.path
         self.endpoint: Endpoint = replace(endpoint(place, wire, vendor), base_url=url)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The same with what the server noted."""
+        return list(self.server.engine.journal.of(self.case.name, self.nonce))
+
+    @property
+    def abandoned(self) -> int:
+        """How many answers the client did not wait for."""
+        return sum(entry.left is not None for entry in self.entries)
 
     @property
     def exchanges(self) -> list[Exchange]:
@@ -84,6 +100,18 @@ def play_direct(
     return Run(case, wire, vendor, mode, trouble=trouble)
 
 
+def play_alone(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode) -> Run:
+    """The same, on a server of this process that is started once and stays."""
+    return play_direct(adapter, wire, vendor, case, mode, server=_own_server())
+
+
+@cache
+def _own_server() -> StrictServer:
+    server = StrictServer(scripts()).__enter__()
+    atexit.register(server.__exit__, None, None, None)
+    return server
+
+
 def _under(case: Case, variation: Variation) -> Case:
     """The case as the server knows it under a variation."""
     return replace(case, name=f"{case.name}~{variation.name}")
@@ -92,7 +120,8 @@ def _under(case: Case, variation: Variation) -> Case:
 def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
     wire, vendor, case = conversation.wire, conversation.vendor, conversation.case
     refused = declared_refusals(adapter, wire, vendor, case)
-    show = Show(case, mode)
+    left = list[bool]()
+    show = Show(case, mode, Answers(lambda: len(conversation.entries), lambda: conversation.abandoned, left))
     given = deepcopy(case.history), [replace(t, parameters=deepcopy(t.parameters)) for t in show.tools]
     with ExitStack() as stack:
         stack.enter_context(planted(conversation.place.key_vars))
@@ -103,8 +132,8 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
             stack.enter_context(virtual(waits.append))
         where = replace(conversation.endpoint, max_retries=case.max_retries)
         sessions = opened(adapter, where, case, given[1], given[0])
-        for session in sessions:
-            stack.callback(close, session)
+        stack.callback(close_all, sessions)
+        blocking = stack.enter_context(watching_loops())
         show.converse(sessions)
     return Run(
         case=case,
@@ -119,6 +148,9 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         elsewhere=elsewhere,
         altered=_altered(case, *given),
         waits=waits if virtual else None,
+        left=left or None,
+        blocking=blocking if "async" in mode else None,
+        reloaded=show.reloaded,
         unseen=NO_CASSETTE,
         way="server",
         trouble=conversation.unheard(refused, [reply.error for reply in show.replies]),

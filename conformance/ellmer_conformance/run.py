@@ -67,8 +67,11 @@ class Run:
     elsewhere: Sequence[str] | None = None  # other hosts that were called; None: not watched
     altered: Sequence[str] | None = None  # what of the caller's the adapter changed; None: not watched
     waits: Sequence[float] | None = None  # seconds between tries, on a virtual clock; None: not watched
+    left: Sequence[bool] | None = None  # whether the server saw each client go that gave up; None: unwatched
+    blocking: Sequence[str] | None = None  # what blocked the event loop; None: not watched
+    reloaded: bool = False  # it went on from what was saved
     varied: Sequence[Varied] = ()  # the same, its answers under other variations
-    way: Literal["cassette", "server", "command"] = "cassette"  # how it was played
+    way: Literal["cassette", "server", "command", "observe", "proxy"] = "cassette"  # how it was played
     unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way cannot judge, and why
 
     @cached_property

@@ -30,6 +30,7 @@ from ellmer_harness import Exchange as Taped
 
 from . import rules, wires
 from .adapters import Adapter, Endpoint, Session, Structured
+from .cancel import Answers, given_up
 from .case import Ask, Case, Mode
 from .endpoints import endpoint, live_key, place_of
 from .exchange import Exchange, Request, Response
@@ -46,6 +47,7 @@ __all__ = [
     "attempt",
     "cassette_path",
     "close",
+    "close_all",
     "declared_refusals",
     "faults",
     "judge",
@@ -139,6 +141,7 @@ def observed(show: Show, wire: str, vendor: str, taped: Sequence[Taped], **more:
         wire=wire,
         vendor=vendor,
         mode=show.mode,
+        reloaded=show.reloaded,
         exchanges=[_exchange(wire, vendor, exchange) for exchange in taped],
         replies=show.replies,
         tool_runs=show.tool_runs,
@@ -159,6 +162,10 @@ def opened(
 
 def attempt(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, **where: Any) -> Run:
     """`play`; what prevents a judgement is the run's trouble. A recording that is refused is still raised."""
+    if case.on_server:
+        from .direct import play_alone  # noqa: PLC0415 - replay needs no server
+
+        return play_alone(adapter, wire, vendor, case, mode)
     try:
         return play(adapter, wire, vendor, case, mode, **where)
     except (Refused, SecretFound):
@@ -196,8 +203,9 @@ def judge(run: Run) -> list[Verdict]:
 class Show:
     """One performance: the tools under watch, and what came of it so far, also when it breaks off."""
 
-    def __init__(self, case: Case, mode: Mode) -> None:
-        self.case, self.mode = case, mode
+    def __init__(self, case: Case, mode: Mode, answers: Answers | None = None) -> None:
+        self.case, self.mode, self.answers = case, mode, answers
+        self.reloaded = False
         self.tool_runs: list[ToolRun] = []
         self.tools = [_watched(tool, self.tool_runs) for tool in case.tools]
         self.replies: list[Reply] = []
@@ -205,13 +213,12 @@ class Show:
         self.unplayed: list[str] = []
         self.transcript = self.recorded_from = ""
 
-    def perform(self, sessions: Sequence[Session], tape: AbstractContextManager[Tape]) -> list[Taped]:
+    def perform(self, sessions: list[Session], tape: AbstractContextManager[Tape]) -> list[Taped]:
         """Plays all steps; returns the exchanges."""
         taped: list[Taped] = []
         try:
             with tape as opened, ExitStack() as stack:
-                for session in sessions:
-                    stack.callback(close, session)
+                stack.callback(close_all, sessions)
                 taped = opened.exchanges
                 self.recorded_from = opened.recorded_from
                 self.converse(sessions)
@@ -226,13 +233,13 @@ class Show:
             self.unplayed.append(str(unused))
         return taped
 
-    def converse(self, sessions: Sequence[Session]) -> None:
+    def converse(self, sessions: list[Session]) -> None:
         """All steps, each with its reply; then what is printed."""
         if "async" in self.mode:
             asyncio.run(self._converse_async(sessions))
         else:
             for ask in self.case.steps:
-                self.replies.append(self._send(sessions[ask.who], ask))
+                self.replies.append(self._send(self._ready(sessions, ask), ask))
         with faults("transcript"):
             self.transcript = "\n".join(filter(None, (session.transcript() for session in sessions)))
 
@@ -244,11 +251,25 @@ class Show:
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
             return Reply(error=error)
 
-    async def _converse_async(self, sessions: Sequence[Session]) -> None:
+    async def _converse_async(self, sessions: list[Session]) -> None:
         for asks in rounds(self.case.steps):
-            self.replies += await asyncio.gather(*(self._asend(sessions[ask.who], ask) for ask in asks))
+            sending = [self._asend(self._ready(sessions, ask), ask) for ask in asks]
+            self.replies += await asyncio.gather(*sending)
+
+    def _ready(self, sessions: list[Session], ask: Ask) -> Session:
+        """The session of a step; one that goes on from what was saved, where the step has it and the adapter can."""
+        session = sessions[ask.who]
+        reload = getattr(session, "reloaded", None) if ask.reloaded else None
+        if reload:
+            with faults("reloaded"):
+                sessions[ask.who] = reload()
+            close(session)
+            self.reloaded = True
+        return sessions[ask.who]
 
     async def _asend(self, session: Session, ask: Ask) -> Reply:
+        if ask.cancelled and self.answers:
+            return await given_up(session.asend(ask.parts, stream=self.mode == "async-stream"), self.answers)
         try:
             if ask.schema is not None:
                 return await cast("Structured", session).aextract(ask.parts, ask.schema)
@@ -266,6 +287,12 @@ def rounds(steps: Sequence[Ask]) -> list[list[Ask]]:
         else:
             found.append([ask])
     return found
+
+
+def close_all(sessions: Sequence[Session]) -> None:
+    """Closes every session."""
+    for session in sessions:
+        close(session)
 
 
 def close(session: Session) -> None:

@@ -131,9 +131,9 @@ def _plays(
 
 def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
     """What is played there: all that the format can say, where it is at home; elsewhere what is played everywhere.
-    What is played from another's recording is not recorded."""
+    What is played from another's recording, or never from one, is not recorded."""
     for case in all_cases().values():
-        if record and case.recording:
+        if record and (case.recording or case.on_server):
             continue
         if wire not in case.inexpressible and (case.everywhere or (wire, vendor) in WHERE):
             yield case

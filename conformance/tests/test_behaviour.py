@@ -16,6 +16,7 @@ from ellmer_conformance.rules.behaviour import book
 from ellmer_conformance.run import Run, ToolRun, Trouble, Varied
 from ellmer_conformance.script import Answer, Call, Cut, Failure, Hears, Say, Think, Usage
 from ellmer_conformance.variations import variation
+from ellmer_conformance.variations.meaning import REDACTED
 
 
 def user(text):
@@ -429,6 +430,23 @@ def moved(run, **headers):
     return otherwise(run, exchanges=[*run.varied[0].run.exchanges, there])
 
 
+def given_up(**reply):
+    """A request is cancelled; the next one is answered."""
+    run = overloaded()
+    steps = [replace(run.case.steps[0], cancelled=True), run.case.steps[1]]
+    case = replace(run.case, steps=steps)
+    return replace(run, case=case, replies=[run.replies[0], replace(run.replies[1], **reply)])
+
+
+def redacted(*blocks):
+    """Redacted thinking came, and goes back with the call."""
+    run = under("redacted")
+    request = Request("anthropic", "anthropic", {"messages": [{"role": "assistant", "content": [*blocks]}]})
+    return otherwise(run, exchanges=[run.exchanges[0], Exchange(request, Response(200))])
+
+
+OPAQUE = {"type": "redacted_thinking", "data": REDACTED}
+CALLED = {"type": "tool_use", "id": "c1", "name": "get_weather", "input": {}}
 HOME = Request(
     "openai-chat", "openai", {"messages": [ASKED]}, url="https://api.openai.com/v1/chat/completions"
 )
@@ -510,6 +528,17 @@ BREAKS = {
         lambda r: keyed(r, headers={"authorization": f"Bearer {CANARY}"}),
     ),
     "ASY-005": (two_speakers, lambda _: two_speakers("Hello, Bo!", "Hello, Ada!")),
+    "ASY-002": (lambda: replace(two_tools(), left=[True]), lambda r: replace(r, left=[False])),
+    "ASY-003": (given_up, lambda _: given_up(error=RuntimeError("cancelled"))),
+    "ASY-004": (
+        lambda: replace(two_tools(), blocking=[]),
+        lambda r: replace(r, blocking=["connect to ('127.0.0.1', 80)"]),
+    ),
+    "HIS-003": (
+        lambda: replace(two_tools(), reloaded=True),
+        lambda r: replace(r, exchanges=[*r.exchanges, exchange(user("Thanks!"))]),
+    ),
+    "THK-002": (lambda: redacted(OPAQUE, CALLED), lambda _: redacted(CALLED)),
     "EMP-003": (silent, lambda _: silent(error=IndexError("no choices"))),
     "ERR-001": (retried, lambda _: retried(waits=[0.5])),
     "ERR-003": (retried, lambda r: replace(r, exchanges=r.exchanges[1:])),

@@ -55,7 +55,8 @@ class Endpoint:
 class Capabilities:
     """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested.
 
-    With `structured`, its sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a
+    A session may have `reloaded()`: a fresh session that goes on from what was saved of it; an adapter
+    `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`, sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a
     `value`.
     """
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
@@ -147,7 +147,7 @@ class EllmerCore:
         chat.register_tools([_tool(tool) for tool in tools])
         if history:
             chat.set_turns(_turns(history))
-        return Session(chat)
+        return Session(chat, partial(self.session, endpoint, system=system, tools=tools))
 
     def without_waiting(self, note: Callable[[float], None]) -> AbstractContextManager[object]:
         """Pauses between two tries are noted, not made, while it is entered."""
@@ -161,8 +161,14 @@ class EllmerCore:
 class Session:
     """A chat, sync and async."""
 
-    def __init__(self, chat: ec.Chat) -> None:
-        self.chat = chat
+    def __init__(self, chat: ec.Chat, another: Callable[[], Session]) -> None:
+        self.chat, self.another = chat, another
+
+    def reloaded(self) -> Session:
+        """A fresh session that goes on from what was saved of this one."""
+        fresh = self.another()
+        fresh.chat.restore(json.loads(json.dumps(self.chat.record())))
+        return fresh
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         contents, pieces = self._contents(parts), list[str]()

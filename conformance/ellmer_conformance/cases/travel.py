@@ -11,6 +11,7 @@ from dataclasses import replace
 from ..case import Case, case
 from ..variations import of_rules
 from .text import unicode_throughout
+from .thinking import thinking_with_tools
 from .tools import text_then_tool, tool_without_arguments, two_parallel_tools
 
 
@@ -79,3 +80,9 @@ def not_an_answer() -> Case:
     """A gateway's page, an empty body, an error under status 200, a redirect: each is an error, and none a crash."""
     variations = of_rules("ERR-006", "ERR-007", "AUT-004")
     return _again(unicode_throughout, variations)
+
+
+@case
+def redacted_thoughts() -> Case:
+    """What the model thought is not for reading: a block of opaque data, that goes back as it came."""
+    return _again(thinking_with_tools, of_rules("THK-002"))

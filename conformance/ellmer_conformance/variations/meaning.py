@@ -14,7 +14,7 @@ from typing import Any
 from .events import Event, changed, each, event, everywhere
 from .values import Travelling, Variation
 
-__all__ = ["MEANING"]
+__all__ = ["MEANING", "REDACTED"]
 
 _CHAT = frozenset({"openai-chat"})
 _INDEXED = frozenset({"openai-chat", "openai-responses", "anthropic"})
@@ -67,6 +67,23 @@ _AZURE = {
 def _unknown_events(wire: str, events: list[Event]) -> Sequence[Event]:
     news = event(events[0], *_NEWS[wire])
     return [*events[:1], news, *chain.from_iterable((one, news) for one in events[1:-1]), *events[-1:]]
+
+
+def _redacted(_: str, events: list[Event]) -> Sequence[Event]:
+    """Anthropic's thoughts that are not for reading: a block of opaque data."""
+    found: list[Event] = []
+    for one in events:
+        data = deepcopy(one.get("data") or {})
+        for block in (data.get("content_block"), *(data.get("content") or ())):
+            if isinstance(block, dict) and block.get("type") == "thinking":
+                block.clear()
+                block |= {"type": "redacted_thinking", "data": REDACTED}
+        thinks = isinstance(data.get("delta"), dict) and data["delta"].get("type") in {
+            "thinking_delta",
+            "signature_delta",
+        }
+        found += [] if thinks else [one | {"data": data} if data else one]
+    return found
 
 
 def _unknown_fields(it: Travelling) -> Travelling:
@@ -214,7 +231,17 @@ def _counted_at_the_start(it: Travelling) -> Travelling:
 
 _REASONED = frozenset({"openai-chat", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere"})
 
+REDACTED = "EmwKAhgBEgy3va3pzix/LafPsn4aDFIT2Xlxh0L5L8rLVyIwxtE3rAFBa8cr3qpP"
+
 MEANING = (
+    Variation(
+        "redacted",
+        "THK-002",
+        lambda it: changed(it, _redacted),
+        wires=frozenset({"anthropic"}),
+        streamed=None,
+        first=True,
+    ),
     Variation("unknown-events", "STR-006", lambda it: changed(it, _unknown_events)),
     Variation("unknown-fields", "STR-006", _unknown_fields, streamed=None),
     Variation("crosswise", "STR-012", lambda it: changed(it, _crosswise), wires=_INDEXED),

@@ -69,9 +69,13 @@ class Creature(EllmerCore):
         return _Hooked(self, session)
 
     def options(self) -> Mapping[str, Any]:
-        """With an HTTP client of its own."""
+        """With an HTTP client of its own, but for async calls, which have no hooks."""
+        if "async" in self.mode:
+            return {}
         self.client = httpx.Client(transport=_Transport(self))
         return {"client": self.client}
+
+    client: httpx.Client | None = None
 
     # what a creature overrides ------------------------------------------------------------------------------
 
@@ -137,8 +141,8 @@ class _Transport(httpx.BaseTransport):
 
 class _Hooked(Session):
     def __init__(self, creature: Creature, session: Session) -> None:
-        super().__init__(session.chat)
-        self.creature = creature
+        super().__init__(session.chat, session.another)
+        self.creature, self.client = creature, creature.client
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         return self.creature.reply(super().send(parts, stream=stream))
@@ -151,7 +155,8 @@ class _Hooked(Session):
 
     def close(self) -> None:
         super().close()
-        self.creature.client.close()
+        if self.client:
+            self.client.close()
 
 
 def blocks(value: Any) -> Iterator[list[Any]]:

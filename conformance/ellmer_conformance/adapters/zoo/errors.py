@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -9,7 +11,7 @@ from typing import Any, ClassVar
 import httpx
 
 from ...exchange import Json
-from ...neutral import Reply
+from ...neutral import Part, Reply
 from ..ellmer_core import Session
 from .creature import Creature
 
@@ -167,3 +169,68 @@ class CountsNoParts(Creature):
 
     def reply(self, reply: Reply) -> Reply:
         return replace(reply, usage={**reply.usage, "cached": 0, "reasoning": 0})
+
+
+class ForgetsWhatWasSaved(Creature):
+    """Saves only what was said last."""
+
+    case, caught_by, also, taped = "saved_and_reloaded", ("HIS-003",), ("CAS-01",), True
+
+    def session(self, *args: Any, **options: Any) -> Session:
+        session = super().session(*args, **options)
+        session.reloaded = session.another  # type: ignore[method-assign] # what is wrong with it
+        return session
+
+
+class ReadsToTheEnd(Creature):
+    """What was asked for is read, whether anybody waits for it or not."""
+
+    case, caught_by, mode = "cancelled_in_the_middle", ("ASY-002",), "async"
+    on = ("anthropic",)  # each takes a second
+    also = ("UNI-001",)
+
+    def session(self, *args: Any, **options: Any) -> Session:
+        session = super().session(*args, **options)
+        return _Unhurried(session.chat, session.another)
+
+
+class _Unhurried(Session):
+    kept: ClassVar[set[asyncio.Future[Reply]]] = set()
+
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+        sending = asyncio.ensure_future(super().asend(parts, stream=stream))
+        self.kept.add(sending)
+        return await asyncio.shield(sending)
+
+
+class StaysCancelled(Creature):
+    """What was given up once is given up for good."""
+
+    case, caught_by, mode = "cancelled_in_the_middle", ("ASY-003",), "async"
+    also = ("UNI-001",)
+
+    def session(self, *args: Any, **options: Any) -> Session:
+        session = super().session(*args, **options)
+        return _Cancelled(session.chat, session.another)
+
+
+class _Cancelled(Session):
+    cancelled = False
+
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+        if self.cancelled:
+            raise RuntimeError("this chat was cancelled")
+        self.cancelled = True
+        return await super().asend(parts, stream=stream)
+
+
+class DropsRedacted(Creature):
+    """Sends back what it can read."""
+
+    case, caught_by, on = "redacted_thoughts", ("THK-002",), ("anthropic",)
+
+    def body(self, body: Json) -> Json:
+        for message in body["messages"]:
+            if isinstance(message["content"], list):
+                message["content"] = [b for b in message["content"] if b.get("type") != "redacted_thinking"]
+        return body

@@ -24,7 +24,7 @@ class OpensNoSocket(Creature):
 
     def session(self, *args: Any, **options: Any) -> Session:
         session = super().session(*args, **options)
-        return _Talking(session.chat)
+        return _Talking(session.chat, session.another)
 
 
 class _Talking(Session):

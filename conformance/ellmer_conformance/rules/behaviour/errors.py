@@ -101,7 +101,7 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
     """After an error the next question is answered, and what failed is not said twice."""
     steps = list(zip(run.case.steps, run.replies, strict=False))
     for index, ((before, _), (after, reply)) in enumerate(pairwise(steps)):
-        if before.outcome != "incomplete" or after.outcome != "answered":
+        if before.cancelled or before.outcome != "incomplete" or after.outcome != "answered":
             continue
         yield found(reply.error is None, f"/replies/{index + 1}", f"the chat did not go on: {reply.error!r}")
         asked = [part.text for part in before.parts if hasattr(part, "text")]

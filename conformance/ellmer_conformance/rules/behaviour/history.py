@@ -11,7 +11,7 @@ from ...neutral import Text
 from ...rule import Finding, met
 from ...run import Run
 from ...script import Answer, Sees
-from ._book import LOSS, MUST, book, found
+from ._book import LOSS, MUST, SHOULD, book, found, last
 
 _FINAL = {400, 401, 403, 404, 413, 422}
 
@@ -41,6 +41,40 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
         item = None if differs is None else run.said[index][differs]
         problem = f"it lost or changed the {item.kind} {item.text[:60]!r}" if item else ""
         yield found(item is None, f"/exchanges/{later}/request", problem)
+
+
+@book.rule("HIS-003", MUST, LOSS, source="conversations outlive processes")
+def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
+    """A conversation that was saved and loaded goes on with the same request as one that never stopped."""
+    if run.reloaded:
+        before, after = [[_key(item) for item in items] for items in run.said[-2:]]
+        problem = f"what was said before is not in the request: {run.misses[0] if run.misses else ''}"
+        yield found(after[: len(before)] == before and not run.misses, last(run), problem)
+
+
+@book.rule("ASY-002", MUST, LOSS, source="an answer that nobody reads is paid for")
+def cancelled_requests_are_closed(run: Run) -> Iterator[Finding]:
+    """When its caller gives a request up, the connection is closed: the provider sees it within a second."""
+    for index, seen in enumerate(run.left or ()):
+        yield found(seen, f"/exchanges/{index}", "the server went on sending to a client that had given up")
+
+
+@book.rule("ASY-003", MUST, LOSS, source="tidyverse/ellmer#459")
+def chats_go_on_after_cancelling(run: Run) -> Iterator[Finding]:
+    """After a request was given up the next one is legal, and is answered."""
+    steps = list(zip(run.case.steps, run.replies, strict=False))
+    for index, ((before, _), (_, reply)) in enumerate(pairwise(steps)):
+        if before.cancelled:
+            yield found(
+                reply.error is None, f"/replies/{index + 1}", f"the chat did not go on: {reply.error!r}"
+            )
+
+
+@book.rule("ASY-004", SHOULD, LOSS, source="one blocking call stops every conversation of the loop")
+def event_loops_are_not_blocked(run: Run) -> Iterator[Finding]:
+    """An async send opens no connection that blocks the event loop."""
+    if run.blocking is not None:
+        yield found(not run.blocking, "/blocking", f"{', '.join(run.blocking)} blocks")
 
 
 @book.rule("UNI-001", MUST, LOSS, source="NFC and NFD are different text: names, passwords, code")
@@ -73,8 +107,8 @@ def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
             problem = f"the request that was answered with {status} was sent again"
             again = one.request.body == next_one.request.body
             yield found(not again, f"/exchanges/{index + 1}/request", problem)
-    last = run.exchanges[-1].response if run.exchanges else None
-    if last and last.status in _FINAL:
+    final = run.exchanges[-1].response if run.exchanges else None
+    if final and final.status in _FINAL:
         yield met(f"/exchanges/{len(run.exchanges) - 1}/request")
 
 

@@ -13,6 +13,7 @@ from ...neutral import PDF, Image, Text, ToolCall
 from ...rule import Finding, broken
 from ...run import Run, media_of
 from ...script import Answer, Think
+from ...variations.meaning import REDACTED
 from ._book import LOSS, MUST, SHOULD, at, book, found
 
 _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^"]*)"')
@@ -175,6 +176,22 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
             yield found(
                 known, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
             )
+
+
+@book.rule("THK-002", MUST, LOSS, source="Anthropic: redacted_thinking blocks go back unmodified")
+def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
+    """A block of redacted thinking goes back as it came, in its place before the call."""
+    for one in run.varied:
+        if one.variation.rule == "THK-002" and len(one.run.exchanges) > 1:
+            blocks = [
+                b
+                for m in one.run.exchanges[1].request.body["messages"]
+                for b in m["content"]
+                if isinstance(b, dict)
+            ]
+            kinds = [b["type"] for b in blocks if b.get("data") == REDACTED or b["type"] == "tool_use"]
+            fine = kinds == ["redacted_thinking", "tool_use"]
+            yield found(fine, f"/varied/{one.variation.name}", f"before the call there is {kinds[:-1]}")
 
 
 @book.rule("THK-008", SHOULD, LOSS, source="thoughts are not for the reader")
