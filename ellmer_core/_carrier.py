@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import time
 from contextlib import suppress
+from logging import DEBUG
 from socket import SHUT_RDWR, socket
 from typing import Any, Protocol
 
@@ -15,6 +16,7 @@ from ._cancel import StreamController
 from ._clients import Connection, Timeouts, user_agent
 from ._decoders import decoder
 from ._effects import Answer, Send, Wait
+from ._log import logger, place
 from ._watch import Watch
 
 __all__ = ["LINGER", "Carrier", "hang_up", "some_time"]
@@ -39,6 +41,7 @@ class Carrier:
         self.socket: Socket | None = None
         self.chunks: Any = None
         self.decoder: Any = None
+        self.sent_at = 0.0
         self.watch = Watch(controller)
 
     def built(self, client: Any, sent: Send) -> Any:
@@ -47,6 +50,10 @@ class Carrier:
         headers |= {name.lower(): value for name, value in sent.request.headers.items()}
         if sent.request.sign is not None:
             headers |= sent.request.sign(sent.body, time.time())
+        self.sent_at = time.monotonic()
+        if logger.isEnabledFor(DEBUG):
+            where = place(sent.request.url)
+            logger.debug("%s %s, %d bytes", sent.request.method, where, len(sent.body))
         limits = self.connection.timeouts
         self.watch.begin(sent.request.url, limits)
         extensions = {"timeout": _httpx_timeouts(limits)} if limits else {}
@@ -57,6 +64,7 @@ class Carrier:
     def opened(self, response: Any, sent: Send) -> Answer:
         """The head of the answer; its body is open."""
         self.response, self.socket = response, _socket(response)
+        logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
         self.decoder = decoder(sent.request.framing)
         headers = {name.lower(): value for name, value in response.headers.items()}
         return Answer(response.status_code, headers, time.time())

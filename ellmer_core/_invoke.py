@@ -18,6 +18,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from ._convert import convert
+from ._log import logger
 from ._progress import calling, say
 from ._signature import is_field, parameters
 from ._spans import traced_call
@@ -38,7 +39,7 @@ def invoke(request: ContentToolRequest, *, on_progress: Progress = say) -> Conte
     """Calls the tool of `request` and waits. What a generator yields goes to `on_progress` as it comes; unless
     given, to whoever shows the chat (see `local_shinychat()`)."""
     with traced_call(request) as ended:
-        return ended(_invoked(request, on_progress))
+        return _logged(ended(_invoked(request, on_progress)))
 
 
 def _invoked(request: ContentToolRequest, on_progress: Progress) -> ContentToolResult:
@@ -64,7 +65,7 @@ async def ainvoke(request: ContentToolRequest, *, on_progress: Progress = say) -
     """Awaits the tool of `request`, async or not; one that is not runs in a thread of its own meanwhile, with
     the caller's context variables (and calls `on_progress` from there)."""
     with traced_call(request) as ended:
-        return ended(await _ainvoked(request, on_progress))
+        return _logged(ended(await _ainvoked(request, on_progress)))
 
 
 async def _ainvoked(request: ContentToolRequest, on_progress: Progress) -> ContentToolResult:
@@ -83,6 +84,16 @@ async def _ainvoked(request: ContentToolRequest, on_progress: Progress) -> Conte
                 return await _awaited(request, outcome, on_progress)
     except TimeoutError:  # ours: the tool's own is an error result by now
         return _late(request)
+
+
+def _logged(result: ContentToolResult) -> ContentToolResult:
+    name, error = result.request.name if result.request else "", result.error
+    if error is None:
+        logger.debug("tool %s: done", name)
+    else:
+        raised = error if isinstance(error, BaseException) else None
+        logger.debug("tool %s: %s", name, type(error).__name__ if raised else "not run", exc_info=raised)
+    return result
 
 
 def _attempted(request: ContentToolRequest, on_progress: Progress) -> ContentToolResult | Later:

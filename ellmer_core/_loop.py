@@ -27,6 +27,7 @@ from ._answer import cut_short, read
 from ._cancel import Cancelled
 from ._effects import Answer, CallTools, Clock, Emit, Loop, Notify, Send, Wait
 from ._history import History, sendable
+from ._log import logger
 from ._plan import Plan
 from .content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult, replaced
 from .errors import (
@@ -109,8 +110,16 @@ def tried(history: History, plan: Plan, request: Request, body: bytes, user: Use
             wait = _retry.wait(error, answer.headers, answer.at, tries)
             if history.delivered or wait is None or tries >= plan.max_tries:
                 raise
+            logger.info(
+                "%s; try %d of %d in %.1f s or later", _kind(error), tries + 1, plan.max_tries, wait[0]
+            )
         yield Wait(*wait)
     raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _kind(error: Exception) -> str:
+    status = f" {error.status}" if isinstance(error, ProviderError) and error.status else ""
+    return f"{type(error).__name__}{status}"
 
 
 def _completed(turn: AssistantTurn, plan: Plan, duration: float) -> AssistantTurn:

@@ -269,8 +269,9 @@ def test_an_error_of_the_provider(server, reply, chat, spans):
     assert KEY not in "".join(span.to_json() for span in (root, call))
 
 
-def test_tries_are_one_span(server, reply, chat, spans):
-    server.answers(reply([b"{}"], status=500, headers={"retry-after-ms": "1"}), reply([whole("Hi")]))
+def test_tries_are_one_span(server, reply, chat, spans, monkeypatch):
+    monkeypatch.setattr(_retry, "FIRST", 0.001)
+    server.answers(reply([b"{}"], status=500), reply([whole("Hi")]))
     chat.chat("Go")
 
     assert [span.name for span in spans()] == ["invoke_agent", "chat gpt-4.1"]

@@ -1,0 +1,66 @@
+"""What is logged, and what never is."""
+
+import json
+import logging
+import subprocess
+import sys
+
+from ellmer_core import _retry, chat_openai_completions, tool
+
+KEY = "sk-secret-0123456789"
+
+
+@tool
+def fail(secret: str) -> str:
+    """Fails."""
+    raise ValueError("no luck")
+
+
+def whole(content, *calls):
+    message = {"role": "assistant", "content": content, "tool_calls": list(calls)}
+    return json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()
+
+
+def test_requests_tries_and_tools_are_logged_and_nothing_that_is_said(server, reply, caplog, monkeypatch):
+    monkeypatch.setattr(_retry, "FIRST", 0.001)
+    caplog.set_level(logging.DEBUG, "ellmer_core")
+    call = {"id": "c", "type": "function", "function": {"name": "fail", "arguments": '{"secret": "hush"}'}}
+    server.answers(
+        reply([b'{"error": {"message": "hush"}}'], status=500),
+        reply([whole(None, call)]),
+        reply([whole("hush")]),
+    )
+    chat = chat_openai_completions("hush", model="m", api_key=KEY, base_url=f"{server.url}/v1", echo="none")
+    chat.register_tool(fail)
+    chat.chat("hush")
+    lines = [
+        (record.levelname, record.getMessage()) for record in caplog.records if record.name == "ellmer_core"
+    ]
+    path = f"{server.url.removeprefix('http://')}/v1/chat/completions"
+
+    assert [level for level, _ in lines] == ["DEBUG"] * 2 + ["INFO"] + ["DEBUG"] * 5
+    assert lines[0][1].startswith(f"POST {path}, ")
+    assert lines[1][1].startswith("answered 500 after 0.")
+    assert lines[2][1].startswith("ServerError 500; try 2 of 3 in ")
+    assert lines[5][1] == "tool fail: ValueError"
+    assert "no luck" in caplog.text, "what a tool raised can be found"
+    assert "hush" not in caplog.text
+    assert KEY not in caplog.text
+
+
+def test_what_may_be_secret_in_a_url_is_not_logged(server, reply, caplog):
+    caplog.set_level(logging.DEBUG, "ellmer_core")
+    server.answers(reply([whole("Hi")]))
+    host = server.url.removeprefix("http://")
+    base = f"http://me:{KEY}@{host}/v1"
+    chat_openai_completions(model="m", api_key=KEY, base_url=base, echo="none").chat("Hi")
+
+    assert f"POST {host}/v1/chat/completions" in caplog.text
+    assert KEY not in caplog.text
+
+
+def test_a_program_that_sets_nothing_up_sees_nothing():
+    code = "import ellmer_core, logging; ellmer_core.Chat; logging.getLogger('ellmer_core').warning('x')"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+    assert done.stderr == b""
