@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import ellmer_core
-from ellmer_core import chat_openai_completions, tool_reject
+from ellmer_core import _retry, chat_openai_completions, tool_reject
 from ellmer_core.content import (
     ContentImageInline,
     ContentImageRemote,
