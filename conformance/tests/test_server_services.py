@@ -244,3 +244,69 @@ def test_a_cut_stream_ends_inside_the_arguments(client, server, wire):
     assert "wave" in text
     assert "everybody" not in text
     assert not text.rstrip().endswith(("[DONE]", '"done":true}'))
+
+
+# vendors that speak Chat Completions ----------------------------------------------------------------------
+
+BAD_MODEL = {"model": WRONG_MODEL, "messages": [HELLO]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "answer"),
+    [
+        (
+            ("api.x.ai", "any-key", BAD_MODEL),
+            400,
+            {"code": "invalid-argument", "error": f"Model not found: {WRONG_MODEL}"},
+        ),
+        (
+            ("api.x.ai", WRONG_KEY, {}),
+            400,
+            {
+                "code": "invalid-argument",
+                "error": "Incorrect API key provided. You can obtain an API key from https://console.x.ai.",
+            },
+        ),
+        (
+            ("openrouter.ai", "any-key", BAD_MODEL),
+            400,
+            {
+                "error": {"message": f"{WRONG_MODEL} is not a valid model ID", "code": 400},
+                "user_id": "user_conformance",
+            },
+        ),
+        (
+            ("openrouter.ai", WRONG_KEY, {}),
+            401,
+            {"error": {"message": "No cookie auth credentials found", "code": 401}},
+        ),
+        (
+            ("api.perplexity.ai", "any-key", BAD_MODEL),
+            400,
+            {
+                "error": {
+                    "message": f"Invalid model '{WRONG_MODEL}'. Permitted models can be found in the documentation at "
+                    "https://docs.perplexity.ai/guides/model-cards.",
+                    "type": "invalid_model",
+                    "code": 400,
+                }
+            },
+        ),
+        (
+            ("api.groq.com", "any-key", BAD_MODEL),
+            404,
+            {
+                "error": {
+                    "message": f"The model `{WRONG_MODEL}` does not exist or you do not have access to it.",
+                    "type": "invalid_request_error",
+                    "code": "model_not_found",
+                }
+            },
+        ),
+    ],
+)
+def test_vendors_have_errors_of_their_own(client, server, asked, status, answer):
+    host, key, body = asked
+    headers = {"authorization": f"Bearer {key}", "x-forwarded-host": host}
+    reply = client.post(server.url("any", "1") + "/v1/chat/completions", json=body, headers=headers)
+    assert (reply.status_code, reply.json()) == (status, answer)

@@ -35,10 +35,12 @@ class OpenRouter(Compatible):
         ),
         "context-length": Refusal(
             "This endpoint's maximum context length is 200000 tokens. However, you requested about 2500021 tokens "
-            "(2500021 of text input). Please reduce the length of either one.",
+            "(2500021 of text input). Please reduce the length of either one, or use the context-compression plugin to "
+            "compress your prompt automatically.",
             400,
         ),
     }
+    unknown_model: ClassVar[Refusal] = Refusal("{model} is not a valid model ID")
 
     # answers ----------------------------------------------------------------------------------------------
 
@@ -123,6 +125,14 @@ class OpenRouter(Compatible):
             "cost_details": cost | {"upstream_inference_completions_cost": 0.0},
             "completion_tokens_details": {"reasoning_tokens": usage.reasoning, "image_tokens": 0},
         }
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        """Who has no key is taken for a browser."""
+        if "authorization" not in headers:
+            return Refusal("Missing Authentication header", 401)
+        return Refusal("No cookie auth credentials found", 401) if super().locked(headers, query) else None
 
     # failures ---------------------------------------------------------------------------------------------
 

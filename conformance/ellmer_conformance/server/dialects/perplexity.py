@@ -28,7 +28,16 @@ class Perplexity(Compatible):
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         **Compatible.failures,
         "rate-limit": Refusal("Request rate limit exceeded.", 429, "requests_rate_limit_exceeded"),
+        "context-length": Refusal(
+            "The total length of all messages is too long.", 400, "too_many_prompt_tokens"
+        ),
     }
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "Invalid model '{model}'. Permitted models can be found in the documentation at "
+        "https://docs.perplexity.ai/guides/model-cards.",
+        400,
+        "invalid_model",
+    )
 
     def completion(self, answer: Answer) -> Json:
         return super().completion(answer) | _SOURCES
@@ -59,6 +68,14 @@ class Perplexity(Compatible):
 
     def headers(self, *, stream: bool) -> Headers:
         return (("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),)
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        if super().locked(headers, query) is None:
+            return None
+        sentence = "Invalid API key provided. Ensure your API key is correct and active."
+        return Refusal(sentence, 401, "invalid_api_key")
 
     # failures ---------------------------------------------------------------------------------------------
 

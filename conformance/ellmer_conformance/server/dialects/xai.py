@@ -5,12 +5,13 @@ https://docs.x.ai/docs/api-reference; order and names as recorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from ...exchange import Json
+from ...rule import Refusal
 from ...script import Answer, Call, Usage
-from . import Frame
+from . import FailureKind, Frame
 from .compatible import Compatible
 
 __all__ = ["XAI"]
@@ -20,6 +21,19 @@ class XAI(Compatible):
     """api.x.ai."""
 
     vendor: ClassVar[str] = "xai"
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        **Compatible.failures,
+        "overloaded": Refusal(
+            "Service temporarily unavailable. The model is at capacity and currently cannot serve this request. "
+            "Please try again later.",
+            503,
+            code="The service is currently unavailable",
+        ),
+        "context-length": Refusal(
+            "This model's maximum prompt length is 131072 but the request contains 625077 tokens."
+        ),
+    }
+    unknown_model: ClassVar[Refusal] = Refusal("Model not found: {model}", code="invalid-argument")
 
     def completion(self, answer: Answer) -> Json:
         return super().completion(answer) | {"system_fingerprint": self.fingerprint}
@@ -69,3 +83,14 @@ class XAI(Compatible):
     @property
     def id(self) -> str:
         return self.ticket.uuid("completion")
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        """A wrong key is a bad request."""
+        if super().locked(headers, query) is None:
+            return None
+        return Refusal(
+            "Incorrect API key provided. You can obtain an API key from https://console.x.ai.",
+            code="invalid-argument",
+        )

@@ -17,7 +17,12 @@ from . import elsewhere
 
 def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """OpenAI's form, without the fields that are null."""
-    error = {"message": refusal.message, "type": refusal.type, "param": refusal.param}
+    error = {
+        "message": refusal.message,
+        "type": refusal.type,
+        "param": refusal.param,
+        "code": refusal.code,
+    }
     body = {"error": {key: value for key, value in error.items() if value is not None}}
     return {"content-type": "application/json"}, json.dumps(body).encode() + b"\n"
 

@@ -14,7 +14,32 @@ from .._book import ASK, MUST, REJECT, TOOL, body, call, result
 from .._pairing import calls_of
 from . import elsewhere
 
-perplexity = elsewhere("perplexity", envelope=envelope(None))
+
+def _json(value: object) -> tuple[Mapping[str, str], bytes]:
+    return {"content-type": "application/json"}, json.dumps(value, separators=(",", ":")).encode()
+
+
+def _coded(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Perplexity's: the status is in the body, too."""
+    code = refusal.code or refusal.status
+    return _json({"error": {"message": refusal.message, "type": refusal.type, "code": code}})
+
+
+def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """OpenRouter's: a sentence and the status; whose request it was, once that is known."""
+    known = {} if refusal.status == 401 else {"user_id": "user_conformance"}
+    return _json({"error": {"message": refusal.message, "code": refusal.status}} | known)
+
+
+def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """xAI's: the error is a string."""
+    code = refusal.code or "Client specified an invalid argument"
+    return _json({"code": code, "error": refusal.message})
+
+
+openrouter = elsewhere("openrouter", envelope=_numbered)
+xai = elsewhere("xai", envelope=_flat)
+perplexity = elsewhere("perplexity", envelope=_coded)
 
 
 @perplexity.rule(
@@ -214,5 +239,6 @@ def the_schema_is_inside(request: Request) -> Iterator[Finding]:
 
 
 BOOKS: dict[str, RuleBook] = {
-    each.vendor: each for each in (perplexity, ollama, moonshot, dashscope, huggingface, together, github)
+    each.vendor: each
+    for each in (openrouter, xai, perplexity, ollama, moonshot, dashscope, huggingface, together, github)
 }
