@@ -310,6 +310,15 @@ def valued(outcome="answered", reply=None, **answer):
     return replace(keyed(cut()), case=case, replies=[reply or Reply(value=value, stop="stop")])
 
 
+def shaped(name):
+    """A value is asked for, with its schema."""
+    run = valued()
+    step = replace(run.case.steps[0], schema={"type": "object", "properties": {"name": {}}})
+    body = {"messages": [ASKED], "response_format": {"properties": {name: {}}}}
+    asked = Exchange(Request("openai-chat", "openai", body), Response(200))
+    return replace(run, case=replace(run.case, steps=[step]), exchanges=[asked])
+
+
 def given(*parts, body=None, system=None, wire="openai-chat", **case):
     """One turn of the user, sent as `body`."""
     case = Case(script=[Answer((Say("I see."),))], steps=[ask(*parts, text="I see.")], system=system, **case)
@@ -591,6 +600,7 @@ BREAKS = {
         lambda: otherwise(under("uncounted"), replies=[Reply("21C and 9C.", usage={"input": None})]),
         lambda r: otherwise(r, replies=[Reply("21C and 9C.", usage={"input": 0})]),
     ),
+    "STO-011": (lambda: shaped("name"), lambda _: shaped("title")),
     "STO-002": (valued, lambda _: valued(reply=Reply(value={"name": "ada"}))),
     "STO-003": (
         lambda: valued("incomplete", Reply(error=TooLong("no fit"))),

@@ -16,12 +16,18 @@ __all__ = ["command"]
 @click.command("list")
 @click.option("--wire", help="Only this wire format.")
 @click.option("--vendor", default="", help="As this vendor applies them; needs --wire.")
+@click.option(
+    "--cases", is_flag=True, help="The catalogue: which scenarios can show each of its rules broken."
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(wire: str | None, vendor: str, form: str) -> None:
+def command(wire: str | None, vendor: str, form: str, *, cases: bool) -> None:
     """List every rule: id, level, kind, where it holds, the sentence, and the source.
 
     The wire format `*` stands for rules about a whole conversation, which hold for any.
     """
+    if cases:
+        catalogue(form)
+        return
     found = list(all_rules(wire, vendor))
     if form == "json":
         click.echo(json.dumps([_row(rule, wires) for rule, wires in found], indent=1, ensure_ascii=False))
@@ -30,6 +36,17 @@ def command(wire: str | None, vendor: str, form: str) -> None:
         kind = "preview" if rule.preview else str(rule.kind)
         click.echo(f"{rule.id:9} {rule.level:6} {kind:7} {', '.join(wires)}")
         click.echo(f"          {rule.sentence}")
+
+
+def catalogue(form: str) -> None:
+    """Prints each rule of the catalogue with its scenarios."""
+    from ..coverage import reached, table  # noqa: PLC0415 - it knows every adapter of the zoo
+
+    if form == "json":
+        click.echo(json.dumps(reached(), indent=1))
+        return
+    for id, level, cases in table():
+        click.echo(f"{id:9} {level:6}  {cases}")
 
 
 def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, list[str]]]:

@@ -276,3 +276,24 @@ class SendsHalves(Creature):
     def body(self, body: Json) -> Json:
         found: Json = json.loads(json.dumps(body).replace("torn emoji: \\ufffd", "torn emoji: \\ud83d"))
         return found
+
+
+class KeepsSystemInMessages(Creature):
+    """The system prompt is the first message, everywhere."""
+
+    case, caught_by, also, on = "system_prompt", ("SYS-002",), ("ERR-002",), ("anthropic",)
+
+    def body(self, body: Json) -> Json:
+        system = body.pop("system")
+        body["messages"].insert(0, {"role": "system", "content": system})
+        return body
+
+
+class AsksForAnyValue(Creature):
+    """Hopes that the model will know what is wanted."""
+
+    case, caught_by = "structured_answer", ("STO-011",)
+
+    def body(self, body: Json) -> Json:
+        formats = {"response_format", "text", "output_config", "generationConfig"}
+        return {key: value for key, value in body.items() if key not in formats}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from ...case import Ask
@@ -10,6 +11,19 @@ from ...rule import Finding
 from ...run import Run
 from ...script import Answer
 from ._book import LOSS, MUST, book, found
+
+
+@book.rule("STO-011", MUST, LOSS, source="every provider's guide to structured output")
+def schemas_are_sent(run: Run) -> Iterator[Finding]:
+    """A request for a value tells the provider its schema: as a format of the answer, or as a tool to be called."""
+    asked = [wanted.schema for _, wanted, _ in _asked(run) if wanted.schema]
+    for index, (schema, exchange) in enumerate(zip(asked, run.exchanges, strict=False)):
+        body = json.dumps(
+            {k: v for k, v in exchange.request.body.items() if k not in {"messages", "input", "contents"}}
+        )
+        missing = [name for name in schema.get("properties", ()) if f'"{name}"' not in body]
+        problem = f"the request says nothing of {', '.join(missing)}"
+        yield found(not missing, f"/exchanges/{index}/request", problem)
 
 
 @book.rule("STO-002", MUST, LOSS, source="langchain-tests throws the validator's verdict away")

@@ -1,0 +1,89 @@
+"""Which scenarios can show that a rule is broken.
+
+A scenario can, if the rule meets its subject when the scenario is played, or if a broken adapter (`adapters/zoo/`) is
+caught in it by that rule. `reached.json` has what was found out so; it is written by
+
+    python -m ellmer_conformance.coverage
+
+and held by a test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..adapters.zoo import ZOO
+from ..cases import all_cases
+from ..endpoints import WHERE
+from ..runner import attempt, judge
+from ..selection import OURS, Play, select
+from .catalogue import BEYOND, CATALOGUE, HELD_BY
+
+__all__ = ["BEYOND", "CATALOGUE", "HELD_BY", "measured", "reached", "table"]
+
+Reached = Mapping[str, Sequence[str]]
+
+
+@cache
+def reached() -> Reached:
+    """Each rule with the scenarios that can show it broken, the most telling first."""
+    found: Reached = json.loads(files(__name__).joinpath("reached.json").read_text(encoding="utf-8"))
+    return found
+
+
+def measured(cassettes: Path) -> Reached:
+    """The same, found out anew: every case is played with ellmer_core where its wire format is at home."""
+    met: defaultdict[str, set[str]] = defaultdict(set)
+    for play in _plays():
+        run = attempt(play.adapter, play.wire, play.vendor, play.case, play.mode, cassettes=cassettes)
+        assert not run.trouble, run.trouble
+        for verdict in judge(run):
+            if verdict.checked:
+                met[verdict.rule.id].add(play.case.name)
+    met["TXT-001"] = {case.name for case in all_cases().values() if case.printed_alike}
+    shown = _shown()
+    return {
+        rule: [*shown.get(rule, ()), *sorted(met[rule] - {*shown.get(rule, ())})]
+        for rule in sorted({*met, *shown})
+    }
+
+
+def table() -> Iterator[tuple[str, str, str]]:
+    """Each rule of the catalogue: id, level, and its scenarios, or who holds it, or why nothing reaches it."""
+    for id, level in CATALOGUE.items():
+        if id in BEYOND:
+            yield id, level, f"not reached: {BEYOND[id]}"
+        elif id in HELD_BY:
+            yield id, level, f"held by {', '.join(HELD_BY[id])}"
+        else:
+            yield id, level, _few(reached().get(id, ()))
+
+
+def _plays() -> Iterator[Play]:
+    """One play of a kind: streamed, whole, and where there is nothing else, async."""
+    nothing: dict[str, list[Any]] = {"wire": [], "vendor": [], "case": []}
+    for play in select([OURS], nothing | {"mode": ["sync", "stream", "async"]}):
+        only_async = not {"sync", "stream"} & {*play.case.modes} or len(play.case.speakers) > 1
+        if (play.wire, play.vendor) in WHERE and (play.mode != "async" or only_async):
+            yield play
+
+
+def _shown() -> dict[str, list[str]]:
+    """Each rule with the scenarios in which a broken adapter is caught by it."""
+    found: dict[str, list[str]] = {}
+    for creature in vars(ZOO).values():
+        for rule in creature.caught_by:
+            scenes = found.setdefault(rule, [])
+            scenes += [creature.case] if creature.case not in scenes else []
+    return found
+
+
+def _few(cases: Sequence[str]) -> str:
+    more = f" and {len(cases) - 4} more" if len(cases) > 5 else ""
+    return ", ".join(cases[: 4 if more else 5]) + more

@@ -1,0 +1,70 @@
+"""The catalogue of what an adapter owes its users: 150 rules in 19 groups, and where each is held.
+
+A rule of the suite has the catalogue's id wherever it says the same. `HELD_BY` names the rules that hold one that has
+no rule of its own; `BEYOND` says why no scenario reaches one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..rule import Level
+
+__all__ = ["BEYOND", "CATALOGUE", "HELD_BY"]
+
+_GROUPS = {  # group: the numbers of those that MUST hold, of those that SHOULD
+    "ORD": ("001 002 003 004 005 007 008 009", "006 010 011"),
+    "PAIR": ("001 002 003 004 005 006 007 008 009 011", "010 012"),
+    "PAR": ("001 002 003 004 005", "006 007"),
+    "TRM": ("001 002 003 004 005 007 008 009 010 011 014", "006 012 013"),
+    "IMG": ("001 002 003 004 005", "006 007"),
+    "SYS": ("001 002 003", "004 005"),
+    "SCH": ("001 002 003 004 005 008 009", "006 007"),
+    "STO": ("001 002 003 004", "005 006"),
+    "STR": ("001 002 003 004 006 007 008 009 010 011 012 013 014 015 016", "005 017 018 019 020"),
+    "THK": ("001 002 003 004 005 006 007", "008"),
+    "USG": ("001 002 003 004", "005 006"),
+    "STP": ("001 002 003 004", "005"),
+    "ERR": ("001 002 004 005 006 007 008 009", "003 010 011"),
+    "AUT": ("001 002 003 004 005", "006 007"),
+    "UNI": ("001 002", "003"),
+    "EMP": ("001 002 003 004", "005"),
+    "HIS": ("001 002 003 004", "005"),
+    "ASY": ("001 002 003", "004 005"),
+    "TXT": ("001 002", "003 004"),
+}
+
+CATALOGUE: Mapping[str, Level] = {
+    f"{group}-{number}": level
+    for group, columns in _GROUPS.items()
+    for level, numbers in zip(Level, columns, strict=True)
+    for number in numbers.split()
+}
+
+HELD_BY: Mapping[str, Sequence[str]] = {
+    "ORD-010": ("ORD-001", "ORD-002", "ORD-003", "ORD-005"),  # text before a result, in one turn
+    "TRM-004": ("TRM-001", "TRM-016"),  # in the result or behind it, as the adapter declares
+    "STO-001": ("STO-011",),
+    "STR-016": ("TXT-001", "TXT-005", "USG-001", "STP-001"),  # one frozen transcript, streamed and not
+    "THK-004": ("THK-006", "ORD-008"),
+    "USG-006": ("TXT-001",),  # the transcript's header adds the tokens up
+    "STP-005": ("PAR-001", "PAR-005"),  # Gemini's answers with calls stop with STOP
+    "ASY-001": ("CAS-01", "CAS-02", "TXT-001"),  # async is played from what was recorded sync
+    "TXT-003": ("TXT-001",),  # the frozen transcript is the same for streams
+}
+
+_NO_OPTION = "the adapter protocol has no such option: what a library calls it is its own affair"
+BEYOND: Mapping[str, str] = {
+    "ORD-004": "recordings show that OpenAI's Responses API accepts other orders, so it is no rule there",
+    "PAR-007": _NO_OPTION,
+    "TRM-013": "cases carry media as bytes, which can be compared; a URL is fetched by the provider, unseen",
+    "SYS-004": "it is about models that the cases do not use: `system` is right for those they do",
+    "SYS-005": "an empty system prompt is what a caller gives; no case gives one",
+    "SCH-005": "not every library has a place for the root of a schema, so the tools of the cases have no `$ref`",
+    "STO-005": "scripts have no refusal: only OpenAI's formats tell one from text",
+    "STO-006": "values are asked for without a stream, in the protocol",
+    "STR-018": "a reply is seen when it is over; when each piece of it came is not",
+    "THK-005": "it holds where DeepSeek's thinking is switched on; the cases leave that to the model",
+    "THK-007": "a history in neutral terms holds no reasoning of another provider",
+    "AUT-007": _NO_OPTION,
+}
