@@ -11,7 +11,7 @@ from ellmer_core.content import (
     ContentUnknown,
 )
 from ellmer_core.errors import ProviderError, ResponseError
-from ellmer_core.turns import AssistantTurn
+from ellmer_core.turns import AssistantTurn, UserTurn
 from ellmer_core.wire.anthropic import AnthropicMessages
 from ellmer_core.wire.gemini import Gemini
 from ellmer_core.wire.ollama import OllamaChat
@@ -122,6 +122,24 @@ def test_a_refusal_and_parts_of_a_newer_api():
 )
 def test_statuses(status, reason):
     assert RESPONSES.turn({"status": status, "output": []}).finish_reason == reason
+
+
+def test_log_probabilities_are_asked_for_kept_and_not_sent_back():
+    wire = OpenAIResponses(model="gpt-4.1", params={"log_probs": True, "top_logprobs": 2})
+    part = {
+        "type": "output_text",
+        "text": "Hi.",
+        "annotations": [],
+        "logprobs": [{"token": "Hi", "logprob": -0.1}],
+    }
+    item = {"type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [part]}
+    turn = wire.turn({"status": "completed", "output": [item]})
+    body = wire.request([UserTurn("Hi"), turn, UserTurn("?")]).json
+
+    assert (body["include"], body["top_logprobs"]) == (["message.output_text.logprobs"], 2)
+    assert "log_probs" not in body
+    assert turn.json["output"][0]["content"][0]["logprobs"] == part["logprobs"]
+    assert "logprobs" not in body["input"][1]["content"][0]
 
 
 # All --------------------------------------------------------------------------------------------------------

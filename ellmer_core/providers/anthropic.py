@@ -7,6 +7,7 @@ from typing import ClassVar, Unpack
 
 from .._chat import Chat
 from .._vendors import Options, construct
+from ..wire import Cache
 from ..wire.anthropic import AnthropicMessages
 from ..wire.batches import AnthropicBatches, Batches
 
@@ -24,6 +25,9 @@ class Anthropic(AnthropicMessages):
     base_url_end: ClassVar[str] = "/v1"
 
 
-def chat_anthropic(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with Anthropic's Claude. Options as in `Options`; key in `ANTHROPIC_API_KEY`."""
-    return construct(Anthropic, system_prompt, options)
+def chat_anthropic(
+    system_prompt: str | None = None, *, cache: Cache = "none", **options: Unpack[Options]
+) -> Chat:
+    """A chat with Anthropic's Claude. Options as in `Options`; key in `ANTHROPIC_API_KEY`. `cache="5m"` (or `"1h"`)
+    lets Anthropic remember the prompt: what was sent before is cheap then, what is new costs a little more."""
+    return construct(Anthropic, system_prompt, options, cache=cache)

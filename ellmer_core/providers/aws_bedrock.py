@@ -10,7 +10,7 @@ from typing import ClassVar, Unpack
 from .._chat import Chat
 from .._sigv4 import AwsKeys, signed
 from .._vendors import Options, construct, setting
-from ..wire import Json, Request
+from ..wire import Cache, Json, Request
 from ..wire.bedrock import Bedrock
 from ._cloud import aws_credentials
 
@@ -56,13 +56,15 @@ def chat_aws_bedrock(
     *,
     region: str | None = None,
     profile: str | None = None,
+    cache: Cache = "none",
     **options: Unpack[Options],
 ) -> Chat:
     """A chat with a model on Bedrock. Options as in `Options`; region in `AWS_REGION`. The key is looked for in
-    `AWS_BEARER_TOKEN_BEDROCK`, then as AWS's own tools do it, for which `profile` is."""
+    `AWS_BEARER_TOKEN_BEDROCK`, then as AWS's own tools do it, for which `profile` is. `cache="5m"` (or `"1h"`) lets
+    Claude and Nova remember the prompt."""
     if not options.get("base_url"):
         region = setting("region", region, "AWS_REGION", "AWS_DEFAULT_REGION")
         options["base_url"] = f"https://bedrock-runtime.{region}.amazonaws.com"
     if options.get("api_key") is None and options.get("credentials") is None:
         options["credentials"] = aws_credentials(profile)
-    return construct(AWSBedrock, system_prompt, options, region=region or "us-east-1")
+    return construct(AWSBedrock, system_prompt, options, region=region or "us-east-1", cache=cache)

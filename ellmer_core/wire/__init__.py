@@ -21,6 +21,7 @@ from ..content import Content, ContentImage, ContentPDF
 from ..errors import UsageError
 from ..tool_results import described, flatten
 from . import _bodies, _contents
+from ._caching import Cache
 from ._errors import error_of
 from ._values import Json, Merger, Request, Supports
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..types import Type
     from .batches import Batches
 
-__all__ = ["Json", "Merger", "Request", "Supports", "Wire"]
+__all__ = ["Cache", "Json", "Merger", "Request", "Supports", "Wire"]
 
 
 def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:

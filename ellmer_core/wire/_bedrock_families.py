@@ -30,6 +30,7 @@ class Family:
     assistant_first: bool = False  # a conversation may start with the model
     schemas: str = ""  # the models with structured output of their own; the others are given a tool to call
     forces: bool = False  # a model can be made to call a certain tool
+    caches: bool = False  # a prompt may have marks up to which it is remembered
     params: Mapping[str, str] = field(default_factory=dict)  # as `Wire.param_names`
     with_param: Mapping[str, Any] = field(default_factory=dict)  # what else a parameter needs in the body
 
@@ -39,6 +40,7 @@ _CLAUDE = Family(
     media_in_results=(ContentImage, ContentPDF),
     assistant_first=True,
     forces=True,
+    caches=True,
     schemas=r"claude-(opus|sonnet|haiku)-(4-[5-9]|[5-9]|\d\d)",
     params={
         "top_k": f"{_MORE}.top_k",
@@ -54,7 +56,7 @@ _EFFORT = {"reasoning_effort": f"{_MORE}.reasoning_effort"}
 
 FAMILIES = {
     r"anthropic\.": _CLAUDE,
-    r"nova": Family("nova", forces=True, params={"top_k": f"{_MORE}.inferenceConfig.topK"}),
+    r"nova": Family("nova", forces=True, caches=True, params={"top_k": f"{_MORE}.inferenceConfig.topK"}),
     r"meta\.": Family("meta", media_in_results=(ContentImage, ContentPDF), alone=True),
     r"mistral\.": Family(
         "mistral",

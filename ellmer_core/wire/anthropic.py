@@ -16,6 +16,7 @@ from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
 from . import Json, Request, _bodies, _contents, _schemas
 from ._anthropic_answers import AnthropicAnswers
 from ._anthropic_blocks import AnthropicBlocks
+from ._caching import Cache, with_marks
 
 if TYPE_CHECKING:
     from ..tools import ToolDef
@@ -57,6 +58,7 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
     models_path: ClassVar[str] = "/models?limit=1000"
 
     base_url: str = "https://api.anthropic.com/v1"
+    cache: Cache = "none"
 
     @property
     def issuer(self) -> str:
@@ -83,6 +85,7 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
             body["thinking"] = thinking
         if stream:
             body["stream"] = True
+        body = with_marks(body, self.cache)
         return self.post(f"{self.base_url.rstrip('/')}/messages", body, stream=stream)
 
     def count_request(

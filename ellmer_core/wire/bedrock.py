@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
 from ..content import Content, ContentText, ContentThinking, ContentToolResult, is_media
+from ..errors import UsageError
 from ..tool_results import flatten, result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
 from . import Json, Request, _bodies, _calls, _contents, _schemas
 from ._bedrock_answers import STRUCTURED, BedrockAnswers
 from ._bedrock_blocks import BedrockBlocks
 from ._bedrock_families import Family, family_of
+from ._caching import Cache, pointed
 
 if TYPE_CHECKING:
     from ..tools import ToolDef
@@ -48,6 +50,12 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
     }
 
     base_url: str = "https://bedrock-runtime.us-east-1.amazonaws.com"
+    cache: Cache = "none"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cache != "none" and not self.family.caches:
+            raise UsageError(f"{self.model} caches no prompts that are marked: leave cache out.")
 
     @property
     def family(self) -> Family:
@@ -74,6 +82,7 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
             body["toolConfig"] = {"tools": specs}
         if type is not None:
             body = self.structured(body, type)
+        body = pointed(body, self.cache)
         method = "converse-stream" if stream else "converse"
         url = f"{self.base_url.rstrip('/')}/model/{quote(self.model, safe='')}/{method}"
         return replace(self.post(url, body, stream=stream), framing="aws")

@@ -9,7 +9,7 @@ reasoning stays here: neither half can then miss the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
@@ -49,6 +49,7 @@ class OpenAIResponses(ResponsesItems, ResponsesAnswers):
         "temperature": "temperature",
         "top_p": "top_p",
         "max_tokens": "max_output_tokens",
+        "log_probs": "include",
         "top_logprobs": "top_logprobs",
         "reasoning_effort": "reasoning.effort",
     }
@@ -64,8 +65,8 @@ class OpenAIResponses(ResponsesItems, ResponsesAnswers):
         type: Type | None = None,
     ) -> Request:
         body: Json = {"model": self.model, "input": self.messages(turns), "store": False}
-        if self.reasons():
-            body["include"] = ["reasoning.encrypted_content"]
+        if included := list(self.included()):
+            body["include"] = included
         if tools:
             body["tools"] = self.tools(tools)
         if type is not None:
@@ -82,6 +83,17 @@ class OpenAIResponses(ResponsesItems, ResponsesAnswers):
 
     def counted(self, response: Json) -> int:
         return int(response["input_tokens"])
+
+    def included(self) -> Iterator[str]:
+        """What an answer holds on request only."""
+        if self.reasons():
+            yield "reasoning.encrypted_content"
+        if self.params.get("log_probs"):
+            yield "message.output_text.logprobs"
+
+    def parameters(self) -> Json:
+        """`log_probs` is no field, but one of the things to include."""
+        return _bodies.parameters(_bodies.without(self.params, "log_probs"), self.param_names, self.name)
 
     def reasons(self) -> bool:
         """Whether the model may be asked for its reasoning, encrypted, since the server keeps none of it."""
