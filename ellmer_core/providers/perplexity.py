@@ -25,9 +25,7 @@ class Perplexity(Alternating):
     models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "sonar"
     key_vars: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY",)
-    supports: ClassVar[Supports] = Supports(
-        tools=False, pdfs=False, native_tool_media=False, thinking=False
-    )
+    supports: ClassVar[Supports] = Supports(tools=False, pdfs=False, native_tool_media=False, thinking=False)
 
     base_url: str = "https://api.perplexity.ai"
 

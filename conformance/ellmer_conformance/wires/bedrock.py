@@ -77,6 +77,8 @@ def _block(block: Json, pointer: str, turn: int, role: Any, within: str | None =
         case {"reasoningContent": reasoning}:
             thought = object_of(object_of(reasoning).get("reasoningText")).get("text")
             yield Item("thinking", role, pointer, turn, text_of(thought))
+        case {"cachePoint": _}:
+            return  # a mark, and nothing that is said
         case _:
             yield Item("other", role, pointer, turn, name=next(iter(block), ""), within=within)
 

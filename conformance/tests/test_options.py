@@ -1,0 +1,74 @@
+"""What is no default, on the strict server: media inside tool results where an API takes them, and caching marks."""
+
+import pytest
+
+from ellmer_conformance.adapters.ellmer_core import EllmerCore
+from ellmer_conformance.cases import all_cases, scripts
+from ellmer_conformance.direct import play_direct
+from ellmer_conformance.endpoints import WHERE
+from ellmer_conformance.runner import judge
+from ellmer_conformance.server import StrictServer
+
+CASES = all_cases()
+MEDIA = [name for name, case in CASES.items() if "image_in_tool_result" in case.needs and not case.variations]
+
+
+class With(EllmerCore):
+    """Ours, with options."""
+
+    def __init__(self, **options):
+        self._options = options
+
+    def options(self):
+        return self._options
+
+
+@pytest.fixture(scope="module")
+def server():
+    with StrictServer(scripts()) as started:
+        yield started
+
+
+def failures(adapter, place, case, mode, server):
+    run = play_direct(adapter, *place, CASES[case], mode, server=server)
+    assert run.exchanges
+    return run, {v.rule.id: v.violations[0].message for v in judge(run) if v.outcome == "fail"}
+
+
+NATIVE = [
+    (wire, vendor.key[1])
+    for (wire, _), vendor in EllmerCore().vendors.items()
+    if vendor.wire.supports.native_tool_media and vendor.key in WHERE
+]
+
+
+def test_most_formats_carry_media_in_results():
+    assert {wire for wire, _ in NATIVE} == {
+        "openai-responses",
+        "anthropic",
+        "gemini",
+        "bedrock",
+        "ollama",
+        "mistral",
+    }
+
+
+@pytest.mark.parametrize("mode", ["sync", "stream"])
+@pytest.mark.parametrize("case", MEDIA)
+@pytest.mark.parametrize(("wire", "vendor"), NATIVE)
+def test_media_inside_results_arrive_whole_and_in_order(wire, vendor, case, mode, server):
+    if EllmerCore().capabilities(wire, vendor).refused(CASES[case].needs):
+        pytest.skip("it does not take them at all")
+    run, broken = failures(With(tool_media="native"), (wire, vendor), case, mode, server)
+
+    assert broken == {}
+    assert [reply.text for reply in run.replies] == [step.text for step in CASES[case].steps]
+
+
+@pytest.mark.parametrize("case", ["plain_text", "system_prompt", "two_parallel_tools", "thinking_with_tools"])
+@pytest.mark.parametrize(("wire", "vendor"), [("anthropic", "anthropic"), ("bedrock", "bedrock")])
+def test_marks_for_caches_break_nothing(wire, vendor, case, server):
+    run, broken = failures(With(cache="5m"), (wire, vendor), case, "sync", server)
+
+    assert broken == {}
+    assert any(mark in str(run.exchanges[-1].request.body) for mark in ("cache_control", "cachePoint"))
