@@ -27,6 +27,7 @@ class XAI(Compatible):
             "Service temporarily unavailable. The model is at capacity and currently cannot serve this request. "
             "Please try again later.",
             503,
+            "server_error",
             code="The service is currently unavailable",
         ),
         "context-length": Refusal(
