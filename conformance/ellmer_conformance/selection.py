@@ -122,7 +122,7 @@ def _plays(
     places = [(wire, vendor) for wire, vendors in adapter.wires.items() for vendor in vendors]
     for wire, vendor in places:
         modes = _modes(adapter.capabilities(wire, vendor), record=record)
-        for case in _cases(wire, vendor, record=record):
+        for case in filter(getattr(adapter, "plays", None), _cases(wire, vendor, record=record)):
             for mode in (each for each in modes if case.shows(wire, each)):
                 place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
                 if all(_matches(place[name], globs) for name, globs in wanted.items()):

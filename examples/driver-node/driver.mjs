@@ -16,7 +16,7 @@ const client = new Anthropic({
   apiKey: env.CONFORMANCE_API_KEY,
   authToken: null,
   baseURL: env.CONFORMANCE_BASE_URL.replace(/\/v1$/, ""), // the SDK adds it
-  maxRetries: 0,
+  maxRetries: Number(process.env.CONFORMANCE_MAX_RETRIES ?? 0),
 });
 
 const STOPS = { end_turn: "stop", stop_sequence: "stop", tool_use: "tool", max_tokens: "length", refusal: "filter" };

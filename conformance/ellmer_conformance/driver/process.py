@@ -45,6 +45,11 @@ class Driver:
         """Everything; blocking and streamed, since another process is neither sync nor async."""
         return Capabilities(modes=("sync", "stream"))
 
+    def plays(self, case: Case) -> bool:
+        """Whether a file can tell the case: one conversation, in text, once."""
+        values = any(ask.schema or ask.cancelled for ask in case.steps)
+        return len(case.speakers) == 1 and not case.variations and not values
+
     def session(self, endpoint: Endpoint, **_: object) -> NoReturn:
         """There is none."""
         raise NotImplementedError(f"{self.name} is a command: it is played against {endpoint.base_url}")
@@ -101,6 +106,7 @@ def _environment(conversation: Conversation, mode: Mode, file: Path) -> dict[str
         "CONFORMANCE_CASE": conversation.case.name,
         "CONFORMANCE_MODE": mode,
         "CONFORMANCE_MODEL": endpoint.model,
+        "CONFORMANCE_MAX_RETRIES": str(conversation.case.max_retries),
         "CONFORMANCE_WIRE": endpoint.wire,
         "CONFORMANCE_VENDOR": endpoint.vendor,
         "CONFORMANCE_CONVERSATION": str(file),

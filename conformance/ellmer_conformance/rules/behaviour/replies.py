@@ -45,6 +45,8 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
         place = f"/replies/{index}"
         if wanted.outcome != "answered" or wanted.schema or run.refused:
             continue
+        if reply.error is not None and _gave_up(run):  # ERR-003 has it
+            continue
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
         elif reply.text != wanted.text:
@@ -93,6 +95,12 @@ def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
                 yield found(got == want, f"/replies/{index}", f"{name} is {got}, the provider counted {want}")
             elif want and said and name in reply.usage:
                 yield broken(f"/replies/{index}", f"{name} is not reported; the provider counted {want}")
+
+
+def _gave_up(run: Run) -> bool:
+    """Whether it was left at a failure that passes: how often to try again is a policy."""
+    last = run.exchanges[-1].response if run.exchanges else None
+    return bool(run.case.max_retries and last and (last.status == 429 or last.status >= 500))
 
 
 def _said(run: Run, name: str) -> bool:
