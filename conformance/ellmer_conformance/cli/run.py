@@ -59,6 +59,7 @@ def filters(function: F) -> F:
     help="A program in any language, started once per case and mode; needs --wire. See docs/adapter-authors.md.",
 )
 @click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
+@click.option("--shard", metavar="I/N", help="Only every N-th test, from the I-th on; `merge` joins the reports.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def command(
     *,
@@ -68,6 +69,7 @@ def command(
     against: str,
     driver: str | None,
     workers: int,
+    shard: str | None,
     pytest_args: tuple[str, ...],
     **wanted: tuple[str, ...],
 ) -> None:
@@ -89,6 +91,7 @@ def command(
         )
     more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
     more += ["-n", str(workers)] if workers else []
+    more += [f"--shard={shard}", "--snapshot-warn-unused"] if shard else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
 
 
@@ -117,4 +120,5 @@ def run(
 
 def _plugins() -> list[str]:
     """The pytest plugins of a run: xdist where it is installed, for `--workers`."""
-    return ["syrupy", *(["xdist.plugin"] if find_spec("xdist") else []), "ellmer_conformance.plugin"]
+    found = ["xdist.plugin"] if find_spec("xdist") else []
+    return ["syrupy", *found, "ellmer_conformance.plugin", "ellmer_conformance.shard"]
