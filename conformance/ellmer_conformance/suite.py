@@ -35,9 +35,9 @@ from .transcript import normalised
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def test_conformance(scene: Play, stage: Stage, transcript: SnapshotAssertion) -> None:
+def test_conformance(scene: Play, stage: Stage, transcript: SnapshotAssertion | None) -> None:
     """The adapter keeps every rule that the case touches."""
-    rows = stage.report(*_judged(stage.play(scene), scene, transcript))
+    rows = stage.report(*_judged(stage.play(scene), transcript))
     broken = [row for row in rows if row.verdict in FAILING or row.verdict == "harness-error"]
     if broken:
         pytest.fail("\n\n".join(map(_sentence, broken)), pytrace=False)
@@ -56,24 +56,24 @@ class ConformanceSuite:
     adapter: ClassVar[Adapter | Callable[[], Adapter] | str]
     against: ClassVar[str] = "server"
 
-    def test_conformance(self, scene: Play, stage: Stage, transcript: SnapshotAssertion) -> None:
+    def test_conformance(self, scene: Play, stage: Stage, transcript: SnapshotAssertion | None) -> None:
         """The adapter keeps every rule that the case touches."""
         test_conformance(scene, stage, transcript)
 
 
-def _judged(run: Run, scene: Play, transcript: SnapshotAssertion) -> tuple[Run, list[Verdict]]:
+def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[Verdict]]:
     """The run and what the rules say; a rule that breaks is our trouble, not the adapter's failure."""
     try:
-        run = replace(run, snapshot_diff=_difference(run, scene, transcript))
+        run = replace(run, snapshot_diff=_difference(run, transcript))
         return run, judge(run)
     except Exception as error:  # noqa: BLE001 - see above
         run = replace(run, trouble=our_trouble(error))
         return run, judge(run)
 
 
-def _difference(run: Run, scene: Play, frozen: SnapshotAssertion) -> str | None:
+def _difference(run: Run, frozen: SnapshotAssertion | None) -> str | None:
     """How the transcript differs from the frozen one; None where none is frozen (another library's, live)."""
-    if not scene.frozen or not run.case.printed_alike or not run.transcript or run.recorded_from == "live":
+    if frozen is None or not run.case.printed_alike or not run.transcript or run.recorded_from == "live":
         return None
     name = run.case.recorded_as + (".refused" if run.refused else "")
     name += ".tools" if "tools" in run.refused else ""

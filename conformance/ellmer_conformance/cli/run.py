@@ -105,17 +105,34 @@ def run(
     import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
 
     sys.path.insert(0, str(Path.cwd()))  # where package.module:name is looked for
+    _check(wanted, more)
     os.environ.setdefault("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # what else is installed takes no part
     arguments = ["--pyargs", "ellmer_conformance.suite"]
     arguments += [part for plugin in _plugins() for part in ("-p", plugin)]
     arguments += ["-q", "-rN", "--no-header", f"--cassettes={cassettes}"]
-    arguments += ["-o", "addopts=", "-W", "ignore"]  # pytest's settings of the project at hand are for its own tests
+    arguments += [
+        "-o",
+        "addopts=",
+        "-W",
+        "ignore",
+    ]  # pytest's settings of the project at hand are for its own tests
     narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]
     arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:
         arguments += [f"--report={report}", f"--junitxml={report / 'junit.xml'}"]
     code = pytest.main([*arguments, *more])
     return code if code in {0, 1} else 2
+
+
+def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
+    """A usage error where the names stand for nothing."""
+    from ..selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
+
+    narrowed = {name: wanted[name] for name in FILTERS}
+    try:
+        select(wanted["adapter"], narrowed, record="--record" in more, live="--live" in more)
+    except UnknownChoice as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _plugins() -> list[str]:

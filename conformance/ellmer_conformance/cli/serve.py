@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import cast
+import signal
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, cast
 
 import click
 
 from ..cases import scripts
+from ..observed import observed
+from ..report import forms
+from ..report.matrix import console, print_report
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
 
 __all__ = ["command"]
@@ -26,7 +33,12 @@ __all__ = ["command"]
     help="Refuse what the API refuses; answer everything and note the violations; or pass on to --upstream.",
 )
 @click.option("--upstream", default="", metavar="URL", help="With --mode proxy: https://api.openai.com")
-def command(port: int, host: str, mode: str, upstream: str) -> None:
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    help="Folder for report.json and its other forms, written when the server is stopped.",
+)
+def command(port: int, host: str, mode: str, upstream: str, report: Path | None) -> None:
     """Start the strict server: it refuses what the real APIs refuse, and answers the rest from a script.
 
     Without a case in the URL it answers a short text to whatever is legal. Each request is logged in a line,
@@ -40,13 +52,36 @@ def command(port: int, host: str, mode: str, upstream: str) -> None:
         server = StrictServer(scripts(), mode=cast("Mode", mode), port=port, host=host, upstream=upstream)
     except ValueError as error:
         raise click.UsageError(f"{error}: --mode proxy --upstream https://api.openai.com") from error
-    server.engine.watch = log
+    seen: list[Entry] = []
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts without
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # `kill` is Ctrl-C, too
+    server.engine.watch = partial(noted, seen=seen) if report else log
     try:
         server.serve_forever(lambda: click.echo(greeting(server.origin, mode, server.engine.scripts)))
     except PortInUse as error:
         raise click.UsageError(f"{error.strerror}, with --port.") from error
     except OSError as error:
         raise click.UsageError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    if report:
+        write(seen, mode, report)
+
+
+def noted(entry: Entry, seen: list[Entry]) -> None:
+    """Keeps an entry for the report, and logs it."""
+    seen.append(entry)
+    log(entry)
+
+
+def write(seen: list[Entry], mode: str, folder: Path) -> None:
+    """The report of what was seen, in the folder and on the terminal."""
+    way: Literal["server", "observe", "proxy"] = "server" if mode == "reject" else cast("Any", mode)
+    found = observed(seen, way)
+    if not found.rows:
+        click.echo("No request reached a chat endpoint: there is nothing to report.")
+        return
+    print_report(found, console(sys.stdout))
+    for path in forms.write(found, folder):
+        click.echo(f"wrote {path}")
 
 
 def log(entry: Entry) -> None:

@@ -51,6 +51,8 @@ def print_report(report: Report, to: Console) -> None:
         for table in _tables(adapter, [row for row in report.rows if row.adapter == adapter], to.width):
             to.print(table)
     to.print(_legend(report.rows))
+    for line in _unseen(report):
+        to.print(line, style="dim", highlight=False, soft_wrap=True)
     groups = _grouped(report.harness_errors + report.failures)
     chosen = _chosen(groups)
     for group in chosen:
@@ -61,6 +63,28 @@ def print_report(report: Report, to: Console) -> None:
         to.print(Text("✗ baseline: ", style="bold red").append(problem, style="default"), soft_wrap=True)
     for name, counts in report.score.items():
         to.print(f"{name}: {sentence(counts)}", highlight=False, soft_wrap=True)
+
+
+#: What each way of playing is called, where it is not the usual one.
+_WAYS = {
+    "server": "played against the strict server",
+    "command": "played by a command",
+    "observe": "seen by the strict server",
+    "proxy": "seen by a proxy",
+}
+
+
+def _unseen(report: Report) -> Iterator[str]:
+    """How it was played, and the rules that this cannot show, by reason. Recordings show all."""
+    for way in dict.fromkeys(play.way for play in report.plays if play.way in _WAYS):
+        yield _WAYS[way]
+        rules: dict[str, list[str]] = defaultdict(list)
+        for skip in report.skipped:
+            if "rule" in skip and skip["rule"] not in rules[skip["reason"]]:
+                rules[skip["reason"]].append(skip["rule"])
+        for reason, ids in rules.items():
+            shown = f"{', '.join(ids[:6])}, … ({len(ids)} rules)" if len(ids) > 8 else ", ".join(ids)
+            yield f"  not judged: {shown}: {reason}"
 
 
 def _tables(adapter: str, rows: Sequence[Row], width: int) -> Iterator[Table]:

@@ -98,7 +98,7 @@ class Play:
     cassette: str = ""
     recorded_from: str = ""  # "live", "strict-server", or "" where nothing was opened
     transcript: str = ""  # which of the report's transcripts
-    way: str = "cassette"  # how it was played: "cassette", "server" (against the strict one), "command"
+    way: str = "cassette"  # how it was played: as `Run.way`
 
     @property
     def place(self) -> str:

@@ -1,0 +1,174 @@
+# ruff: noqa: INP001 - a project's module, not a package
+"""An adapter of one page: a chat over the `openai` SDK, with tools and images, put under test.
+
+The first half stands for the library, the second is what the suite asks for. It imports nothing of the suite but
+values.
+"""
+
+import base64
+import json
+from typing import Any
+
+import openai
+
+from ellmer_conformance.adapters import Capabilities
+from ellmer_conformance.neutral import Image, Reply, Text, ToolCall, ToolResult
+
+# The library ------------------------------------------------------------------------------------------------
+
+
+class Chat:
+    """A conversation: keeps the messages, runs the tools."""
+
+    def __init__(self, client: Any, model: str, system: str | None, tools: dict[str, Any]) -> None:
+        self.client, self.model, self.tools = client, model, tools
+        self.messages: list[Any] = [{"role": "system", "content": system}] if system else []
+
+    def say(self, content: list[Any], stream: bool) -> Any:
+        """Asks until no tool is called; returns the last completion."""
+        self.messages += [{"role": "user", "content": content}] if content else []
+        while True:
+            completion = self.ask(stream)
+            message, stop = completion.choices[0].message, completion.choices[0].finish_reason
+            if stop is None:
+                raise EOFError("the answer broke off")
+            if stop != "tool_calls":
+                self.messages.append({"role": "assistant", "content": message.content or ""})
+                return completion
+            self.messages.append(message.to_dict())
+            answers = [self.call(call) for call in message.tool_calls]
+            results = [result for result, _ in answers]
+            media = [part for _, parts in answers for part in parts]
+            said = [{"role": "user", "content": media}] if media else []
+            self.messages += [*results, *said]  # all results first: the API insists
+
+    def ask(self, stream: bool) -> Any:
+        """One request."""
+        tools = {"tools": [tool["schema"] for tool in self.tools.values()]} if self.tools else {}
+        body = {"model": self.model, "messages": self.messages, **tools}
+        if not stream:
+            return self.client.chat.completions.create(**body)
+        with self.client.chat.completions.stream(**body, stream_options={"include_usage": True}) as events:
+            return events.get_final_completion()
+
+    def call(self, call: Any) -> tuple[Any, list[Any]]:
+        """Runs a tool: its message, and the media that do not fit into it."""
+        try:
+            value = self.tools[call.function.name]["run"](**json.loads(call.function.arguments or "{}"))
+            return answered(call.id, value)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the model is told
+            return result(call.id, f"Error: {error!r}"), []
+
+
+def answered(id: str, value: Any) -> tuple[Any, list[Any]]:
+    """A tool's value: text and JSON in its message, images behind all messages."""
+    items = value if isinstance(value, list) else [value]
+    media = [image(item) for item in items if isinstance(item, Image)]
+    tag = text(f'<content tool-call-id="{id}">')
+    tagged = [part for each in media for part in (tag, each, text("</content>"))]
+    shown = ["[see below]" if isinstance(item, Image) else item for item in items]
+    return result(id, shown if isinstance(value, list) else shown[0]), tagged
+
+
+def result(id: str, value: Any) -> Any:
+    """A tool message."""
+    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return {"role": "tool", "tool_call_id": id, "content": shown or "(nothing)"}
+
+
+def text(value: str) -> Any:
+    """A part of a message."""
+    return {"type": "text", "text": value}
+
+
+def image(value: Image) -> Any:
+    """Another one."""
+    url = value.url or f"data:{value.type};base64,{base64.b64encode(value.data).decode()}"
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+# The adapter ------------------------------------------------------------------------------------------------
+
+
+class MyLibrary:
+    """What it is called, and which formats it speaks with whom."""
+
+    name = "my-library"
+    wires = {"openai-chat": ["openai"]}  # noqa: RUF012 - as short as can be
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """No async half; documents, and histories with open calls, are refused, with an error."""
+        return Capabilities(
+            modes=("sync", "stream"),
+            pdf_in_user="refused",
+            pdf_in_tool_result="refused",
+            dangling_call="refused",
+        )
+
+    def session(self, endpoint: Any, *, system: Any = None, tools: Any = (), history: Any = ()) -> Any:
+        """A fresh conversation with that endpoint."""
+        client = openai.OpenAI(
+            base_url=endpoint.base_url, api_key=endpoint.api_key, max_retries=endpoint.max_retries
+        )
+        known = {tool.name: {"run": tool.run, "schema": schema(tool)} for tool in tools}
+        chat = Chat(client, endpoint.model, system, known)
+        chat.messages += [message for turn in history for message in given(turn)]
+        return Session(chat)
+
+
+class Session:
+    """A conversation, as the suite has it."""
+
+    def __init__(self, chat: Chat) -> None:
+        self.chat = chat
+
+    def send(self, parts: Any, *, stream: bool = False) -> Reply:
+        """What the user says; what comes of it. What it raises is judged, too."""
+        results = [result(part.id, part.value) for part in parts if isinstance(part, ToolResult)]
+        if self.chat.messages and self.chat.messages[-1].get("tool_calls") and not results:
+            raise ValueError("answer the open calls first")
+        self.chat.messages += results
+        content = [content_of(part) for part in parts if not isinstance(part, ToolResult)]
+        completion = self.chat.say(content, stream)
+        choice, usage = completion.choices[0], completion.usage
+        return Reply(
+            choice.message.content or "",
+            stop=choice.finish_reason,
+            usage={"input": usage.prompt_tokens, "output": usage.completion_tokens},
+        )
+
+    def transcript(self) -> str:
+        """It prints none."""
+        return ""
+
+    def close(self) -> None:
+        """Frees the connection."""
+        self.chat.client.close()
+
+
+def content_of(part: Any) -> Any:
+    """A part of what the user says."""
+    if isinstance(part, Text):
+        return text(part.text)
+    if isinstance(part, Image):
+        return image(part)
+    raise NotImplementedError(f"this library takes no {type(part).__name__}")
+
+
+def given(turn: Any) -> list[Any]:
+    """A turn of a history, as messages."""
+    results = [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
+    calls = [
+        {"id": p.id, "type": "function", "function": {"name": p.name, "arguments": json.dumps(p.arguments)}}
+        for p in turn.parts
+        if isinstance(p, ToolCall)
+    ]
+    said = "".join(part.text for part in turn.parts if isinstance(part, Text))
+    message = {"role": turn.role, "content": said or None, **({"tool_calls": calls} if calls else {})}
+    return [*results, *([message] if said or calls else [])]
+
+
+def schema(tool: Any) -> Any:
+    """A tool, as the library wants it."""
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
