@@ -7,7 +7,8 @@ import socket
 import webbrowser
 from base64 import b64decode
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from threading import Thread
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -114,7 +115,23 @@ def serve(app: App, port: int, *, launch: bool) -> None:
         if launch:
             webbrowser.open(address)
         config = uvicorn.Config(OnlyFromHere(app), log_level="warning", timeout_graceful_shutdown=1)
-        uvicorn.Server(config).run(sockets=[listening])
+        with suppress(KeyboardInterrupt):
+            _run(uvicorn.Server(config), listening)
+
+
+def _run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """In a thread where an event loop runs already, as in notebooks."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return server.run([listening])
+    thread = Thread(target=server.run, args=([listening],))
+    thread.start()
+    try:
+        thread.join()
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 class OnlyFromHere:
