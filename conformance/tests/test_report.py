@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from ellmer_conformance.case import MODES, Case, ask
 from ellmer_conformance.cases import all_cases, scripts
 from ellmer_conformance.direct import play_direct
+from ellmer_conformance.exchange import Exchange, Request
 from ellmer_conformance.report import (
     Report,
     Row,
@@ -35,6 +36,8 @@ from ellmer_conformance.report.sarif import sarif
 from ellmer_conformance.report.values import VERDICTS
 from ellmer_conformance.repro import NotReproducible, as_curl, as_python, row_of
 from ellmer_conformance.requirements import requirements
+from ellmer_conformance.rule import broken, verdict
+from ellmer_conformance.rules import behaviour
 from ellmer_conformance.run import Run, Trouble
 from ellmer_conformance.runner import judge
 from ellmer_conformance.script import Answer, Say
@@ -438,3 +441,20 @@ def test_every_mode_has_its_place():
         *schema()["$defs"]["row"]["properties"],
         *schema()["$defs"]["place"]["properties"],
     }
+
+
+def test_half_a_character_is_written_and_read_again(tmp_path):
+    case = all_cases()["half_a_character"]
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "torn: \ud83d"}]}
+    exchange = Exchange(Request("openai-chat", "openai", body, "/v1/chat/completions"))
+    run = Run(case, "openai-chat", "openai", "sync", [exchange])
+    rule = replace(
+        behaviour.book.rules["UNI-001"],
+        check=lambda _: iter([broken("/exchanges/0/request/messages/0/content", "\ud83d is lost")]),
+    )
+
+    forms.write(finished(judged("mine", run, [verdict(rule, run)])), tmp_path)
+
+    (row,) = read(tmp_path / "report.json").rows
+    assert row.message == r"\ud83d is lost"
+    assert r"torn: \ud83d" in row.excerpt

@@ -61,7 +61,7 @@ def write(report: Report, path: Path) -> None:
     """Writes `report.json`, in one piece."""
     path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_suffix(".tmp")
-    staged.write_text(_dumped(report.as_json()), encoding="utf-8")
+    staged.write_text(_dumped(report.as_json()), encoding="utf-8", errors="backslashreplace")
     staged.replace(path)
 
 

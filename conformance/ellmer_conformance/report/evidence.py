@@ -84,7 +84,7 @@ def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None
 
 def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
     """The verdict's word, and what is wrong."""
-    message = verdict.violations[0].message if verdict.violations else ""
+    message = _writable(verdict.violations[0].message) if verdict.violations else ""
     if run.trouble and verdict.violations:
         return ("harness-error" if run.trouble.ours else "not-testable"), message
     if run.refused and verdict.rule.id == _PROBE:
@@ -171,7 +171,13 @@ def _shared(pointer: str, wanted: str) -> int:
     return len(have) if want[: len(have)] == have else -1
 
 
+def _writable(text: str) -> str:
+    """With half characters, which no file and no terminal takes, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _short(line: str) -> str:
+    line = _writable(line)
     return line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…"
 
 

@@ -26,7 +26,7 @@ def write(report: Report, folder: Path, *, cassettes: str = "cassettes") -> list
     }
     (folder / "badges").mkdir(exist_ok=True)
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(texts["summary.md"])
