@@ -181,9 +181,9 @@ def peers(session: nox.Session, peer: str) -> None:
         session.skip(f"{peer} could not be installed")
     session.install("--no-deps", "-e", ".")
     report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/{peer}.toml"
-    run = ("run", "--adapter", peer, "--against", "server", baseline, "--report", report, *session.posargs)
+    run = ("run", "--adapter", peer, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
     try:
-        session.run("conformance", *run, env=OFFLINE)
+        session.run("conformance", *run, "--report", report, *session.posargs, env=OFFLINE)
     finally:
         session.run("python", collect, peer, report, env=OFFLINE)
         session.run("python", page)
