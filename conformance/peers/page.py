@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -46,6 +47,9 @@ OTHER = {
     "not-reproduced": "·",
     "harness-error": "·",
 }
+
+#: Messages that tell of an exception.
+RAISED = re.compile(r"\bit raises\b|^\w*(Error|Exception|Behavior|Exceeded)\b: ")
 
 Json = dict[str, Any]
 
@@ -96,8 +100,7 @@ def caused(peer: str, cell: Json, entries: Sequence[Json]) -> tuple[str, str]:
         return "follows", f"See {cell['follows']}."
     if cell["kind"] == "reject":
         return "wire", ""
-    raised = cell["shown"]["message"].split(":")[0].endswith(("Error", "Exception", "Retry", "Behavior"))
-    return ("error", "") if cell["rule"] == "TXT-005" and raised else ("loss", "")
+    return ("error" if RAISED.search(cell["shown"]["message"][:200]) else "loss"), ""
 
 
 def fits(value: str, entry: Json, name: str) -> bool:

@@ -133,7 +133,7 @@ class Session:
         choice, usage = completion.choices[0], completion.usage
         return Reply(
             choice.message.content or "",
-            stop=choice.finish_reason,
+            stop="filter" if choice.finish_reason == "content_filter" else choice.finish_reason,
             usage={"input": usage.prompt_tokens, "output": usage.completion_tokens},
         )
 

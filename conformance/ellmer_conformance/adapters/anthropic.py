@@ -15,7 +15,13 @@ from ._values import base64_of, media_type, parameters
 
 __all__ = ["Anthropic", "adapter"]
 
-_STOPS = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool", "max_tokens": "length"}
+_STOPS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool",
+    "max_tokens": "length",
+    "refusal": "filter",
+}
 _MAX_TOKENS = 4096
 
 
@@ -96,8 +102,13 @@ def _said(message: Any) -> Said:
         [{"role": "assistant", "content": [_kept(block) for block in message.content]}],
         _STOPS.get(message.stop_reason, message.stop_reason),
         [(block.id, block.name, block.input) for block in calls],
-        {"input": message.usage.input_tokens, "output": message.usage.output_tokens},
+        _counts(message.usage),
     )
+
+
+def _counts(usage: Any) -> Mapping[str, int | None]:
+    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+    return {"input": usage.input_tokens + cached, "output": usage.output_tokens}
 
 
 def _kept(block: Any) -> Json:

@@ -132,7 +132,7 @@ class Session:
             turn.text,
             stop=_STOPS.get(stop, stop),
             complete=not turn.is_partial,
-            usage={"input": tokens[0], "output": tokens[1]} if tokens else {},
+            usage={"input": tokens[0] + tokens[2], "output": tokens[1]} if tokens else {},
             pieces=pieces,
         )
 

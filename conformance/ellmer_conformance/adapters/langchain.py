@@ -25,6 +25,9 @@ _STOPS = {
     "max_output_tokens": "length",
     "MAX_TOKENS": "length",
     "completed": "stop",
+    "content_filter": "filter",
+    "refusal": "filter",
+    "SAFETY": "filter",
 }
 
 

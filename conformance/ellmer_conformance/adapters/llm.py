@@ -19,7 +19,13 @@ from ._values import call_of, calls_in, media_type, parameters, text_of
 
 __all__ = ["LLM", "adapter"]
 
-_STOPS = {"tool_calls": "tool", "end_turn": "stop", "tool_use": "tool", "max_tokens": "length"}
+_STOPS = {
+    "tool_calls": "tool",
+    "end_turn": "stop",
+    "tool_use": "tool",
+    "max_tokens": "length",
+    "refusal": "filter",
+}
 
 
 class LLM:
