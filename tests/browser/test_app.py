@@ -303,6 +303,19 @@ def test_a_reload_while_a_tool_runs(talk):
     assert told(it) == ["3 flights"]
 
 
+def test_a_reload_in_the_middle_of_an_answer_keeps_what_was_received(talk):
+    story = Answer((Say("Once upon a time", ("Once ", "upon ", "a ", "time")),))
+    it = talk([Delivery(story, after=900, ending="stall"), Answer((Say("Fine."),))])
+    it.say("A story")
+    expect(it.log.get_by_text("Once")).to_be_visible()
+    it.page.reload()
+
+    expect(it.log.get_by_text("Once")).to_be_visible()
+    expect(it.log.get_by_text("[interrupted]")).to_be_visible()
+    it.ask("Go on")
+    expect(it.log.get_by_text("Fine.")).to_be_visible()
+
+
 def test_calls_of_one_id_in_several_answers_are_told_apart(talk):
     """Some servers begin to count anew with each answer."""
     weather = [Call("get_weather", {"city": city}, id="toolu_0") for city in ("Duluth", "Köln", "Bonn")]
