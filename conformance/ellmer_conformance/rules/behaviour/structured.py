@@ -15,12 +15,11 @@ from ._book import LOSS, MUST, book, found
 
 @book.rule("STO-011", MUST, LOSS, source="every provider's guide to structured output")
 def schemas_are_sent(run: Run) -> Iterator[Finding]:
-    """A request for a value tells the provider its schema: as a format of the answer, or as a tool to be called."""
+    """A request for a value tells the provider its schema: as a format of the answer, as a tool to be called, or, where
+    the API knows neither, in words."""
     asked = [wanted.schema for _, wanted, _ in _asked(run) if wanted.schema]
     for index, (schema, exchange) in enumerate(zip(asked, run.exchanges, strict=False)):
-        body = json.dumps(
-            {k: v for k, v in exchange.request.body.items() if k not in {"messages", "input", "contents"}}
-        )
+        body = json.dumps(exchange.request.body).replace("\\", "")  # also where it is JSON in a text
         missing = [name for name in schema.get("properties", ()) if f'"{name}"' not in body]
         problem = f"the request says nothing of {', '.join(missing)}"
         yield found(not missing, f"/exchanges/{index}/request", problem)
