@@ -18,7 +18,8 @@ __all__ = ["Groq", "chat_groq"]
 @dataclass(frozen=True)
 class Groq(ChatCompletions):
     """Refuses fields it does not know: `property 'reasoning' is unsupported, did you mean 'role'?`
-    (karthink/gptel#774), so what a model thought does not go back. Results are text: `value must be a string`."""
+    (karthink/gptel#774), so what a model thought does not go back (that gpt-oss takes it now is UNVERIFIED). Results
+    are text: `value must be a string`."""
 
     vendor: ClassVar[str] = "Groq"
     default_model: ClassVar[str] = "openai/gpt-oss-120b"

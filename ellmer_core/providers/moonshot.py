@@ -17,7 +17,7 @@ __all__ = ["Moonshot", "chat_moonshot"]
 @dataclass(frozen=True)
 class Moonshot(JsonMode):
     """Reasoning of a tool call must go back: `thinking is enabled but reasoning_content is missing in assistant
-    tool call message` (mastra-ai/mastra#12592); where there was none, a dot is."""
+    tool call message` (mastra-ai/mastra#12592); where there was none, a dot is (that an empty string would do is UNVERIFIED)."""
 
     vendor: ClassVar[str] = "Moonshot AI"
     default_model: ClassVar[str] = "kimi-k2.5"

@@ -19,7 +19,8 @@ __all__ = ["Perplexity", "chat_perplexity"]
 
 @dataclass(frozen=True)
 class Perplexity(Alternating):
-    """`After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).`"""
+    """`After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).`
+    That it takes no tools is UNVERIFIED: nobody recorded any."""
 
     vendor: ClassVar[str] = "Perplexity"
     models_path: ClassVar[str] = ""
