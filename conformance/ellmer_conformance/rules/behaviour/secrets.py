@@ -95,8 +95,13 @@ def usual_headers_are_there(run: Run) -> Iterator[Finding]:
         yield found(not missing, f"/exchanges/{index}/request", f"{', '.join(missing)} is missing")
 
 
+def _is_credential(name: str) -> bool:
+    """Whether a header is for keys: gateways have their own (`x-portkey-api-key`)."""
+    return name.lower() in _ITS_HEADERS or name.lower().endswith("-api-key")
+
+
 def _credentials(request: Request) -> str:
-    return " ".join(value for name, value in request.headers.items() if name.lower() in _ITS_HEADERS)
+    return " ".join(value for name, value in request.headers.items() if _is_credential(name))
 
 
 def _places(request: Request) -> Iterator[tuple[str, str]]:
@@ -104,5 +109,5 @@ def _places(request: Request) -> Iterator[tuple[str, str]]:
     yield "URL", unquote(request.url)
     yield "body", json.dumps(request.body, ensure_ascii=False)
     for name, value in request.headers.items():
-        if name.lower() not in _ITS_HEADERS:
+        if not _is_credential(name):
             yield f"header {name}", value
