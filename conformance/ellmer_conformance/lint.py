@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from . import rules, spans
+from .engines import Engine, mapped
 from .exchange import Request
-from .recordings import Recording, Unreadable, find, read
+from .objects import Source, sources
+from .recordings import Recording, Unreadable, read
 from .requests import Skip, request_of
 from .rule import RuleBook, Violation
 
@@ -122,26 +123,33 @@ class LintResult:
 
 
 def lint(
-    paths: Iterable[Path | str], *, jobs: int = 1, on_file: Callable[[FileReport], None] = lambda _: None
+    paths: Iterable[Source | str],
+    *,
+    jobs: int = 1,
+    engine: Engine = "processes",
+    on_file: Callable[[FileReport], None] = lambda _: None,
 ) -> LintResult:
-    """Judges every file under the paths, on `jobs` processes. Raises `Unreadable` for a path that is not there."""
+    """Judges every file under the paths and URLs, on `jobs` processes. Raises `Unreadable` for a path that is not
+    there, `EngineMissing`."""
     result = LintResult()
-    for report in _reports(list(find(paths)), jobs):
+    for report in mapped(lint_file, list(sources(paths)), jobs, engine):
         on_file(report)
         result.files.append(report)
     return result
 
 
-def _reports(paths: list[Path], jobs: int) -> Iterator[FileReport]:
-    if jobs < 2 or len(paths) < 2:
-        yield from map(lint_file, paths)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(lint_file, paths, chunksize=max(1, min(32, len(paths) // jobs)))
-
-
-def lint_file(path: Path) -> FileReport:
+def lint_file(source: Source) -> FileReport:
     """Judges one file."""
+    if isinstance(source, Path):
+        return _judged(source)
+    try:
+        with source.local() as path:
+            return replace(_judged(path), path=str(source))
+    except Unreadable as error:
+        return FileReport(str(source), problem=error.problem)
+
+
+def _judged(path: Path) -> FileReport:
     report = FileReport(str(path))
     try:
         recordings = read(path)

@@ -4,35 +4,50 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
+from ..objects import Source, sources
 from ..recordings import Unreadable, find
 
-__all__ = ["files_argument", "progress", "traffic"]
+__all__ = ["files_argument", "located", "progress", "traffic"]
+
+F = TypeVar("F")
+G = TypeVar("G")
 
 files_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 _FEW = 50  # files: below, a bar would only flicker
 
 
 def traffic(paths: Iterable[Path]) -> list[Path]:
-    """The paths that were given, else the folder in `CONFORMANCE_TRAFFIC`; all must exist."""
-    given = list(paths) or [Path(folder) for folder in [os.environ.get("CONFORMANCE_TRAFFIC")] if folder]
+    """The files under the paths that were given, else in the folder in `CONFORMANCE_TRAFFIC`; all must exist."""
+    return _found(find, paths)
+
+
+def located(paths: Iterable[str]) -> list[Source]:
+    """The same, in stores, too."""
+    return _found(sources, paths)
+
+
+def _found(search: Callable[[Iterable[G]], Iterable[F]], paths: Iterable[G]) -> list[F]:
+    folder = os.environ.get("CONFORMANCE_TRAFFIC")
+    given: list[Any] = list(paths) or ([Path(folder)] if folder else [])
     if not given:
         raise click.UsageError(
             "There is nothing to read: name files or folders of recordings, or a folder in CONFORMANCE_TRAFFIC."
         )
     try:
-        return list(find(given))
+        return list(search(given))
     except Unreadable as error:
         raise click.UsageError(f"{error.path} cannot be read: {error.problem}.") from error
 
 
 @contextmanager
-def progress(files: list[Path]) -> Iterator[Callable[[object], None]]:
+def progress(files: Sequence[object]) -> Iterator[Callable[[object], None]]:
     """A bar on standard error, for a person, when there is much to read. Call it once a file."""
     if len(files) < _FEW or not sys.stderr.isatty():
         yield lambda _: None

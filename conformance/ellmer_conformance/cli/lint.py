@@ -9,9 +9,10 @@ import click
 
 from .. import lint_report
 from ..baseline import BaselineError, load
+from ..engines import ENGINES, Engine, EngineMissing
 from ..lint import lint
 from ..lint_baseline import settle
-from ._paths import files_argument, progress, traffic
+from ._paths import located, progress
 
 __all__ = ["command"]
 
@@ -24,22 +25,37 @@ _FORMATS = {
 
 
 @click.command("lint")
-@files_argument
+@click.argument("paths", nargs=-1, type=str)
 @click.option("--format", "form", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
 @click.option("-v", "--verbose", is_flag=True, help="Text: every file, also those without a complaint.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, help="Processes [1].")
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default=ENGINES[0],
+    show_default=True,
+    help="Where: here, or on Dask.",
+)
 @click.option("--warnings/--no-warnings", default=True, help="Tell what SHOULD be otherwise, too.")
 @click.option(
     "--baseline", type=click.Path(path_type=Path), help="Expected violations; `case` is the file's path."
 )
 def command(
-    paths: tuple[Path, ...], *, form: str, verbose: bool, jobs: int, warnings: bool, baseline: Path | None
+    paths: tuple[str, ...],
+    *,
+    form: str,
+    verbose: bool,
+    jobs: int,
+    engine: Engine,
+    warnings: bool,
+    baseline: Path | None,
 ) -> None:
     """Judge recorded requests by the rules of the API they went to.
 
-    PATHS are files or folders: cassettes of vcrpy (YAML, JSON, gzipped, with pydantic-ai's parsed bodies) and of VCR
-    for Ruby, R and Go, HAR files, records of one exchange, and JSON Lines; or traces of OpenTelemetry with captured
-    messages, of which less can be said, and nothing that fails. Without any, the folder in CONFORMANCE_TRAFFIC.
+    PATHS are files or folders, here or in a store (s3://bucket/prefix): cassettes of vcrpy (YAML, JSON, gzipped, with
+    pydantic-ai's parsed bodies) and of VCR for Ruby, R and Go, HAR files, records of one exchange, and JSON Lines; or
+    traces of OpenTelemetry with captured messages, of which less can be said, and nothing that fails. Without any, the
+    folder in CONFORMANCE_TRAFFIC.
 
     Exit code 0: nothing is wrong, or the API refused the same, or the baseline expects it; 1: a rule is broken, or the
     baseline is stale; 2: a file could not be read.
@@ -48,9 +64,12 @@ def command(
         known = load(baseline) if baseline else None
     except BaselineError as error:
         raise click.UsageError(str(error)) from error
-    files = traffic(paths)
+    files = located(paths)
     with progress(files) as advance:
-        result = lint(files, jobs=jobs, on_file=advance)
+        try:
+            result = lint(files, jobs=jobs, engine=engine, on_file=advance)
+        except EngineMissing as error:
+            raise click.UsageError(str(error)) from error
     if known:
         settle(result, known)
     if not warnings:
