@@ -8,22 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..case import Case, case
+from ..case import MODES, Case, Mode, case
 from ..variations import of_rules
 from .text import unicode_throughout
 from .thinking import thinking_with_tools
 from .tools import text_then_tool, tool_without_arguments, two_parallel_tools
 
 
-def _again(build: Callable[[], Case], variations: Sequence[str]) -> Case:
-    """The case once more, from its own cassettes, under variations."""
-    return replace(build(), everywhere=False, recording=build.__name__, variations=variations)
+def _again(
+    build: Callable[[], Case], variations: Sequence[str], modes: Sequence[Mode] = ("sync", "stream")
+) -> Case:
+    """The case once more, from its own cassettes, under variations. How async code reads is seen in two of them."""
+    return replace(build(), everywhere=False, recording=build.__name__, variations=variations, modes=modes)
 
 
 @case
 def chunks_anywhere() -> Case:
     """The network cuts a stream where it likes: byte by byte, at random, in two. The answer is the same."""
-    return _again(text_then_tool, of_rules("STR-001"))
+    return _again(text_then_tool, of_rules("STR-001"), MODES)
 
 
 @case
@@ -72,7 +74,7 @@ def reasons_and_counts() -> Case:
 def broken_anywhere() -> Case:
     """The stream ends after each of its events; the connection is reset; nothing comes any more."""
     variations = ("cut:*", "reset:2", "reset:4", "stall:2")
-    return _again(text_then_tool, variations)
+    return _again(text_then_tool, variations, MODES)
 
 
 @case
