@@ -3,8 +3,8 @@
     with StrictServer({"hello": Script((Answer((Say("Hi"),)),))}) as server:
         base_url = server.url("hello", "1")
 
-A request comes in through `http.py`, finds its way in `routes.py`, is judged in `engine.py`, and the next step
-of its script is written in a provider's own bytes by one of the `dialects/`; `reply.py` says how the bytes
+A request comes in through `http.py`, finds its way in `routes.py`, is judged in `asked.py`, and the next step of
+its script (`engine.py`) is written in a provider's own bytes by one of the `dialects/`; `reply.py` says how the bytes
 travel. Only `http.py` and `strict.py` do I/O.
 """
 

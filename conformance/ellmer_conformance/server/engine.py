@@ -1,25 +1,23 @@
 """The strict server without its sockets: a request in, the provider's reply out.
 
-In order, as the providers do it: the route, the key, JSON, the rules, the signatures; then the next step of
-the script. A request that is refused takes no step. In `observe` mode nothing is refused for its content:
-the violations are noted, in a header of the reply and in the report; a missing key is one of them. In `proxy`
-mode the upstream answers (`proxy.py`), and only the pages are the engine's.
+The request is judged (`asked.py`), and if nothing is wrong with it, the next step of the script answers. A request
+that is refused takes no step. In `observe` mode nothing is refused for its content: the violations are noted, in a
+header of the reply and in the report; a missing key is one of them. In `proxy` mode the upstream answers
+(`proxy.py`), and only the pages are the engine's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal
-from urllib.parse import quote
 
-from .. import wires
 from ..exchange import Exchange, Request
-from ..rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
-from ..rules import book
+from ..rule import Refusal
 from ..script import Answer, Say, Script
 from . import home
+from .asked import Asked, asked
 from .dialects import Dialect, Ticket
 from .http import HttpRequest
 from .journal import Entry, Journal, without_secrets
@@ -29,7 +27,7 @@ from .reply import Reply, is_short, plain
 from .routes import OPEN_CASE, Route, route
 from .services import Services
 
-__all__ = ["ANY", "Engine", "Mode", "examined", "notes"]
+__all__ = ["ANY", "Engine", "Mode"]
 
 Mode = Literal["reject", "observe", "proxy"]
 
@@ -37,8 +35,6 @@ Mode = Literal["reject", "observe", "proxy"]
 ANY = Script((Answer((Say("Hello! Your request is legal, and this is the answer to it."),)),))
 
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
-_NOTED = 50  # violations that a header names; the report has all
-_REMEMBERED = 65_536  # bytes of a body up to which its verdicts are
 
 
 @dataclass
@@ -104,45 +100,21 @@ class Engine:
     # one chat request -------------------------------------------------------------------------------------
 
     def _chat(self, http: HttpRequest, way: Route) -> Reply:
-        headers = without_secrets(http.headers)
-        request = Request(way.wire, way.vendor, {}, way.url, http.method, headers)
-        verdicts: tuple[Verdict, ...] = ()
-        refusal, unlocked = self._turned_away(http, way, request)
-        if refusal is None:
-            try:
-                request, verdicts = examined(http, way, headers)
-            except (ValueError, RecursionError) as error:
-                refusal = self._dialect(way, request).no_json(str(error))
-        verdicts = (*unlocked, *verdicts)
-        dialect = self._dialect(way, request)
-        reply = refuse(dialect, refusal) if refusal else self._judged(dialect, way, verdicts)
-        entry = Entry(way.case, way.nonce or "", Exchange(request, reply.response), verdicts)
+        found = self._no_case(http, way) or asked(http, way, observe=self.mode == "observe")
+        dialect = self._dialect(way, found.request)
+        reply = refuse(dialect, found.refusal) if found.refusal else self._step(dialect, way)
+        reply = reply.noting(found.noted) if found.noted else reply
+        entry = Entry(way.case, way.nonce or "", Exchange(found.request, reply.response), found.verdicts)
         self.enter(entry, len(http.body))
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
 
-    def _turned_away(
-        self, http: HttpRequest, way: Route, request: Request
-    ) -> tuple[Refusal | None, tuple[Verdict, ...]]:
-        """What needs no body: a refusal (no such path, case or method; no key), or that it was let pass."""
-        dialect = self._dialect(way, request)
-        if not way.wire or http.method != "POST":
-            return dialect.no_such(http.method, way.path), ()
-        if way.case not in self.scripts:
-            known = ", ".join(sorted(self.scripts))
-            return Refusal(f"There is no case {way.case!r} here. The cases are: {known}.", 404), ()
-        refusal = dialect.locked(http.headers, dict(way.query))
-        return (None, (keyless(way.wire, refusal),)) if refusal and self.mode == "observe" else (refusal, ())
-
-    def _judged(self, dialect: Dialect, way: Route, verdicts: Sequence[Verdict]) -> Reply:
-        forged = dialect.forged(strict=way.case != OPEN_CASE)
-        if self.mode == "observe":
-            reply = self._step(dialect, way)
-            noted = notes([v for verdict in verdicts for v in verdict.violations], forged)
-            return reply.noting(noted) if noted else reply
-        broken = objection(verdicts)
-        missing = dialect.no_model(dialect.ticket.request.model)
-        refusal = missing or (broken.refusal if broken else None) or forged
-        return refuse(dialect, refusal) if refusal else self._step(dialect, way)
+    def _no_case(self, http: HttpRequest, way: Route) -> Asked | None:
+        if way.case in self.scripts or not way.wire or http.method != "POST":
+            return None
+        known = ", ".join(sorted(self.scripts))
+        request = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
+        sentence = f"There is no case {way.case!r} here. The cases are: {known}."
+        return Asked(request, refusal=Refusal(sentence, 404))
 
     def _step(self, dialect: Dialect, way: Route) -> Reply:
         steps, number = self.scripts[way.case].steps, dialect.ticket.number
@@ -159,51 +131,3 @@ class Engine:
 def host_of(request: HttpRequest) -> str:
     """The host that the client meant: a proxy, or a recorder that reroutes it, says so."""
     return request.headers.get("x-forwarded-host") or request.headers.get("host", "")
-
-
-def examined(
-    http: HttpRequest, way: Route, headers: Mapping[str, str]
-) -> tuple[Request, tuple[Verdict, ...]]:
-    """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
-    judge = judged if len(http.body) < _REMEMBERED else judged.__wrapped__
-    return judge((way.wire, way.vendor), http.method, way.url, tuple(headers.items()), http.body)
-
-
-@lru_cache(1024)
-def judged(
-    service: tuple[str, str], method: str, url: str, headers: tuple[tuple[str, str], ...], body: bytes
-) -> tuple[Request, tuple[Verdict, ...]]:
-    """The same for the same request: clients repeat themselves."""
-    wire, vendor = service
-    request = wires.request(method, url, dict(headers), body, vendor)
-    return request, tuple([verdict(rule, request) for rule in rules(wire, vendor, request.model)])
-
-
-def keyless(wire: str, refusal: Refusal) -> Verdict:
-    """What the provider would have said to a request without a key, as a broken rule."""
-    rule = Rule(
-        id="KEY-001",
-        level=Level.MUST,
-        kind=Kind.REJECT,
-        wire=wire,
-        sentence="A request carries a key, and the headers that the provider asks for.",
-        check=lambda _: iter(()),
-        source=("strict server",),
-        refusal=refusal,
-    )
-    return Verdict(rule, 1, (Violation(rule, "", refusal.message),))
-
-
-@lru_cache(256)
-def rules(wire: str, vendor: str, model: str) -> list[Rule]:
-    """The rules that are in force for a model today."""
-    return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
-
-
-def notes(violations: Sequence[Violation], forged: Refusal | None) -> str:
-    """`ORD-002 /messages/3, signature`: what a header can say of the violations."""
-    noted = [
-        f"{violation.rule.id} {quote(violation.pointer, errors='replace')}"
-        for violation in violations[:_NOTED]
-    ]
-    return ", ".join([*noted, *(["signature"] if forged else [])])

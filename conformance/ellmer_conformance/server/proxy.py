@@ -15,8 +15,9 @@ import httpx
 
 from ..exchange import Exchange, Request, Response
 from ..rule import Verdict
+from .asked import examined, notes
 from .dialects import compact, utf8
-from .engine import Engine, examined, notes
+from .engine import Engine
 from .http import MAX_BODY, HttpRequest
 from .journal import Entry, without_secrets
 from .reply import Broken, Relayed, Reply, plain
@@ -124,7 +125,7 @@ def judged(http: HttpRequest, way: Route) -> tuple[Request, tuple[Verdict, ...]]
     headers = without_secrets(http.headers)
     if way.wire and http.method == "POST":
         try:
-            return examined(http, way, headers)
+            return examined(way, http.method, headers, http.body)
         except (ValueError, RecursionError):
             pass  # what the upstream says of it is what counts
     return Request(way.wire, way.vendor, {}, way.url, http.method, headers), ()

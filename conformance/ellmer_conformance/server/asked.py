@@ -1,0 +1,110 @@
+"""What a request alone decides: what it is, what the rules say of it, and why it is refused, if it is.
+
+In order, as the providers do it: the path, the key, JSON, the model's name, the rules, the signatures. Clients
+repeat themselves, so what was found is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import quote
+
+from .. import wires
+from ..exchange import Request
+from ..rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
+from ..rules import book
+from .dialects import Ticket
+from .http import HttpRequest
+from .journal import without_secrets
+from .registry import dialect_of
+from .routes import OPEN_CASE, Route
+
+__all__ = ["Asked", "asked", "examined", "notes"]
+
+_NOTED = 50  # violations that a header names; the report has all
+_REMEMBERED = 65_536  # bytes of a body up to which it is
+_Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A request to a provider. `refusal` is why it is not answered; `noted` what is said where it is, all the same."""
+
+    request: Request
+    verdicts: tuple[Verdict, ...] = ()
+    refusal: Refusal | None = None
+    noted: str = ""
+
+
+def asked(http: HttpRequest, way: Route, *, observe: bool) -> Asked:
+    """Reads and judges a request. Who observes refuses nothing for its content, nor for a missing key."""
+    find = _asked if len(http.body) < _REMEMBERED else _asked.__wrapped__
+    return find(way, http.method, tuple(http.headers.items()), http.body, observe)
+
+
+@lru_cache(1024)
+def _asked(way: Route, method: str, headers: _Headers, body: bytes, observe: bool) -> Asked:
+    given = dict(headers)
+    bare = Request(way.wire, way.vendor, {}, way.url, method, without_secrets(given))
+    dialect = dialect_of(Ticket(bare, way.case, 0))
+    if not way.wire or method != "POST":
+        return Asked(bare, refusal=dialect.no_such(method, way.path))
+    locked = dialect.locked(given, dict(way.query))
+    if locked and not observe:
+        return Asked(bare, refusal=locked)
+    unlocked = (keyless(way.wire, locked),) if locked else ()
+    try:
+        request, verdicts = examined(way, method, bare.headers, body)
+    except (ValueError, RecursionError) as error:
+        return Asked(bare, unlocked, dialect.no_json(str(error)))
+    return _judged(request, (*unlocked, *verdicts), way.case, observe=observe)
+
+
+def _judged(request: Request, verdicts: tuple[Verdict, ...], case: str, *, observe: bool) -> Asked:
+    dialect = dialect_of(Ticket(request, case, 0))
+    forged = dialect.forged(strict=case != OPEN_CASE)
+    if observe:
+        violations = [violation for verdict in verdicts for violation in verdict.violations]
+        return Asked(request, verdicts, noted=notes(violations, forged))
+    broken, missing = objection(verdicts), dialect.no_model(request.model)
+    return Asked(request, verdicts, missing or (broken.refusal if broken else None) or forged)
+
+
+def examined(
+    way: Route, method: str, headers: Mapping[str, str], body: bytes
+) -> tuple[Request, tuple[Verdict, ...]]:
+    """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
+    request = wires.request(method, way.url, headers, body, way.vendor)
+    return request, tuple([verdict(rule, request) for rule in _rules(way.wire, way.vendor, request.model)])
+
+
+@lru_cache(256)
+def _rules(wire: str, vendor: str, model: str) -> list[Rule]:
+    """The rules that are in force for a model today."""
+    return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
+
+
+def keyless(wire: str, refusal: Refusal) -> Verdict:
+    """What the provider would have said to a request without a key, as a broken rule."""
+    rule = Rule(
+        id="KEY-001",
+        level=Level.MUST,
+        kind=Kind.REJECT,
+        wire=wire,
+        sentence="A request carries a key, and the headers that the provider asks for.",
+        check=lambda _: iter(()),
+        source=("strict server",),
+        refusal=refusal,
+    )
+    return Verdict(rule, 1, (Violation(rule, "", refusal.message),))
+
+
+def notes(violations: Sequence[Violation], forged: Refusal | None) -> str:
+    """`ORD-002 /messages/3, signature`: what a header can say of the violations."""
+    noted = [
+        f"{violation.rule.id} {quote(violation.pointer, errors='replace')}"
+        for violation in violations[:_NOTED]
+    ]
+    return ", ".join([*noted, *(["signature"] if forged else [])])
