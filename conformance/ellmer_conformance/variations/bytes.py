@@ -87,7 +87,8 @@ BYTES = (
     *(random(seed) for seed in (1, 2, 3)),
     *(split(place) for place in (1, 7, 100, 333)),
     Variation("inside-characters", "STR-002", _inside_characters),
-    Variation("crlf", "STR-003", partial(_line_ends, b"\r\n"), wires=_LINES),
+    Variation("crlf", "STR-003", partial(_line_ends, b"\r\n"), wires=_LINES - {"gemini"}),
+    Variation("lf", "STR-003", partial(_line_ends, b"\n"), wires=frozenset({"gemini"})),  # Google sends CRLF
     Variation("torn-crlf", "STR-003", _torn_crlf, wires=_LINES),
     Variation("cr", "STR-003", partial(_line_ends, b"\r"), wires=_SSE),
     Variation("comments", "STR-004", _between(b": keep-alive\n\n"), wires=_SSE),
