@@ -55,9 +55,9 @@ class Endpoint:
 class Capabilities:
     """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested.
 
-    A session may have `reloaded()`: a fresh session that goes on from what was saved of it; an adapter
-    `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`, sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a
-    `value`.
+    `pointer`: media are moved behind the results, which point at them. `dangling_call` is a history with calls that
+    nobody answered, and the user goes on. With `structured`, its sessions have `extract(parts, schema)` and
+    `aextract(parts, schema)`: a `Reply` with a `value`.
     """
 
     modes: Collection[Mode] = MODES
@@ -67,9 +67,7 @@ class Capabilities:
     pdf_in_user: Literal["native", "refused"] = "native"
     image_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
     pdf_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
-    dangling_call: Literal["native", "refused"] = (
-        "native"  # a history whose calls nobody answered, and the user goes on
-    )
+    dangling_call: Literal["native", "refused"] = "native"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""
