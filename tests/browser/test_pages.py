@@ -69,6 +69,9 @@ def test_an_exported_page(exported):
     expect(exported.get_by_role("heading", name="Assistant")).to_have_count(1)
     expect(exported.get_by_text("All of <it>, please.")).to_be_visible()
     check_cards(exported)
+    with exported.expect_download() as download:
+        exported.get_by_role("link", name="report.pdf").click()
+    assert download.value.path().read_bytes() == b"%PDF-1.4\n"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
