@@ -56,8 +56,11 @@ class Capabilities:
     """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested.
 
     `pointer`: media are moved behind the results, which point at them. `dangling_call` is a history with calls that
-    nobody answered, and the user goes on. With `structured`, its sessions have `extract(parts, schema)` and
-    `aextract(parts, schema)`: a `Reply` with a `value`.
+    nobody answered, and the user goes on.
+
+    A session may have `reloaded()`: a fresh session that goes on from what was saved of it; an adapter
+    `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`,
+    sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a `value`.
     """
 
     modes: Collection[Mode] = MODES
