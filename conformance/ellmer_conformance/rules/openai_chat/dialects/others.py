@@ -238,7 +238,26 @@ def the_schema_is_inside(request: Request) -> Iterator[Finding]:
         yield broken("/response_format/json_schema", "a bare schema") if wrong else met("/response_format")
 
 
+def _bare(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Cerebras has OpenAI's fields, and no object around them (recorded)."""
+    fields = {"message": refusal.message, "type": refusal.type, "param": refusal.param, "code": refusal.code}
+    return {"content-type": "application/json"}, json.dumps(fields, separators=(",", ":")).encode()
+
+
+cerebras = elsewhere("cerebras", envelope=_bare)
+
 BOOKS: dict[str, RuleBook] = {
     each.vendor: each
-    for each in (openrouter, xai, perplexity, ollama, moonshot, dashscope, huggingface, together, github)
+    for each in (
+        openrouter,
+        xai,
+        cerebras,
+        perplexity,
+        ollama,
+        moonshot,
+        dashscope,
+        huggingface,
+        together,
+        github,
+    )
 }
