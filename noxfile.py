@@ -113,6 +113,13 @@ def types(session: nox.Session) -> None:
     session.run("mypy", *session.posargs)
 
 
+@nox.session(default=False)
+def inspect(session: nox.Session) -> None:
+    """Test the bridge to inspect-ai, by itself: it brings eighty packages."""
+    session.install("-e", ".[harness,inspect]")
+    session.run("pytest", "tests/test_inspect_ai.py", *session.posargs, env=OFFLINE)
+
+
 #: What is measured. Each script prints a table and exits with 1 if a target is missed.
 BENCHES = ["bench/core.py", "harness/bench.py", "conformance/bench.py"]
 

@@ -21,8 +21,8 @@ from ellmer_core.types import to_json_schema
 
 pytest.importorskip("mcp")
 
+from ellmer_core._arguments import arguments_of
 from ellmer_core.mcp import mcp_server, mcp_tools
-from ellmer_core.mcp._client import arguments_of
 
 PEER = [sys.executable, str(Path(__file__).with_name("mcp_peer.py"))]
 OURS = """

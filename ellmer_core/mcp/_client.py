@@ -12,8 +12,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .._python_types import known_type
-from .._types import TypeJsonSchema, TypeObject
+from .._arguments import arguments_of
 from ..content import ContentToolResult
 from ..errors import ConnectError, UsageError
 from ..tools import ToolDef, in_words, tool_annotations
@@ -143,24 +142,6 @@ async def _listed(client: Client) -> list[Tool]:
         page = await client.list_tools(cursor=page.next_cursor)
         tools += page.tools
     return tools
-
-
-def arguments_of(schema: Mapping[str, Any]) -> TypeObject:
-    """The arguments of a tool. An object of JSON Schema is open unless it says so; to a model the properties that are
-    named are all there are. What our types cannot say (`oneOf` at the root, say) is left to the server to check."""
-    properties = schema.get("properties") or {}
-    closed = {"additionalProperties": False, **schema} if properties else schema
-    found = known_type(closed, closed=False)
-    if isinstance(found, TypeObject):
-        return found
-    needed, defs = schema.get("required", ()), {"$defs": schema.get("$defs", {})}
-    types = {k: known_type({**defs, **v}, closed=False, required=k in needed) for k, v in properties.items()}
-    unresolved = {k: TypeJsonSchema(t.description, t.required) for k, t in types.items() if _refers(t)}
-    return TypeObject(schema.get("description"), True, types | unresolved, not properties)
-
-
-def _refers(type: Any) -> bool:
-    return isinstance(type, TypeJsonSchema) and "$defs" in type.schema
 
 
 def _annotations(tool: Tool) -> dict[str, Any]:
