@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import pytest
 
@@ -81,3 +82,16 @@ def test_one_file_and_it_is_under_test(conformance, tmp_path):
     cassette = json.loads((tmp_path / "cassettes/openai-chat/nimbus/plain_text.json").read_text("utf-8"))
     assert cassette["interactions"][0]["request"]["uri"] == "https://api.nimbus.example/v1/chat/completions"
     assert cassette["metadata"]["ellmer_harness"]["recorded_from"] == "strict-server"
+
+
+def test_a_vendor_of_another_package_is_under_test_by_its_entry_point(monkeypatch):
+    from ellmer_conformance.adapters import ellmer_core as bridge
+    from ellmer_core.providers import openrouter
+
+    point = EntryPoint("acme", "ellmer_core.providers:unused", bridge.__name__)
+    monkeypatch.setattr(EntryPoint, "load", lambda _: openrouter.chat_openrouter)
+    monkeypatch.setattr(
+        bridge, "entry_points", lambda group: [point] if group == "ellmer_core.providers" else []
+    )
+
+    assert [vendor.wire for vendor in bridge.vendors() if vendor.name == "acme"] == [openrouter.OpenRouter]

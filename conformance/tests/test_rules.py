@@ -13,7 +13,7 @@ from ellmer_conformance.rule import Kind, Level, Refusal, Rule, RuleBook, Verdic
 from ellmer_conformance.rules import common
 
 VENDORS = {
-    "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "dashscope", "perplexity", "ollama"],
+    "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "qwen", "perplexity", "ollama"],
     "openai-responses": ["", "azure", "deepseek"],
     "gemini": ["", "vertex"],
 }

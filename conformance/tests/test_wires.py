@@ -29,7 +29,7 @@ DATA = b64encode(PNG).decode()
         (
             "https://dashscope-intl.aliyuncs.com/compatible-mode/v1/chat/completions",
             "openai-chat",
-            "dashscope",
+            "qwen",
         ),
         ("http://localhost:11434/v1/chat/completions", "openai-chat", "ollama"),
         ("http://localhost:8000/v1/chat/completions", "openai-chat", "localhost"),

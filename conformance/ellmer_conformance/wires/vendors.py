@@ -29,7 +29,7 @@ _HOSTS = {
     "api.cohere.ai": "cohere",
     "api.moonshot.ai": "moonshot",
     "api.moonshot.cn": "moonshot",
-    "aliyuncs.com": "dashscope",
+    "aliyuncs.com": "qwen",
     "api.z.ai": "zai",
     "api.cloudflare.com": "cloudflare",
     "api.portkey.ai": "portkey",

@@ -131,8 +131,8 @@ _DANGLING = {
     ),
     "source": ("https://github.com/QwenLM/qwen-code/issues/315",),
 }
-dashscope = elsewhere(
-    "dashscope",
+qwen = elsewhere(
+    "qwen",
     only=["PAIR-001", "PAIR-002", "ORD-002", "ORD-003"],
     PAIR_002=_ORPHAN,
     PAIR_001=_DANGLING,
@@ -141,7 +141,7 @@ dashscope = elsewhere(
 )
 
 
-@dashscope.rule(
+@qwen.rule(
     "THK-011",
     MUST,
     REJECT,
@@ -255,7 +255,7 @@ BOOKS: dict[str, RuleBook] = {
         perplexity,
         ollama,
         moonshot,
-        dashscope,
+        qwen,
         huggingface,
         together,
         github,
