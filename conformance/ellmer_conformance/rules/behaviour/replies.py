@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...rule import Finding, broken, met
 from ...run import Run
-from ...script import answers_of, text_of
+from ...script import Answer, answers_of, text_of
 from ._book import LOSS, MUST, SHOULD, book, found
 
 
@@ -41,11 +41,12 @@ def transcripts_are_clean(run: Run) -> Iterator[Finding]:
 @book.rule("TXT-005", MUST, LOSS, source="the answer is what the model said")
 def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
     """The caller gets the model's text, whole and in order."""
+    early = {text_of(s) for s in run.case.script if isinstance(s, Answer) and s.stop in {"filter", "length"}}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         place = f"/replies/{index}"
         if wanted.outcome != "answered" or wanted.schema or run.refused:
             continue
-        if reply.error is not None and _gave_up(run):  # ERR-003 has it
+        if reply.error is not None and (_gave_up(run) or wanted.text in early):  # ERR-003, STP-001 have them
             continue
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
