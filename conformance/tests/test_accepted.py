@@ -1,5 +1,7 @@
 """What the APIs are known to accept, however odd it looks: no rule may object."""
 
+from dataclasses import replace
+
 import pytest
 
 from ellmer_conformance import rules
@@ -321,6 +323,15 @@ def test_no_rule_objects_to_what_is_accepted(wire, vendor, body):
         if verdict.rule.refuses
     ]
     assert not objections
+
+
+def test_thinking_interleaves_where_a_header_says_so():
+    book = rules.book("anthropic")
+    search = [{"type": "web_search_20250305", "name": "web_search"}]
+    request = book.request(an.body(an.ASK, thinking={"type": "enabled", "budget_tokens": 4096}, tools=search))
+    assert "THK-014" in [each.rule.id for each in book.judge(request) if each.outcome == "fail"]
+    request = replace(request, headers={"anthropic-beta": "interleaved-thinking-2025-05-14"})
+    assert not [each for each in book.judge(request) if each.outcome == "fail"]
 
 
 def test_vertex_does_not_merge():

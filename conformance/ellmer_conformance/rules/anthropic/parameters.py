@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
+from ...wires.anthropic import tools
 from ...wires.values import object_of, words
 from ._book import ASK, MUST, REJECT, TOOL, body, book, refused
 
 MEASURED = "measured on the live API, 2026-08"
 GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 THINKING: Json = {"type": "enabled", "budget_tokens": 1024}
+SEARCH: Json = {"type": "web_search_20250305", "name": "web_search"}
 KEYS = frozenset(
     words(
         "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
@@ -102,12 +104,19 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
         f"{GUIDE}#max-tokens-and-context-window-size"
     ),
     examples=[body(ASK, max_tokens=2048, thinking=THINKING)],
-    counterexamples=[body(ASK, max_tokens=1024, thinking=THINKING)],
+    counterexamples=[
+        body(ASK, max_tokens=1024, thinking=THINKING),
+        body(ASK, max_tokens=1024, thinking=THINKING, tools=[SEARCH]),
+    ],
 )
 def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
-    """A thinking budget is smaller than `max_tokens`, unless there are tools, with which thinking may interleave."""
+    """A thinking budget is smaller than `max_tokens`, unless thinking may interleave with calls of the client's tools.
+
+    Why not with tools of the client: a header tells whether it does, and recordings seldom keep it.
+    """
     budget, limit = _budget(request), request.body.get("max_tokens")
-    if budget is not None and isinstance(limit, int) and not request.body.get("tools"):
+    called = any(tool.get("type") in {None, "custom"} for _, tool in tools(request.body))
+    if budget is not None and isinstance(limit, int) and not called and not _interleaves(request):
         place, problem = (
             "/max_tokens",
             f"the limit of {limit} tokens leaves nothing beside {budget} of thinking",
@@ -152,6 +161,10 @@ def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
     value = request.body.get("temperature")
     if _budget(request) is not None and isinstance(value, int | float):
         yield met("/temperature") if value == 1 else broken("/temperature", f"the temperature is {value}")
+
+
+def _interleaves(request: Request) -> bool:
+    return any("interleaved-thinking" in value for value in request.headers.values())
 
 
 def _budget(request: Request) -> int | None:

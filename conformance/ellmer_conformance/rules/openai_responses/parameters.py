@@ -7,24 +7,32 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
+from ...wires.values import object_of
 from .._openai import OUT_OF_RANGE, REASONING, listed, ranges, refused
 from ._book import ASK, MUST, REJECT, body, book
 
-# The efforts of each model, as its refusals list them. A model that is not here takes what it takes.
-EFFORTS = {
-    "gpt-5": "minimal low medium high",
-    "gpt-5-mini": "minimal low medium high",
-    "gpt-5-nano": "minimal low medium high",
-    "gpt-5-codex": "low medium high",
-    "gpt-5-pro": "high",
-    "gpt-5.1-codex": "low medium high",
-    "gpt-5.1-codex-max": "low medium high xhigh",
-    "gpt-5.2-chat-latest": "medium",
-    "gpt-5.2-pro": "medium high xhigh",
-    "o1": "low medium high",
-    "o1-pro": "low medium high",
-    "o3-mini": "low medium high",
-    "o4-mini": "low medium high",
+# What each model takes of an option, as its refusals list it. A model that is not here takes what it takes.
+CHOICES = {
+    ("reasoning", "effort"): {
+        "gpt-5": "minimal low medium high",
+        "gpt-5-mini": "minimal low medium high",
+        "gpt-5-nano": "minimal low medium high",
+        "gpt-5-codex": "low medium high",
+        "gpt-5-pro": "high",
+        "gpt-5.1": "none low medium high",
+        "gpt-5.1-chat-latest": "medium",
+        "gpt-5.1-codex": "low medium high",
+        "gpt-5.1-codex-max": "low medium high xhigh",
+        "gpt-5.2-chat-latest": "medium",
+        "gpt-5.2-pro": "medium high xhigh",
+        "o1": "low medium high",
+        "o1-pro": "low medium high",
+        "o3": "low medium high",
+        "o3-mini": "low medium high",
+        "o4-mini": "low medium high",
+    },
+    ("reasoning", "context"): {"o3": "auto current_turn"},
+    ("text", "verbosity"): {"gpt-5.1-codex-max": "medium"},
 }
 _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
@@ -92,27 +100,42 @@ def reasoning_models_have_no_temperature(request: Request) -> Iterator[Finding]:
     "REQ-018",
     MUST,
     REJECT,
-    source="recorded refusals of twelve models",
+    source=[
+        "recorded refusals of fourteen models",
+        "https://github.com/anomalyco/opencode/issues/4451",
+        "https://github.com/Laisky/one-api/issues/266",
+        "https://github.com/farion1231/cc-switch/pull/7370",
+        "https://github.com/openai/codex/issues/9035",
+    ],
     refusal=refused(
-        "Unsupported value: '{effort}' is not supported with the '{model}' model. Supported values are: {known}.",
+        "Unsupported value: '{value}' is not supported with the '{model}' model. Supported values are: {known}.",
         code="unsupported_value",
-        param="reasoning.effort",
+        param="{path}",
     ),
     examples=[body(ASK, model="gpt-5", reasoning={"effort": "low"})],
     counterexamples=[
         body(ASK, model="gpt-5", reasoning={"effort": "none"}),
+        body(ASK, model="gpt-5.1", reasoning={"effort": "minimal"}),
         body(ASK, model="o4-mini", reasoning={"effort": "minimal"}),
         body(ASK, model="gpt-5-pro", reasoning={"effort": "low"}),
+        body(ASK, model="o3", reasoning={"context": "all_turns"}),
+        body(ASK, model="gpt-5.1-codex-max", text={"verbosity": "low"}),
     ],
 )
-def the_effort_is_known(request: Request) -> Iterator[Finding]:
-    """An effort is one of those the model has."""
-    model, effort = _DATE.sub("", request.model), _effort(request)
-    if effort is not None and model in EFFORTS:
-        efforts = EFFORTS[model].split()
-        facts = {"effort": effort, "model": request.model, "known": listed(efforts)}
-        place = "/reasoning/effort"
-        yield met(place) if effort in efforts else broken(place, f"this model has no {effort!r}", **facts)
+def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
+    """An effort, a verbosity, a context of reasoning is one of those the model has."""
+    model = _DATE.sub("", request.model)
+    for (outer, inner), models in CHOICES.items():
+        value, place = object_of(request.body.get(outer)).get(inner), f"/{outer}/{inner}"
+        if isinstance(value, str) and model in models:
+            known = models[model].split()
+            facts = {
+                "value": value,
+                "model": request.model,
+                "known": listed(known),
+                "path": f"{outer}.{inner}",
+            }
+            yield met(place) if value in known else broken(place, f"this model has no {value!r}", **facts)
 
 
 @book.rule(
@@ -156,6 +179,5 @@ def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
 
 
 def _effort(request: Request) -> str | None:
-    reasoning = request.body.get("reasoning")
-    effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
+    effort = object_of(request.body.get("reasoning")).get("effort")
     return effort if isinstance(effort, str) else None
