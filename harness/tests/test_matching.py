@@ -163,6 +163,16 @@ class TestExplained:
         ):
             send("y")
 
+    def test_one_that_was_played_already(self, recorded):
+        path = recorded({"n": 1}, {"n": 1})
+        with (
+            pytest.raises(
+                Miss, match=r"was recorded 2 times, and each .* was played already; .*on_repeat='last'"
+            ),
+            use_cassette(path),
+        ):
+            [send({"n": 1}) for _ in range(3)]
+
     def test_an_empty_cassette(self, recorded, tmp_path):
         path = recorded("x")
         cassette = json.loads(path.read_text())
