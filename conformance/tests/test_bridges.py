@@ -1,0 +1,88 @@
+"""The raw SDKs in the bridges' loop are the control: what they break, they break by themselves. And the peers' pages."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from ellmer_conformance.adapters import Adapter, anthropic, google_genai, openai
+from ellmer_conformance.cases import all_cases, scripts
+from ellmer_conformance.direct import play_direct
+from ellmer_conformance.runner import judge
+from ellmer_conformance.server import StrictServer
+
+PEERS = Path(__file__).parents[1] / "peers"
+RESULTS = sorted((PEERS / "results").glob("*.json"))
+CASES = all_cases()
+ADAPTERS = {each.name: each for each in (openai.adapter(), anthropic.adapter(), google_genai.adapter())}
+PLACES = [(name, wire, vendors[0]) for name, each in ADAPTERS.items() for wire, vendors in each.wires.items()]
+PLAYS = [
+    ("tool_returns_mixed_list", "sync"),
+    ("two_parallel_tools", "async"),
+    ("result_then_text", "stream"),
+    ("dangling_call", "async-stream"),
+    ("length_inside_text", "stream"),
+    ("tool_error", "sync"),
+]
+
+
+@pytest.fixture(scope="module")
+def server():
+    with StrictServer(scripts()) as started:
+        yield started
+
+
+@pytest.mark.parametrize(("case", "mode"), PLAYS)
+@pytest.mark.parametrize("place", PLACES, ids="/".join)
+def test_the_bridge_to_a_raw_sdk_leaves_nothing_to_be_desired(server, place, case, mode):
+    name, wire, vendor = place
+    run = play_direct(ADAPTERS[name], wire, vendor, CASES[case], mode, server=server)
+
+    assert [v.violations[0].message for v in judge(run) if v.outcome == "fail"] == []
+    assert isinstance(ADAPTERS[name], Adapter)
+
+
+@pytest.mark.parametrize("place", [p for p in PLACES if p[1] != "openai-responses"], ids="/".join)
+def test_the_raw_sdks_take_a_cut_stream_for_whole(server, place):
+    name, wire, vendor = place
+    run = play_direct(ADAPTERS[name], wire, vendor, CASES["cut_before_the_end"], "stream", server=server)
+
+    assert "STR-007" in {v.rule.id for v in judge(run) if v.outcome == "fail"}
+
+
+def page():
+    spec = importlib.util.spec_from_file_location("peers_page", PEERS / "page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_peers_pages_are_those_of_the_results():
+    made = dict(page().pages())
+
+    assert len(made) == len(RESULTS) + 1
+    for path, text in made.items():
+        assert (page().DOCS / path).read_text("utf-8") == text, f"run conformance/peers/page.py: {path}"
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_every_failing_cell_has_its_evidence_and_a_short_script(path):
+    result = json.loads(path.read_text("utf-8"))
+    versions = (PEERS / f"{result['peer']}.txt").read_text("utf-8").splitlines()
+
+    assert all(f"{name}=={number}" in versions for name, number in result["versions"].items())
+    for cell in result["cells"]:
+        compile(cell["script"], "repro.py", "exec")
+        assert cell["script"].count("\n") <= 30
+        assert cell["shown"]["pointer"]
+        assert cell["exchange"] or "/exchanges" not in cell["shown"]["pointer"]
+        assert result["verdicts"][cell["wire"]][cell["rule"]] == "fail"
+
+
+def test_causes_speak_of_cells_that_there_are():
+    made = page()
+    results = {path.stem: json.loads(path.read_text("utf-8")) for path in RESULTS}
+    whys = {cell["why"] for result in results.values() for cell in made.placed(result, results).values()}
+
+    assert {entry["why"] for entry in made.causes()} <= whys
