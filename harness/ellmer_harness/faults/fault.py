@@ -1,0 +1,89 @@
+"""What a fault is, where in a body one may be, and who hands them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from threading import Lock
+from typing import ClassVar
+
+from ..message import Failure, Sent
+from ..reply import Piece, Reply, event_sizes, split
+
+__all__ = ["At", "Fault", "Pass", "Schedule"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """Base of all faults; subclasses say what becomes of the recorded reply."""
+
+    times: int = 1
+    when: Callable[[Sent], bool] | None = None
+
+    answers: ClassVar[bool] = False
+    """Whether it stands in for the provider: the cassette is then not even asked."""
+
+    spends: ClassVar[bool] = False
+    """Whether the recording counts as played although something was done to it."""
+
+    def change(self, reply: Reply) -> Reply:
+        """What the client gets."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Pass(Fault):
+    """Nothing: the request gets what was recorded."""
+
+    spends: ClassVar[bool] = True
+
+    def change(self, reply: Reply) -> Reply:
+        return reply
+
+
+@dataclass(frozen=True, kw_only=True)
+class At(Fault):
+    """A fault with a place in the body."""
+
+    after_event: int | None = None
+    after_bytes: int | None = None
+
+    def parts(self, reply: Reply) -> tuple[list[Piece], list[Piece]]:
+        """The pieces before and after the place; all are after it if none was given."""
+        return split(reply.pieces, self.offset(reply))
+
+    def offset(self, reply: Reply) -> int:
+        """The place in bytes."""
+        if self.after_event is None:
+            return self.after_bytes or 0
+        ends = [0, *accumulate(event_sizes(reply.body, reply.content_type))]
+        place = self.after_event + (len(ends) - 1 if self.after_event < 0 else 0)
+        return ends[min(max(place, 0), len(ends) - 1)]
+
+    def broken(self, reply: Reply, failure: Failure) -> Reply:
+        """The reply, failing at the place: before the answer, if there is none."""
+        early = self.after_event is None and self.after_bytes is None
+        before, _ = self.parts(reply)
+        return replace(
+            reply, status=0 if early else reply.status, pieces=before, ended="error", failure=failure
+        )
+
+
+class Schedule:
+    """Hands out the faults of a tape, each as often as it says."""
+
+    def __init__(self, faults: Iterable[Fault | tuple[Fault, ...]]) -> None:
+        self._faults = [[*(fault if isinstance(fault, tuple) else (fault,))] for fault in faults]
+        self._lock = Lock()
+        self._times = [together[0].times for together in self._faults]
+
+    def next(self, sent: Sent) -> Sequence[Fault]:
+        """What is to befall this request."""
+        with self._lock:
+            for index, together in enumerate(self._faults):
+                when = together[0].when
+                if self._times[index] > 0 and (when is None or when(sent)):
+                    self._times[index] -= 1
+                    return together
+        return ()
