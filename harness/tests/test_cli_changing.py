@@ -87,6 +87,14 @@ def test_import_does_not_replace_what_is_there(suite, tmp_path, capsys):
     assert b"x-trace" in (tmp_path / "out" / "test_chat" / "test_plain.json").read_bytes()
 
 
+def test_two_recordings_do_not_become_one(suite, tmp_path, capsys):
+    vcrpy(suite / "test_chat" / "test_plain.yml", "c")
+    assert main(["import", str(suite), "--out", str(tmp_path / "out"), "--overwrite"]) == 1
+    assert "would be two cassettes" in capsys.readouterr().err
+    with use_cassette(tmp_path / "out" / "test_chat" / "test_plain.json", allow_unused=True):
+        assert httpx.post(f"{API}/0", content="{}").text == "a"
+
+
 def test_import_into_one_file(suite, tmp_path, capsys):
     one = str(suite / "test_chat" / "test_plain.yaml")
     assert main(["import", one, "--out", str(tmp_path / "c.json"), "--recorded-from", "live"]) == 0

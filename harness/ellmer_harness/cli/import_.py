@@ -36,16 +36,19 @@ def run(options: argparse.Namespace) -> int:
     if options.out.suffix == ".json" and (len(options.paths) > 1 or options.paths[0].is_dir()):
         complain("ellmer-harness: --out names one file; for more name a folder")
         return 2
-    tally, allowed = Tally(), rules(options)
+    tally, allowed, written = Tally(), rules(options), set[Path]()
     for root in options.paths:
         for file, found in recordings([root], "importing"):
             target = _target(options.out, root, file)
             if isinstance(found, Found) and found.kind == "ours":
                 tally.unchanged += 1
+            elif target in written:
+                tally.refuse(f"{file}: {target} would be two cassettes; import them into different folders")
             elif target.exists() and not options.overwrite:
                 tally.refuse(f"{file}: {target} is there already; --overwrite replaces it")
             elif made := tally.converted(file, found, target.parent, _blobs(options, target), allowed):
                 _write(made, file, target, dry=options.dry_run)
+                written.add(target)
     return tally.report("would be imported" if options.dry_run else "imported")
 
 

@@ -78,7 +78,7 @@ def _answer(it: Interaction, body: object) -> str:
         return "no answer"
     said = [f"{it.status} {it.reason}".strip(), value_of(it.headers, "content-type")]
     if isinstance(body, Events):
-        said.append(f"{body.count} events")
+        said.append(f"{body.count} event{'s' * (body.count != 1)}")
     if it.stream and "ms" in it.stream:
         said.append(f"{sum(map(int, it.stream['ms'].split()))} ms")
     if it.stream and it.stream.get("end") == "closed":
