@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ellmer_conformance import spans
 from ellmer_conformance.lint import lint
@@ -199,6 +201,36 @@ def test_a_result_that_was_not_captured_is_not_called_empty(judged):
         (name, {key: value for key, value in each.items() if key != "content"}) for name, each in events(FINE)
     ]
     assert not list(judged(otlp(KNOWN, bare)).complaints)
+
+
+VOCABULARY = """
+attributes tags events name body spanId context resourceSpans scopeSpans spans key value arrayValue kvlistValue values
+gen_ai.input.messages gen_ai.prompt.0.role gen_ai.prompt.0.tool_calls gen_ai.prompt.0.tool_calls.0.id gen_ai.prompt
+gen_ai.operation.name gen_ai.user.message gen_ai.tool.message gen_ai.content.prompt gen_ai.system_instructions role
+parts type text tool_call tool_call_response blob uri id response content event.name function image_url logs fields
+"""
+NAMES = st.sampled_from(VOCABULARY.split())
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | NAMES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=6),
+    max_leaves=30,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(NAMES, VALUES, max_size=6), st.dictionaries(NAMES, VALUES, max_size=4))
+def test_any_json_is_read(tmp_path_factory, attributes, more):
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    path.write_text(json.dumps([{"attributes": attributes, **more}, "gen_ai."]))
+    for span in spans.read(path) or ():
+        spans.BOOK.judge(span.request)
+
+
+def test_what_nobody_can_nest_is_no_trace(tmp_path):
+    path = tmp_path / "deep.json"
+    path.write_text('{"gen_ai.x": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    with pytest.raises(ValueError, match="nested"):
+        spans.read(path)
 
 
 def test_other_json_is_no_trace(judged):

@@ -17,7 +17,7 @@ from ..wires.values import items_of, object_of, text_of
 __all__ = ["conversation"]
 
 _EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
-_FIELD = re.compile(r"gen_ai\.prompt\.(\d+)\.(\w+)(?:\.(\d+)\.(\w+))?")
+_FIELD = re.compile(r"gen_ai\.prompt\.(\d+)\.(\w+)(?:(?<=\.tool_calls)\.(\d+)\.(\w+))?")
 
 
 def conversation(attributes: Mapping[str, Any], events: Iterable[tuple[str, Json]]) -> list[Json] | None:
@@ -52,16 +52,17 @@ def _logged(attributes: Mapping[str, Any]) -> list[tuple[str, Json]]:
 def _of_fields(attributes: Mapping[str, Any]) -> list[Json]:
     """An attribute a field, as OpenLLMetry did."""
     found: dict[int, Json] = {}
+    calls: dict[int, dict[int, Json]] = {}
     for name, value in attributes.items():
         if match := _FIELD.fullmatch(name):
-            message = found.setdefault(int(match[1]), {})
-            if match[3]:
-                message.setdefault(match[2], {}).setdefault(int(match[3]), {})[match[4]] = value
+            number, field, call, inner = match.groups()
+            message = found.setdefault(int(number), {})
+            if call is None:
+                message[field] = _parsed(value)
             else:
-                message[match[2]] = _parsed(value)
-    for message in found.values():
-        if isinstance(calls := message.get("tool_calls"), dict):
-            message["tool_calls"] = [calls[i] for i in sorted(calls)]
+                calls.setdefault(int(number), {}).setdefault(int(call), {})[inner] = value
+    for number, made in calls.items():
+        found[number]["tool_calls"] = [made[i] for i in sorted(made)]
     return [found[i] for i in sorted(found)]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..exchange import Json, Request
 from ..wires.gen_ai_span import WIRE
-from ..wires.values import items_of, object_of
+from ..wires.values import items_of, object_of, text_of
 from .conversation import conversation
 
 __all__ = ["Span", "read"]
@@ -58,10 +58,13 @@ def read(path: Path) -> list[Span] | None:
     data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     if _MARK not in data:
         return None
-    documents = list(_documents(data.decode("utf-8-sig")))
-    alone = len(documents) == 1
-    nodes = (node for line, value in documents for node in _nodes(value, "" if alone else f"line {line}"))
-    return [span for span in _whole(nodes) if _is_call(span)] or None
+    try:
+        documents = list(_documents(data.decode("utf-8-sig")))
+        alone = len(documents) == 1
+        nodes = (node for line, value in documents for node in _nodes(value, "" if alone else f"line {line}"))
+        return [span for span in _whole(nodes) if _is_call(span)] or None
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
 
 
 def _documents(text: str) -> Iterator[tuple[int, Any]]:
@@ -96,9 +99,8 @@ def _node(found: Json, place: str) -> Span:
     if "body" in found:  # a log record
         name = found.get("eventName") or found.get("event_name") or attributes.get("event.name")
         return Span(place, id, {}, [(str(name), attributes | object_of(_value(found["body"])))])
-    events = [
-        (str(each.get("name")), _attributes(each.get("attributes"))) for each in items_of(found.get("events"))
-    ]
+    told = [object_of(each) for each in items_of(found.get("events"))]
+    events = [(str(each.get("name")), _attributes(each.get("attributes"))) for each in told]
     logged = [_attributes(object_of(each).get("fields")) for each in items_of(found.get("logs"))]
     return Span(place, id, attributes, [*events, *((str(each.get("event")), each) for each in logged)])
 
@@ -118,7 +120,7 @@ def _whole(nodes: Iterable[Span]) -> Iterator[Span]:
 
 
 def _is_call(span: Span) -> bool:
-    return span.messages is not None or span.attributes.get("gen_ai.operation.name") in _CALLS
+    return span.messages is not None or text_of(span.attributes.get("gen_ai.operation.name")) in _CALLS
 
 
 def _attributes(value: Any) -> dict[str, Any]:
