@@ -115,7 +115,6 @@ WIRES = {
 # Recorded refusals that no rule words: what is refused there is not known to be refused always.
 NOT_MODELLED = [
     'Unknown name "mediaResolution"',
-    'Unknown name "response_format"',
     '"string_type", "loc": ["body", "messages"',
 ]
 
@@ -171,8 +170,9 @@ def comparable(error):
 def refusals(book, rule):
     for body in rule.counterexamples:
         for violation in verdict(rule, book.request(body)).violations:
-            status, _, answer = book.refuse(violation)
-            yield comparable(read_error(status, answer))
+            for refusal in (rule.refusal, *rule.formerly):
+                status, _, answer = book.refuse(violation, refusal)
+                yield comparable(read_error(status, answer))
 
 
 def pattern(template):

@@ -8,7 +8,8 @@ from openai.types.chat import completion_create_params as completions
 from openai.types.responses import response_create_params as responses
 
 from ellmer_conformance.rules.anthropic.parameters import KEYS as ANTHROPIC
-from ellmer_conformance.rules.gemini.shape import CONFIG, SCHEMA, TOP
+from ellmer_conformance.rules.gemini.schemas import SCHEMA
+from ellmer_conformance.rules.gemini.shape import CONFIG, TOP
 from ellmer_conformance.rules.openai_chat.shape import KEYS as CHAT
 from ellmer_conformance.rules.openai_responses.shape import KEYS as RESPONSES
 

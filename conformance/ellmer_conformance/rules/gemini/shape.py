@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ...wires.gemini import contents, declarations, get, key_of, parts, repeated, snake
+from ...wires.gemini import contents, get, key_of, parts, snake
 from ...wires.values import decoded, words
 from .._media import PNG
 from ._book import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, text, user
+from ._proto import Problem, proto, told, unknown
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 TOP = frozenset(
@@ -30,14 +29,7 @@ CONFIG = frozenset(
         "temperature thinking_config top_k top_p translation_config"
     )
 )
-SCHEMA = frozenset(
-    words(
-        "$defs $ref any_of default defs description enum example format items max_items max_length max_properties maximum min_items "
-        "min_length min_properties minimum nullable pattern properties property_ordering ref required title type"
-    )
-)
-CLOSED = {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": False}
-_INDEX = re.compile(r"/(\d+)(?=/|$)")
+LATER = frozenset({"response_format"})  # fields of generationConfig that were refused before they were known
 
 
 @book.rule(
@@ -46,9 +38,11 @@ _INDEX = re.compile(r"/(\d+)(?=/|$)")
     REJECT,
     source=["recorded refusals of `logProbs` and `response_schema`", SDK],
     refusal=refused("{text}"),
+    formerly=[refused("{formerly}")],
     examples=[body(ASK, tools=TOOLS, generationConfig={"maxOutputTokens": 5, "top_k": 5})],
     counterexamples=[
         body(ASK, response_schema={"type": "object"}),
+        body(ASK, generationConfig={"response_format": {}}, response_schema={"type": "object"}),
         body(ASK, generationConfig={"logProbs": True}),
     ],
 )
@@ -57,30 +51,8 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
 
     Why: protobuf's JSON takes camelCase and snake_case, and nothing else.
     """
-    yield from _told(_unknown(request.body))
-
-
-@book.rule(
-    "SCH-004",
-    MUST,
-    REJECT,
-    source=["recorded refusal of `additionalProperties` (gemini-3-pro)", SDK],
-    refusal=refused("{text}"),
-    examples=[
-        body(ASK, tools=[{"functionDeclarations": [{"name": "add", "parametersJsonSchema": CLOSED}]}]),
-        body(ASK, generationConfig={"responseJsonSchema": CLOSED}),
-    ],
-    counterexamples=[
-        body(ASK, tools=[{"functionDeclarations": [{"name": "add", "parameters": CLOSED}]}]),
-        body(ASK, generationConfig={"responseSchema": {"$schema": "…", "type": "object"}}),
-    ],
-)
-def schema_keys_are_known(request: Request) -> Iterator[Finding]:
-    """`parameters` and `responseSchema` keep to an OpenAPI subset: no `additionalProperties`, no `$schema`.
-
-    Fix: use `parametersJsonSchema` and `responseJsonSchema`, which take JSON Schema.
-    """
-    yield from _told(_unknown_in_schemas(request.body))
+    formerly = "\n".join(each.said for each in _unknown(request.body, CONFIG - LATER))
+    yield from told(_unknown(request.body, CONFIG), formerly=formerly)
 
 
 @book.rule(
@@ -105,7 +77,7 @@ def arguments_and_responses_are_objects(request: Request) -> Iterator[Finding]:
             value = get(get(part, key), inner)
             if value is not None:
                 place = f"{pointer}/{key_of(part, key)}/{inner}"
-                facts = {"place": _proto(place), "value": json.dumps(value)}
+                facts = {"place": proto(place), "value": json.dumps(value)}
                 right = isinstance(value, dict)
                 yield met(place) if right else broken(place, f"`{inner}` is no object", **facts)
 
@@ -128,7 +100,7 @@ def inline_data_is_base64(request: Request) -> Iterator[Finding]:
         data = get(blob, "data")
         if isinstance(data, str):
             place = f"{pointer}/{key_of(part, 'inlineData')}/data"
-            facts = {"place": _proto(place), "value": data}
+            facts = {"place": proto(place), "value": data}
             yield met(place) if decoded(data) is not None else broken(place, "it is no base64", **facts)
 
 
@@ -217,53 +189,12 @@ def _parts(request: Json) -> Iterator[tuple[str, Json]]:
         yield from parts(content, pointer)
 
 
-def _proto(pointer: str) -> str:
-    """`contents[0].parts[0].function_call.args` of a JSON pointer in either spelling."""
-    return snake(_INDEX.sub(r"[\1]", pointer).strip("/").replace("/", "."))
-
-
-Unknown = Iterator[tuple[str, str, str]]  # pointer and protobuf path of the object, name of the field
-
-
-def _told(found: Unknown) -> Iterator[Finding]:
-    unknown = list(found)
-    lines = [
-        f'Invalid JSON payload received. Unknown name "{key}"{f" at {place!r}" if place else ""}: Cannot find field.'
-        for _, place, key in unknown
-    ]
-    for pointer, _, key in unknown:
-        yield broken(f"{pointer}/{key}", f"`{key}` is no field here", text="\n".join(lines))
-    if not unknown:
-        yield met("")
-
-
-def _unknown(request: Json) -> Unknown:
+def _unknown(request: Json, config: frozenset[str]) -> list[Problem]:
+    found = []
     for key, value in request.items():
         if snake(key) not in TOP:
-            yield "", "", key
+            found.append(Problem(f"/{key}", *unknown(key)))
         elif snake(key) == "generation_config" and isinstance(value, dict):
-            yield from ((f"/{key}", "generation_config", name) for name in value if snake(name) not in CONFIG)
-
-
-def _unknown_in_schemas(request: Json) -> Unknown:
-    config, outer = get(request, "generationConfig"), key_of(request, "generationConfig")
-    inner = key_of(config, "responseSchema")
-    yield from _schema(
-        get(config, "responseSchema"), f"/{outer}/{inner}", "generation_config.response_schema"
-    )
-    for pointer, declaration in declarations(request):
-        yield from _schema(
-            declaration.get("parameters"), f"{pointer}/parameters", f"{_proto(pointer)}.parameters"
-        )
-
-
-def _schema(schema: Any, pointer: str, path: str) -> Unknown:
-    if not isinstance(schema, dict):
-        return
-    yield from ((pointer, path, key) for key in schema if snake(key) not in SCHEMA)
-    properties = schema.get("properties")
-    for i, (name, value) in enumerate(properties.items() if isinstance(properties, dict) else ()):
-        yield from _schema(value, f"{pointer}/properties/{name}", f"{path}.properties[{i}].value")
-    yield from _schema(schema.get("items"), f"{pointer}/items", f"{path}.items")
-    for place, value in repeated(schema, "anyOf", pointer):
-        yield from _schema(value, place, f"{path}.any_of[{place.rpartition('/')[2]}]")
+            new = (name for name in value if snake(name) not in config)
+            found += [Problem(f"/{key}/{name}", *unknown(name, "generation_config")) for name in new]
+    return found

@@ -13,7 +13,7 @@ _SIGNATURES = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/though
 
 VERTEX = book.extend(
     "vertex",
-    without=["SCH-004"],  # its schemas take some of these keys, and which is not studied
+    without=["SCH-004", "SCH-015"],  # its schemas take some of these keys, and which is not studied
     STO_010={"preview": True},
     IMG_006={"preview": True},
     REQ_020={"preview": True},
