@@ -128,7 +128,8 @@ def _metadata(found: Found, rules: Rules) -> Json:
     if times := [each.when for each in found.interactions if each.when]:
         ours["recorded_at"] = min(times).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     lost = any(each.body is None and each.method in _WITH_BODY for each in found.interactions)
-    ours["not_compared"] = ["headers", *["body"] * lost]
+    hidden = any(not _is_url(each.url) for each in found.interactions)
+    ours["not_compared"] = ["headers", *["body"] * lost, *["url"] * hidden]
     return {**found.metadata, OURS: ours}
 
 
@@ -154,14 +155,18 @@ def _notes(found: Found, kept: list[Interaction]) -> list[str]:
         sum(bool(value_of(each.headers, "content-encoding")) for each in group if each.status is not None)
         for group in (found.interactions, kept)
     )
-    lost = sum(not each.url.startswith(("http://", "https://")) for each in kept)
+    hidden = sum(not _is_url(each.url) for each in kept)
     notes = {
-        "requests whose URL was removed: they cannot be played": lost,
+        "requests whose URL was removed: URLs are not compared": hidden,
         "requests without an answer, left out": silent,
         "answers without a body: the file has none": bare,
         "answers no longer in the content-encoding that their headers tell": coded - still,
     }
     return [f"{what} ({count})" for what, count in notes.items() if count]
+
+
+def _is_url(text: str) -> bool:
+    return text.startswith(("http://", "https://"))
 
 
 def _left_out(kept: list[Interaction], scrub: Scrub) -> Counter[str]:

@@ -31,26 +31,28 @@ class Match:
 
     `headers` are patterns of the header names that count. `ignore` are JSON pointers into the body that do not
     (`/metadata/user_id`; `*` stands for any key or index), or parameters of the URL (`?beta`). `body=False` compares no
-    bodies at all.
+    bodies at all, `url=False` no URLs.
     """
 
     headers: tuple[str, ...] = SEMANTIC
     ignore: tuple[str, ...] = ()
     body: bool = True
+    url: bool = True
 
     def without(self, parts: Iterable[str]) -> Match:
-        """The same with `headers` or `body` not compared at all."""
+        """The same with `headers`, `body` or `url` not compared at all."""
         return replace(
             self,
             headers=() if "headers" in parts else self.headers,
             body=self.body and "body" not in parts,
+            url=self.url and "url" not in parts,
         )
 
     def head(self, method: str, url: str, headers: Iterable[tuple[str, str]]) -> Head:
         """All but the body, as one hashable value."""
         counts = names(self.headers)
         found = [(name, _value(name, value)) for name, value in headers if counts(name)]
-        return method.upper(), _url(url, self.ignore), tuple(sorted(found))
+        return method.upper(), _url(url, self.ignore) if self.url else "", tuple(sorted(found))
 
     def canonical(self, body: bytes, content_type: str) -> bytes:
         """The body's value as bytes: equal for bodies that mean the same."""

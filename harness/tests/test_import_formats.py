@@ -7,7 +7,7 @@ from base64 import b64encode
 import httpx
 import pytest
 
-from ellmer_harness import use_cassette
+from ellmer_harness import Miss, use_cassette
 from ellmer_harness.cli import main
 from ellmer_harness.recordings import Unreadable, read
 
@@ -57,6 +57,18 @@ def test_a_request_whose_body_was_not_kept_matches_any(tmp_path):
         assert (
             httpx.post(API, files={"file": b"%PDF"}, headers={"anthropic-version": "2023-06-01"}).text == "hi"
         )
+
+
+def test_a_request_whose_url_was_removed_is_found_by_its_body(tmp_path, capsys):
+    """As in the cassettes of langchain-openai."""
+    entries = [entry({"method": "POST", "uri": "**REDACTED**", "body": f'{{"n": {n}}}'}) for n in (1, 2)]
+    cassette = imported(tmp_path, {"version": 1, "interactions": entries})
+    assert cassette["metadata"]["ellmer_harness"]["not_compared"] == ["headers", "url"]
+    assert "URLs are not compared (2)" in capsys.readouterr().err
+    with use_cassette(tmp_path / "c.json", allow_unused=True):
+        assert httpx.post(f"{API}/any", json={"n": 2}).text == "hi"
+    with pytest.raises(Miss), use_cassette(tmp_path / "c.json", allow_unused=True):
+        httpx.post(f"{API}/any", json={"n": 3})
 
 
 def test_a_form_whose_content_type_was_not_kept_is_compared_by_field(tmp_path):
