@@ -10,20 +10,23 @@ Runs in the peer's own environment: the scripts need the library and this packag
 from __future__ import annotations
 
 import json
+import os
 import platform
-import subprocess
+import signal
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from ellmer_conformance.cases import scripts
 from ellmer_conformance.report import Report, Row, read
 from ellmer_conformance.report.values import worst
 from ellmer_conformance.repro import as_python
+from ellmer_conformance.selection import find_adapter
+from ellmer_conformance.server import StrictServer
 
 RESULTS = Path(__file__).parent / "results"
 FAILS = {"fail", "expected-fail", "not-testable"}
@@ -33,6 +36,7 @@ PACKAGES = (
     *("llm", "llm-anthropic", "openai", "pydantic-ai-slim"),
 )
 _LONGEST = 160  # characters of a string in an exchange
+_SECONDS = 120  # for a script
 
 
 def main(peer: str, *arguments: str) -> None:
@@ -42,10 +46,11 @@ def main(peer: str, *arguments: str) -> None:
     if arguments[0] == "--not-installed":
         result |= {"not_installed": arguments[1], "verdicts": {}, "cells": [], "not_reproduced": []}
     else:
+        find_adapter(peer), StrictServer(scripts())  # imported once, for all scripts
         result |= judged(read(Path(arguments[0]) / "report.json"))
     RESULTS.mkdir(exist_ok=True)
     text = json.dumps(result, indent=1, ensure_ascii=False)
-    (RESULTS / f"{peer}.json").write_text(text + "\n", "utf-8")
+    (RESULTS / f"{peer}.json").write_text(text + "\n", "utf-8", errors="backslashreplace")
 
 
 def versions() -> dict[str, str]:
@@ -105,15 +110,22 @@ def reproduced(report: Report, failing: Sequence[Row]) -> Row | None:
 
 
 def run(script: str) -> str:
-    """What a script prints; each is run by itself, outside of the repository."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder, "repro.py")
-        file.write_text(script, "utf-8")
-        command = [sys.executable, "-W", "ignore", str(file)]
-        done = subprocess.run(  # noqa: S603 - running the script is the point
-            command, cwd=folder, capture_output=True, timeout=300, check=False
-        )
-    return done.stdout.decode("utf-8", "replace")
+    """What a script prints. Each runs in a process of its own, forked, so that nothing is imported anew."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(_SECONDS)
+        os.dup2(writing, 1)
+        try:
+            exec(compile(script, "repro.py", "exec"), {"__name__": "__main__"})  # noqa: S102 - the point of it
+            sys.stdout.flush()
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as output:
+        printed = output.read()
+    os.waitpid(child, 0)
+    return printed.decode("utf-8", "replace")
 
 
 def cell(report: Report, row: Row, failing: Sequence[Row], refused: Mapping[str, str]) -> dict[str, Any]:

@@ -11,6 +11,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from ellmer_conformance import rules
+from ellmer_conformance.rule import Rule
+from ellmer_conformance.rules import behaviour
+
 HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs"
 
@@ -63,7 +67,13 @@ def main() -> None:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Every page: its path below docs/, and its Markdown."""
+    """Every page: its path below docs/, and its Markdown, half characters in it as escapes."""
+    for path, text in written():
+        yield path, text.encode("utf-8", "backslashreplace").decode()
+
+
+def written() -> Iterator[tuple[str, str]]:
+    """Every page, as it comes."""
     results = {peer: result for peer in PEERS if (result := loaded(peer))}
     known = {name: placed(result, results) for name, result in results.items()}
     yield "peers.md", overview(results, known)
@@ -80,13 +90,18 @@ def loaded(peer: str) -> Json:
 
 def placed(result: Json, results: Mapping[str, Json]) -> dict[tuple[str, str], Json]:
     """The failing cells, each with its cause, and with the SDK that fails alike."""
-    entries = tomllib.loads((HERE / "causes.toml").read_text("utf-8"))["cause"]
-    cells = {}
+    entries, cells = causes(), {}
     for cell in result["cells"]:
         cause, why = caused(result["peer"], cell, entries)
         sdk = inherited(result["peer"], cell, results)
         cells[cell["wire"], cell["rule"]] = cell | {"cause": cause, "why": why, "sdk": sdk}
     return cells
+
+
+def causes() -> list[Json]:
+    """What somebody wrote down."""
+    entries: list[Json] = tomllib.loads((HERE / "causes.toml").read_text("utf-8"))["cause"]
+    return entries
 
 
 def caused(peer: str, cell: Json, entries: Sequence[Json]) -> tuple[str, str]:
@@ -172,11 +187,24 @@ def matrix(
     rules = sorted({rule for peer in peers for rule in results[peer]["verdicts"][wire]})
     shown = [rule for rule in rules if any((wire, rule) in known[peer] for peer in peers)]
     rows = [
-        [f"`{rule}`", *(mark(peer, wire, rule, results[peer], known[peer]) for peer in peers)]
+        [linked(rule, wire), *(mark(peer, wire, rule, results[peer], known[peer]) for peer in peers)]
         for rule in shown
     ]
     told = f"{len(rules) - len(shown)} further rules are broken by none of them."
     return f"{table(['rule', *peers], rows)}\n\n{told}"
+
+
+def linked(rule: str, wire: str, up: str = "") -> str:
+    """The rule, as a link to its page, with its sentence to be read on the way."""
+    own = rule in rules.book(wire).rules
+    title = sentence(rule, wire).replace('"', "'").replace("|", "/")
+    return f'[{rule}]({up}rules/{wire if own else "behaviour"}.md#{rule.lower()} "{title}")'
+
+
+def sentence(rule: str, wire: str) -> str:
+    """What the rule says."""
+    found: Rule = rules.book(wire).rules.get(rule) or behaviour.book.rules[rule]
+    return found.sentence
 
 
 def mark(peer: str, wire: str, rule: str, result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
@@ -227,8 +255,9 @@ def section(cell: Json) -> str:
     more = f" and {len(cell['plays']) - 8} more" if len(cell["plays"]) > 8 else ""
     parts = [
         f"## {cell['wire']} {cell['rule']} {{ #{anchor(cell)} }}",
+        f"{linked(cell['rule'], cell['wire'], '../')}: {sentence(cell['rule'], cell['wire'])}",
         f"**{CAUSES[cell['cause']].partition(':')[0].capitalize()}.** {cell['why']}".strip(),
-        f"At `{shown['pointer']}`: {prose(shown['message'].splitlines()[0])}",
+        f"At `{shown['pointer']}`{unsent(cell)}: {prose(shown['message'].splitlines()[0])}",
         *([f"The API says ({cell['status']}): {prose(cell['provider_error'])}"] if cell["status"] else []),
         *([f"The SDK below, {cell['sdk']}, fails in the same case."] if cell["sdk"] else []),
         f"In {plays}{more}.",
@@ -237,6 +266,12 @@ def section(cell: Json) -> str:
         folded("A script that shows it again", fenced("python", cell["script"].rstrip())),
     ]
     return "\n\n".join(parts)
+
+
+def unsent(cell: Json) -> str:
+    """Says so where the pointer leads to a request that should have been."""
+    missing = cell["shown"]["pointer"].startswith("/exchanges/") and not cell["exchange"]
+    return ", a request that was never sent" if missing else ""
 
 
 def prose(text: str) -> str:
