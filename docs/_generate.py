@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
@@ -80,6 +81,12 @@ def linked(markdown: str) -> str:
         return f"[{text}]({page})" if page else text
 
     return re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", moved, markdown)
+
+
+def peer_pages() -> Iterator[tuple[str, str]]:
+    """A page for each other library that the suite was run with; the overview is committed."""
+    made = runpy.run_path(str(ROOT / "conformance" / "peers" / "page.py"))
+    yield from list(made["pages"]())[1:]
 
 
 # rules ----------------------------------------------------------------------------------------------------------

@@ -49,8 +49,18 @@ def main(peer: str, *arguments: str) -> None:
         find_adapter(peer), StrictServer(scripts())  # imported once, for all scripts
         result |= judged(read(Path(arguments[0]) / "report.json"))
     RESULTS.mkdir(exist_ok=True)
-    text = json.dumps(result, indent=1, ensure_ascii=False)
-    (RESULTS / f"{peer}.json").write_text(text + "\n", "utf-8", errors="backslashreplace")
+    (RESULTS / f"{peer}.json").write_text(dumped(result), "utf-8", errors="backslashreplace")
+
+
+def dumped(result: dict[str, Any]) -> str:
+    """JSON with a line for each member, and one for each cell."""
+    lines = []
+    for name, value in result.items():
+        text = json.dumps(value, ensure_ascii=False)
+        if name == "cells" and value:
+            text = "[\n" + ",\n".join(json.dumps(cell, ensure_ascii=False) for cell in value) + "\n]"
+        lines.append(f"{json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def versions() -> dict[str, str]:

@@ -1,5 +1,8 @@
 # ruff: noqa: INP001 - a script, not a package
-"""Makes `docs/peers.md`, and a page for each library, of `results/*.json`: `python conformance/peers/page.py`."""
+"""Makes `docs/peers.md` of `results/*.json`: `python conformance/peers/page.py`.
+
+The pages of the libraries, with all the evidence, are made when the site is built (docs/_generate.py).
+"""
 
 from __future__ import annotations
 
@@ -59,11 +62,9 @@ Json = dict[str, Any]
 
 
 def main() -> None:
-    """Writes all pages."""
-    for path, text in pages():
-        file = DOCS / path
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text, "utf-8")
+    """Writes the page that is committed."""
+    path, text = next(pages())
+    (DOCS / path).write_text(text, "utf-8")
 
 
 def pages() -> Iterator[tuple[str, str]]:
