@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, NoReturn, TypeVar, overload
 
 from ._ask import arun, counted, run
 from ._cancel import StreamController
 from ._echo import EchoMode, echo_mode
 from ._effects import Loop
 from ._frames import Library
-from ._history import History, sendable
+from ._history import sendable
 from ._stream import AsyncStream
 from ._structured import Structured
 from ._talk import Input, Shown, Talk
@@ -216,10 +216,21 @@ class Chat(Talk):
         )
         other._connection = self._connection
         other._written = self._written.copy()
-        other._history = History(list(self._history.turns), dict(self._history.results))
+        other._history = self._history.copy()
         other._tools = dict(self._tools)
         other._on_request, other._on_result = list(self._on_request), list(self._on_result)
         return other
+
+    def __copy__(self) -> Chat:
+        return self.fork()
+
+    def __deepcopy__(self, _memo: object) -> Chat:
+        return self.fork()
+
+    def __reduce__(self) -> NoReturn:
+        raise UsageError(
+            "A chat holds a key and connections, which cannot be pickled: save contents_record(chat)."
+        )
 
     def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
         contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent

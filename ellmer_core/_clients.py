@@ -45,6 +45,8 @@ class Connection:
     _async: MutableMapping[AbstractEventLoop, _Tracked] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
+        if self.given is not None and not hasattr(self.given, "build_request"):
+            raise UsageError(f"client= is an httpx.Client or httpx.AsyncClient, not {self.given!r}.")
         if self.given is None:
             self.timeouts = self.timeouts or Timeouts()
 

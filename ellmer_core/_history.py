@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from threading import Lock
+from typing import Any
 
 from .content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult, replaced
 from .errors import UsageError
 from .tool_results import check_tool_result, split
 from .turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
 
-__all__ = ["NEVER_CALLED", "History", "sendable"]
+__all__ = ["INTERRUPTED", "NEVER_CALLED", "History", "sendable"]
 
 NEVER_CALLED = "Chat ended before the tool could be invoked."
+INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 
 
 @dataclass
@@ -29,6 +32,12 @@ class History:
     results: dict[int, ContentToolResult] = field(default_factory=dict)
     _asked: UserTurn | None = None
     _received: list[Content] = field(default_factory=list)
+    _lock: Any = field(default_factory=Lock, repr=False, compare=False)
+
+    def copy(self) -> History:
+        """What is remembered, in a history of its own; also while a conversation adds to this one."""
+        with self._lock:
+            return History(list(self.turns), dict(self.results))
 
     def view(self) -> list[Turn]:
         """All turns, with what has been received of an answer that has not ended."""
@@ -36,9 +45,9 @@ class History:
 
     def replace(self, turns: Iterable[Turn], results: Mapping[int, ContentToolResult] | None = None) -> None:
         """Forgets everything and remembers these."""
-        self.turns[:] = turns
-        self.results.clear()
-        self.results.update(results or {})
+        with self._lock:
+            self.turns[:] = turns
+            self.results = dict(results or {})
 
     @property
     def open_requests(self) -> tuple[ContentToolRequest, ...]:
@@ -60,7 +69,7 @@ class History:
             results.get(i) or ContentToolResult(error=NEVER_CALLED, request=request)
             for i, request in enumerate(self.open_requests)
         ]
-        if not answers and not rest:
+        if not answers and all(isinstance(c, ContentText) and not c.text for c in rest):
             raise UsageError("There is nothing to send: give at least one string or content.")
         return UserTurn((*answers, *rest))
 
@@ -93,8 +102,9 @@ class History:
     def _add(self, *turns: Turn) -> None:
         self._asked, self._received = None, []
         if turns:
-            self.turns += turns
-            self.results = {}
+            with self._lock:
+                self.turns += turns
+                self.results = {}
 
     def _partial(self, reason: str) -> tuple[Turn, ...]:
         if self._asked is None or not self._received:

@@ -19,17 +19,17 @@ Whatever happens at a yield, the history (an object of its own) is left such tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 from . import _retry
 from ._answer import cut_short, read
 from ._cancel import Cancelled
 from ._effects import Answer, CallTools, Clock, Emit, Loop, Notify, Send, Wait
-from ._history import History, sendable
+from ._history import INTERRUPTED, History, sendable
 from ._log import logger
 from ._plan import Plan
-from .content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult, replaced
+from .content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
 from .errors import (
     ConnectError,
     IncompleteResponseError,
@@ -39,6 +39,7 @@ from .errors import (
     ToolReject,
     ToolRoundsError,
 )
+from .tools import matched
 from .turns import AssistantTurn, UserTurn
 from .wire import Request
 
@@ -125,8 +126,7 @@ def _kind(error: Exception) -> str:
 def _completed(turn: AssistantTurn, plan: Plan, duration: float) -> AssistantTurn:
     """The turn with what the wire format cannot know: the tools that are asked for, the cost, the duration."""
     contents = tuple(
-        replaced(c, tool=plan.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
-        for c in turn.contents
+        matched(c, plan.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c for c in turn.contents
     )
     return AssistantTurn(
         contents,
@@ -175,10 +175,22 @@ def called(history: History, plan: Plan, requests: Sequence[ContentToolRequest])
             else:
                 ready[place] = requests[place]
         if ready:
-            yield CallTools(ready, history.results.__setitem__)
+            yield from attempted(history, ready)
         for place in batch:
             yield Notify(tuple(plan.on_result), history.results[place])
             yield Emit(history.results[place])
+
+
+def attempted(history: History, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
+    """Calls tools; of those that were interrupted, nobody may say that they did not run."""
+    try:
+        yield CallTools(ready, history.results.__setitem__)
+    except Exception:
+        raise
+    except BaseException:
+        for place, request in ready.items():
+            history.results.setdefault(place, ContentToolResult(error=INTERRUPTED, request=request))
+        raise
 
 
 def refused(plan: Plan, request: ContentToolRequest) -> Loop[ContentToolResult | None]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from ._history import History
+from .content import ContentToolResult
 from .errors import UsageError
 from .record import contents_record, contents_replay
 from .tools import ToolDef
+from .turns import Turn
 
 __all__ = ["recorded", "restored"]
 
 VERSION = 1
+T = TypeVar("T")
 
 
 def recorded(history: History, vendor: str, model: str) -> dict[str, Any]:
@@ -36,7 +39,29 @@ def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> 
     if missing := {"vendor", "model", "turns", "results"} - props.keys():
         raise UsageError(f"This saved chat lacks {', '.join(sorted(missing))}.")
     tools, classes = list(tools), list(classes)
-    turns = contents_replay(props["turns"], tools=tools, classes=classes)
-    saved: Mapping[str, Any] = props["results"]
-    results = {int(i): contents_replay(r, tools=tools, classes=classes) for i, r in saved.items()}
-    return History(turns, results), props["vendor"], props["model"]
+    match props:
+        case {"turns": [*saved], "results": dict(waiting), "vendor": str(vendor), "model": str(model)}:
+            pass
+        case _:
+            raise UsageError(
+                "This saved chat is damaged: `turns` is a list, `results` an object, the rest text."
+            )
+    turns = [
+        _as(Turn, t, f"turns[{i}]")
+        for i, t in enumerate(contents_replay(saved, tools=tools, classes=classes))
+    ]
+    results = {
+        place: _as(ContentToolResult, contents_replay(r, tools=tools, classes=classes), f"results.{place}")
+        for place, r in waiting.items()
+    }
+    history = History(turns)
+    if stray := results.keys() - set(map(str, range(len(history.open_requests)))):
+        raise UsageError(f"This saved chat is damaged: no open tool request for results.{min(stray)}.")
+    history.results |= {int(place): result for place, result in results.items()}
+    return history, vendor, model
+
+
+def _as(kind: type[T], value: Any, path: str) -> T:
+    if isinstance(value, kind):
+        return value
+    raise UsageError(f"This saved chat is damaged: {path} is {type(value).__name__}, not a {kind.__name__}.")

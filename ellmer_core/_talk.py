@@ -50,6 +50,9 @@ class Talk(Memory, Toolbox):
     ) -> None:
         Memory.__init__(self)
         Toolbox.__init__(self)
+        for name, count, least in (("max_tries", max_tries, 1), ("max_tool_rounds", max_tool_rounds, 0)):
+            if not isinstance(count, int) or count < least:
+                raise UsageError(f"{name}= is a whole number, {least} or more, not {count!r}.")
         self.wire = wire
         self.echo = echo_mode(echo)
         self.max_tries = max_tries
@@ -93,6 +96,11 @@ class Talk(Memory, Toolbox):
 
     def __repr__(self) -> str:
         return str(self).partition("\n")[0]
+
+    def __rich__(self) -> Any:
+        from .render.console import renderable  # noqa: PLC0415 - rich is there, since it asks
+
+        return renderable(self)
 
     def close(self) -> None:
         """Closes the connections of blocking calls. The chat can be used again; a client of yours stays open."""

@@ -65,6 +65,8 @@ class Options(TypedDict, total=False):
 
 def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """A chat with a vendor, `"openai"`, or one of its models, `"openai/gpt-5.6-terra"`. Options as in `Options`."""
+    if not isinstance(name, str):
+        raise UsageError(f'A chat is named "vendor" or "vendor/model"; {name!r} is no name.')
     vendor, _, model = name.partition("/")
     make = constructor(vendor)
     if options.get("echo") is None:
@@ -82,6 +84,9 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     echo = options.get("echo")
     given = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
     fields |= {name: value for name, value in given.items() if value is not None}
+    for name in ("params", "api_args", "api_headers"):
+        if not isinstance(fields.get(name, {}), Mapping):
+            raise UsageError(f"{name}= is a dictionary, not {fields[name]!r}.")
     return Chat(
         wire(
             model=_model(wire, options.get("model")),
@@ -95,6 +100,17 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         timeouts=_timeouts(options.get("timeout")),
         max_tries=options.get("max_tries", 3),
         max_tool_rounds=options.get("max_tool_rounds", 100),
+    )
+
+
+def _key_of(credentials: Callable[[], Any]) -> Any:
+    from ._sigv4 import AwsKeys  # noqa: PLC0415 - chats do without it until they ask for the key
+
+    key = credentials()
+    if isinstance(key, str | AwsKeys):
+        return key
+    raise UsageError(
+        f"credentials= is a function that returns the key, a string; it returned {type(key).__name__}."
     )
 
 
@@ -148,7 +164,7 @@ def _credentials(
             raise UsageError(
                 "credentials= is a function that returns the key; a key itself goes into api_key=."
             )
-        return credentials
+        return partial(_key_of, credentials)
     if api_key is not None:
         return partial(str, api_key.strip())
     if not wire.key_vars or (wire.key_optional and not any(map(_variable, wire.key_vars))):
@@ -181,6 +197,8 @@ def _environment_key(vendor: str, variables: Sequence[str]) -> str:
 def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
     if timeout is None or isinstance(timeout, Timeouts):
         return timeout
+    if not isinstance(timeout, int | float) or timeout <= 0:
+        raise UsageError(f"timeout= is a number of seconds or Timeouts(…), not {timeout!r}.")
     return Timeouts(connect=min(10.0, timeout), idle=timeout)
 
 

@@ -41,6 +41,11 @@ class Content:
 
         return format_content(self)
 
+    def __rich__(self) -> Any:
+        from .render.console import renderable  # noqa: PLC0415 - rich is there, since it asks
+
+        return renderable(self)
+
 
 @dataclass(frozen=True)
 class ContentText(Content):

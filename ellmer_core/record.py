@@ -50,8 +50,9 @@ def contents_replay(
     """What `contents_record()` recorded. Requests are matched to `tools` by name.
 
     A whole chat needs a `chat` to go on in, since no key is recorded: it gets the tools and what was said, as
-    by `Chat.restore()`, and is returned. `classes` are the content classes of other packages that may occur; one that is not among them is refused
-    by its name, so that a record cannot name code to run.
+    by `Chat.restore()`, and is returned. `classes` are the content classes of other packages that may occur, beside
+    those that the tools have for their requests; any other is refused by its name, so that a record cannot name code
+    to run.
     """
     if isinstance(recorded, dict) and recorded.get("class") == "Chat":
         if chat is None:
@@ -59,7 +60,9 @@ def contents_replay(
         chat.register_tools(tools)
         chat.restore(recorded, classes=classes)
         return chat
-    replay = _Replay({tool.name: tool for tool in tools}, OURS | {_path(cls): cls for cls in classes})
+    tools = list(tools)
+    known = {*classes, *(tool.request for tool in tools)}
+    replay = _Replay({tool.name: tool for tool in tools}, OURS | {_path(cls): cls for cls in known})
     if isinstance(recorded, list):
         return [replay.top(item, f"[{i}]") for i, item in enumerate(recorded)]
     return replay.top(recorded, "record")
@@ -148,6 +151,8 @@ class _Replay:
         if unknown and cls in OURS.values():
             raise UsageError(f"{path}: a {cls.__name__} has no {', '.join(sorted(unknown))}.")
         props = {name: _default(f, path) for name, f in known.items() if name not in props} | props
+        for name, field in known.items():
+            _check(field, props[name], f"{path}.{name}")
         if issubclass(cls, Turn):
             props["contents"] = as_contents(props["contents"])
         if issubclass(cls, ContentToolRequest):
@@ -172,6 +177,14 @@ class _Replay:
             case dict():
                 return {k: self.value(v, f"{path}.{k}") for k, v in value.items()}
         return value
+
+
+def _check(field: Field[Any], value: Any, path: str) -> None:
+    """What sending a content relies on: text is text, and what has keys has them."""
+    kinds = {"str": str, "Mapping[str, Any]": Mapping, "Tokens": Tokens}
+    kind = kinds.get(str(field.type))
+    if kind is not None and not isinstance(value, kind):
+        raise UsageError(f"{path} is {type(value).__name__}, not {kind.__name__}.")
 
 
 def _default(field: Field[Any], path: str) -> Any:

@@ -17,12 +17,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
 from ._invoke import ainvoke, invoke
+from ._log import logger
 from ._signature import Signature, has_default
+from .content import ContentToolRequest, replaced
 from .errors import ToolReject, UsageError
 from .types import TypeObject, inner_type
 
@@ -37,7 +39,8 @@ class ToolDef:
     """A function with what the model needs to know to ask for it. Calling it calls the function.
 
     `convert`: arguments are validated and made what `arguments` and the function's own `hints` say (dates,
-    enums, models); without it the function gets the JSON as it came. `timeout` is in seconds.
+    enums, models); without it the function gets the JSON as it came. `timeout` is in seconds. `request` is the class
+    of the requests for it.
     """
 
     function: Callable[..., Any]
@@ -48,12 +51,18 @@ class ToolDef:
     annotations: Mapping[str, Any] = field(default_factory=dict)
     timeout: float | None = None
     hints: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    request: type[ContentToolRequest] = ContentToolRequest
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<ToolDef {self.name}({', '.join(self.arguments.properties)})>"
+
+    def __rich__(self) -> Any:
+        from .render.console import renderable  # noqa: PLC0415 - rich is there, since it asks
+
+        return renderable(self)
 
     def provided(self, wire: str) -> dict[str, Any] | None:  # noqa: ARG002 - a function of ours is one everywhere
         """What a request over `wire` holds for a tool that the provider runs itself (see `ToolBuiltIn`)."""
@@ -94,6 +103,7 @@ def tool(
     convert: bool = True,
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
+    request: type[ContentToolRequest] = ContentToolRequest,
 ) -> FunctionTool[P, R]: ...
 @overload
 def tool(
@@ -105,6 +115,7 @@ def tool(
     convert: bool = True,
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
+    request: type[ContentToolRequest] = ContentToolRequest,
 ) -> Decorator: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -115,6 +126,7 @@ def tool(
     convert: bool = True,
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
+    request: type[ContentToolRequest] = ContentToolRequest,
 ) -> Any:
     """Makes a tool of a function; also as decorator, `@tool` or `@tool(name="…")`.
 
@@ -122,9 +134,11 @@ def tool(
     each parameter to a type (`type_string("…")`, or a Python type). The function returns what
     `check_tool_result()` takes; it may be async, or a generator whose last value is the result. `timeout`
     (seconds) turns a call that takes longer into an error result; a blocking function goes on in its thread.
+    `request` is a subclass of `ContentToolRequest` for those that ask for this tool, with a `title` or a look of its
+    own; it is made from the fields of its base.
     """
     local = sys._getframe(1).f_locals  # noqa: SLF001 - type hints may name what is local to the caller
-    given = _Given(description, name, arguments, convert, annotations or {}, timeout, local)
+    given = _Given(description, name, arguments, convert, annotations or {}, timeout, request, local)
     return given.tool if function is None else given.tool(function)
 
 
@@ -158,6 +172,17 @@ def tool_reject(reason: str = "The user has chosen to disallow the tool call.") 
     raise ToolReject(f"Tool call rejected. {reason}")
 
 
+def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolRequest:
+    """The request with the tool that it asks for, in that tool's class of requests."""
+    if tool is not None and not isinstance(request, tool.request):
+        given = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
+        try:
+            return tool.request(**given | {"tool": tool})
+        except Exception:  # noqa: BLE001 - as with a title: the call goes on without it
+            logger.debug("tool %s: no %s", tool.name, tool.request.__name__, exc_info=True)
+    return replaced(request, tool=tool)
+
+
 def in_words(name: str) -> str:
     """A tool's name for people: `get_current_weather` and `getCurrentWeather` are "Get current weather"."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", " ", name)
@@ -176,11 +201,14 @@ class _Given:
     convert: bool
     annotations: Mapping[str, Any]
     timeout: float | None
+    request: type[ContentToolRequest]
     local: Mapping[str, Any]
 
     def tool(self, function: Callable[..., Any]) -> ToolDef:
         if isinstance(function, ToolDef) or not callable(function):
             raise UsageError(f"The first argument of tool() is a function, not {function!r}.")
+        if not (isinstance(self.request, type) and issubclass(self.request, ContentToolRequest)):
+            raise UsageError(f"request= is a subclass of ContentToolRequest, not {self.request!r}.")
         name = _checked_name(self.name or _name_of(function))
         signature = Signature(function, self.local)
         arguments = self.arguments
@@ -193,6 +221,7 @@ class _Given:
             dict(self.annotations),
             self.timeout,
             signature.hints(),
+            self.request,
         )
 
 

@@ -29,7 +29,7 @@ from .errors import error_message
 from .tool_results import flatten, result_text
 from .turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 
-__all__ = ["format_chat", "format_content", "format_turn"]
+__all__ = ["format_chat", "format_content", "format_turn", "header", "is_silent", "labels"]
 
 WIDTH = 80  # columns of a rule between turns, and at most of a tool call or an unknown block
 
@@ -54,18 +54,19 @@ def format_chat(vendor: str, model: str, turns: Sequence[Turn]) -> str:
     it, less those (in and out) of the answer before. That can be negative: providers drop reasoning and
     images from what they count again. `?` is what nobody told.
     """
-    lines = [_header(vendor, model, turns)]
-    for turn, label in zip(turns, _labels(turns), strict=True):
+    lines = [header(vendor, model, turns)]
+    for turn, label in zip(turns, labels(turns), strict=True):
         lines += [_rule(label), *_lines(turn)]
     return _printable("\n".join(lines))
 
 
 def _lines(turn: Turn) -> list[str]:
     """The contents as text; what has no words (a sealed thought, say) has no line."""
-    return [format_content(content) for content in flatten(turn.contents) if not _is_silent(content)]
+    return [format_content(content) for content in flatten(turn.contents) if not is_silent(content)]
 
 
-def _is_silent(content: Content) -> bool:
+def is_silent(content: Content) -> bool:
+    """Whether there is nothing to print of it."""
     return getattr(content, "text", None) == "" or getattr(content, "thinking", None) == ""
 
 
@@ -131,7 +132,8 @@ def _complete(turn: Turn | None) -> TypeGuard[AssistantTurn]:
     return isinstance(turn, AssistantTurn) and not isinstance(turn, AssistantPartialTurn)
 
 
-def _header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
+def header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
+    """The first line of a printed chat."""
     answers = list(filter(_complete, turns))
     tokens = f"{_sum(a.tokens.input for a in answers)}/{_sum(a.tokens.output for a in answers)}"
     costs = [a.cost for a in answers if a.cost is not None]
@@ -139,7 +141,8 @@ def _header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
     return f"<Chat {vendor}/{model} turns={len(turns)} tokens={tokens}{dollars}>"
 
 
-def _labels(turns: Sequence[Turn]) -> Iterator[str]:
+def labels(turns: Sequence[Turn]) -> Iterator[str]:
+    """What stands in the rule over each turn: who speaks, and tokens."""
     before: int | None = 0  # tokens in and out of the last complete answer
     for turn, following in zip_longest(turns, turns[1:]):
         if _complete(turn):

@@ -55,6 +55,11 @@ class Turn:
 
         return format_turn(self)
 
+    def __rich__(self) -> Any:
+        from .render.console import renderable  # noqa: PLC0415 - rich is there, since it asks
+
+        return renderable(self)
+
     def _repr_html_(self) -> str | None:
         from .render.notebook import notebook_html  # noqa: PLC0415 - only needed in notebooks
 

@@ -2,13 +2,17 @@
 
 import asyncio
 import json
+import pickle
+from copy import copy, deepcopy
 from dataclasses import dataclass
+from threading import Thread
 
 import pytest
 
 from ellmer_core import _prices
 from ellmer_core._chat import Chat
 from ellmer_core._clients import Timeouts
+from ellmer_core._history import History
 from ellmer_core._vendors import chat as chat_by_name
 from ellmer_core.content import (
     ContentImageInline,
@@ -27,6 +31,8 @@ from ellmer_core.errors import (
 from ellmer_core.providers.deepseek import chat_deepseek
 from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
+from ellmer_core.record import contents_record
+from ellmer_core.tools import tool
 from ellmer_core.turns import AssistantTurn, SystemTurn, Tokens, UserTurn
 from ellmer_core.types import type_array, type_from_schema, type_integer, type_object, type_string
 
@@ -119,6 +125,20 @@ def test_a_stream_of_everything(server, reply, make):
     assert text == ["Let me look.", "It is ", "done."]
 
 
+class Request(ContentToolRequest):
+    title = "Just does it"
+
+
+def test_a_tools_own_class_of_requests_is_what_callbacks_and_streams_see(server, reply, make):
+    server.answers(reply([calls("a")]), reply([answer()]))
+    chat, heard = make(), []
+    chat.register_tool(tool(f, request=Request))
+    chat.on_tool_request(heard.append)
+    seen = list(chat.stream("Hi", content="all"))
+    assert [type(content) for content in seen[:2]] == [Request, ContentToolResult]
+    assert heard == [seen[0]] == [seen[1].request] == [*chat.get_turns()[1].contents]
+
+
 def test_a_stream_sends_nothing_until_it_is_read(server, make):
     chat = make()
     chat.stream("Hi")
@@ -176,7 +196,6 @@ def test_a_tool_that_talks_to_its_own_chat_is_told(server, reply, make):
 
 
 def _tool(function, name):
-    from ellmer_core.tools import tool
 
     return tool(function, "Does it.", name=name)
 
@@ -349,12 +368,27 @@ def test_a_saved_chat_goes_on_with_the_same_request(server, reply, make):
     assert len(elsewhere.get_turns()) == 4
 
 
+def saved_chat(**props):
+    props = {"vendor": "v", "model": "m", "turns": [], "results": {}, **props}
+    if isinstance(props["turns"], list):
+        props["turns"] = contents_record(props["turns"])
+    if isinstance(props["results"], dict):
+        props["results"] = {place: contents_record(one) for place, one in props["results"].items()}
+    return {"version": 1, "class": "Chat", "props": props}
+
+
 @pytest.mark.parametrize(
     ("saved", "words"),
     [
         ({"version": 2, "class": "Chat", "props": {}}, "version 2"),
         ([], "no saved chat"),
         ({"version": 1, "class": "Chat", "props": {"turns": []}}, "lacks model, results, vendor"),
+        (saved_chat(turns={}), "`turns` is a list"),
+        (saved_chat(results=[]), "`results` an object"),
+        (saved_chat(model=1), "the rest text"),
+        (saved_chat(turns=[ContentText("x")]), r"turns\[0\] is ContentText, not a Turn"),
+        (saved_chat(results={"0": ContentText("x")}), "results.0 is ContentText, not a ContentToolResult"),
+        (saved_chat(results={"0": ContentToolResult("x")}), "no open tool request for results.0"),
     ],
 )
 def test_what_is_no_saved_chat_is_refused(make, saved, words):
@@ -382,6 +416,46 @@ def test_a_fork_goes_its_own_way(server, reply, make):
 
 
 # Tools ------------------------------------------------------------------------------------------------------
+
+
+def test_a_copy_is_a_fork_and_a_pickle_is_refused(server, reply, make):
+    server.answers(*[reply([answer()])] * 3)
+    chat = make("s")
+    chat.chat("Hi")
+    for other in (copy(chat), deepcopy(chat)):
+        other.chat("Elsewhere")
+        assert len(other.get_turns()) == 4
+    assert len(chat.get_turns()) == 2
+    with pytest.raises(UsageError, match="contents_record"):
+        pickle.dumps(chat)
+
+
+def test_a_fork_is_of_one_moment():
+    one, two = ContentToolRequest("a", "f"), ContentToolRequest("b", "g")
+
+    class Turns(list):
+        def __iter__(self):
+            if committing.ident is None:  # while it is copied, another thread goes on
+                committing.start()
+                committing.join(0.05)
+            return super().__iter__()
+
+    turns, results = [UserTurn("Hi"), AssistantTurn(one)], {0: ContentToolResult(1, request=one)}
+    history = History(Turns(turns), results)
+    user = History(turns, results).reply(())
+    committing = Thread(target=history.commit, args=[user, AssistantTurn(two)])
+    copy = history.copy()
+    committing.join()
+    assert (copy.turns, copy.results) == (turns, results)
+    assert len(history.turns) == 4
+
+
+def test_nothing_to_say_is_not_sent(make):
+    chat = make("s")
+    for nothing in ((), ("",), ("", ContentText(""))):
+        with pytest.raises(UsageError, match="nothing to send"):
+            chat.chat(*nothing)
+    assert chat.get_turns() == []
 
 
 def test_tools_are_registered_replaced_and_listed(make):
@@ -581,10 +655,31 @@ def test_wrong_constructor_options(keys):
         chat_openai(api_key="a", credentials=lambda: "b")
     with pytest.raises(UsageError, match="function"):
         chat_openai(credentials="b", model="m")
+    with pytest.raises(UsageError, match="no name"):
+        chat_by_name(3)
     with pytest.raises(UsageError, match="base_url"):
         chat_openai_compatible(model="m")
     with pytest.raises(UsageError, match="model="):
         chat_openai_compatible(base_url="http://localhost:1")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"credentials": lambda: {"a": "b"}}, "it returned dict"),
+        ({"params": [1]}, "params= is a dictionary"),
+        ({"api_headers": "x"}, "api_headers= is a dictionary"),
+        ({"timeout": "soon"}, "number of seconds"),
+        ({"timeout": 0}, "number of seconds"),
+        ({"max_tries": 0}, "max_tries= is a whole number, 1 or more"),
+        ({"max_tool_rounds": "3"}, "max_tool_rounds= is a whole number"),
+        ({"tool_media": "inside"}, "tool_media"),
+        ({"client": 3}, "client= is an httpx.Client"),
+    ],
+)
+def test_options_of_a_wrong_kind_say_which(keys, options, words):
+    with pytest.raises(UsageError, match=words):
+        chat_openai(model="m", **options).wire.headers()
 
 
 def test_no_other_vendors_key_goes_to_a_server_of_somebodys(keys):

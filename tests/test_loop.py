@@ -8,7 +8,7 @@ import pytest
 from ellmer_core import _loop
 from ellmer_core._cancel import StreamController
 from ellmer_core._effects import Answer, CallTools, Clock, Emit, Notify, ReadBody, ReadEvents, Send, Wait
-from ellmer_core._history import NEVER_CALLED, History
+from ellmer_core._history import INTERRUPTED, NEVER_CALLED, History
 from ellmer_core._plan import Plan
 from ellmer_core.content import (
     ContentImageInline,
@@ -606,12 +606,17 @@ def test_each_result_is_kept_the_moment_it_exists():
     history = History()
     with pytest.raises(KeyboardInterrupt):
         talk(history, Outside(called("a", "b", "stop", "d")))
-    assert [r.value for r in history.results.values()] == ["<a>", "<b>"]
+    assert [r.value for r in history.results.values()] == ["<a>", "<b>", None]
     assert history.turns[-1].tool_requests
 
     talk(history, outside := Outside(whole("ok")), [ContentText("Go on.")])
     assert ran == ["a", "b", "stop"]
-    assert [text for _, text in results(outside.bodies[0])][:2] == ["<a>", "<b>"]
+    assert [text for _, text in results(outside.bodies[0])] == [
+        "<a>",
+        "<b>",
+        f"Tool calling failed with error {INTERRUPTED}",  # it may have done something before
+        f"Tool calling failed with error {NEVER_CALLED}",
+    ]
     assert outside.bodies[0]["messages"][-1] == {"role": "user", "content": "Go on."}
 
 

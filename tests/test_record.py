@@ -209,6 +209,8 @@ TEXT = contents_record(ContentText("a"))
         ({**TEXT, "props": []}, "is no record"),
         ({**TEXT, "props": {}}, "record lacks `text`"),
         ({**TEXT, "props": {"text": "a", "colour": "red"}}, "a ContentText has no colour"),
+        ({**TEXT, "props": {"text": 1}}, "record.text is int, not str"),
+        ({**TEXT, "props": {"text": "a", "extra": []}}, "record.extra is list, not Mapping"),
         (
             {"version": 1, "class": "UserTurn", "props": {"contents": [1]}},
             "A turn holds contents and strings",

@@ -4,10 +4,12 @@ import re
 import sys
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from io import StringIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from ellmer_core import chat_anthropic
 from ellmer_core.content import (
@@ -27,6 +29,7 @@ from ellmer_core.errors import UsageError
 from ellmer_core.render import contents_html, contents_markdown, contents_text, export
 from ellmer_core.render.html import _parser
 from ellmer_core.render.notebook import styles
+from ellmer_core.render.shinychat import contents_shinychat
 from ellmer_core.tools import tool, tool_annotations
 from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 
@@ -244,7 +247,32 @@ def test_a_suggestion_for_a_chat_app_is_its_text():
 
 
 def test_a_thought_without_words_is_not_shown():
-    assert contents_html(ContentThinking("", extra={"anthropic": {"block": {}}})) is None
+    sealed = ContentThinking("", extra={"anthropic": {"block": {}}})
+    assert contents_html(sealed) is contents_markdown(sealed) is contents_shinychat(sealed) is None
+    assert contents_markdown(AssistantTurn([sealed, "Hi."])) == "Hi."
+
+
+def test_rich_shows_chats_turns_contents_and_tools():
+    chat = chat_anthropic("Be kind.", model="m", api_key="k")
+    chat.set_turns([*TURNS, AssistantPartialTurn(["[b]*So*", ContentThinking("")], reason="cancelled")])
+    draw = tool(lambda what: what, "Draws.", name="draw", arguments={"what": str})
+    failed = ContentToolResult(error="no \x1b[31mink", request=REQUEST)
+
+    for width in (40, 100):
+        console = Console(width=width, file=StringIO())
+        console.print(chat, draw, failed, TURNS[2], TURNS[1], sep="\n")
+        lines = console.file.getvalue().splitlines()
+        assert max(map(len, lines)) <= width
+        text = "\n".join(line.strip("─ ") for line in lines)
+        assert text.startswith("<Chat Anthropic/m turns=8")
+        assert "[tool request (c1)]: draw(what =" in text
+        assert "[inline image]" in text
+        assert "<content" not in text
+        assert "assistant [cancelled]" in text
+        assert "[b]So" in text
+        assert "<ToolDef draw(what)>\nDraws." in text
+        assert "Error: no [31mink" in text
+        assert text.endswith("user\nDraw a cat.")
 
 
 # cards ------------------------------------------------------------------------------------------------------

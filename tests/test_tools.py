@@ -11,8 +11,11 @@ from typing import Annotated, Literal, Optional
 import pydantic
 import pytest
 
+from ellmer_core.content import ContentToolRequest, ContentToolResult
 from ellmer_core.errors import ToolReject, UsageError
-from ellmer_core.tools import ToolDef, tool, tool_annotations, tool_reject
+from ellmer_core.record import contents_record, contents_replay
+from ellmer_core.render._card import card
+from ellmer_core.tools import ToolDef, matched, tool, tool_annotations, tool_reject
 from ellmer_core.types import (
     Type,
     TypeArray,
@@ -337,6 +340,35 @@ def test_a_title_may_be_computed_from_the_arguments_and_never_fails():
     assert made.title({"city": "Köln"}) == "Weather in Köln"
     assert made.title() == "Google"
     assert tool(google, annotations={"title": "Weather"}).title({"city": "x"}) == "Weather"
+
+
+class ByCity(ContentToolRequest):
+    @property
+    def title(self):
+        return f"Get weather in {self.arguments['city']}"
+
+
+def test_a_tool_may_have_a_class_of_requests_of_its_own():
+    made = tool(google, request=ByCity)
+    asked = matched(ContentToolRequest("1", "google", {"city": "Duluth, MN"}, raw="{…}"), made)
+
+    assert type(asked) is ByCity
+    assert (asked.id, asked.raw, asked.tool) == ("1", "{…}", made)
+    assert card(asked).title == card(ContentToolResult(1, request=asked)).title == "Get weather in Duluth, MN"
+    assert card(matched(ContentToolRequest("1", "google"), made)).title == "Google"  # it failed: no city
+    assert contents_replay(contents_record(asked), tools=[made]) == asked
+    with pytest.raises(UsageError, match="subclass of ContentToolRequest"):
+        tool(google, request=ContentToolResult)
+
+
+def test_a_class_of_requests_that_cannot_be_made_is_done_without():
+    class Strange(ContentToolRequest):
+        def __init__(self):
+            raise RuntimeError
+
+    asked = matched(ContentToolRequest("1", "google"), made := tool(google, request=Strange))
+    assert (type(asked), asked.tool) == (ContentToolRequest, made)
+    assert matched(asked, None).tool is None
 
 
 def test_tool_reject():

@@ -20,14 +20,12 @@ from .._progress import showing
 from ..content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
 from ..errors import EllmerError
 from ..render._card import Card, card, value_text
+from ..render.console import safe
 from ..render.markdown import contents_markdown
 
 __all__ = ["talk"]
 
 HELP = "Enter sends, Alt-Enter begins a line, Ctrl-C stops an answer. /calls: the last tool calls. /quit: the end."
-
-#: Characters that a terminal would obey. Neither a model nor a tool has a say in that.
-CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 
 def talk(chat: Chat) -> None:
@@ -101,7 +99,7 @@ class Screen:
             self.note("Stopped. What was received is kept.")
         except EllmerError as error:
             self.settle()
-            self.console.print(Text(_safe(str(error)), style="red"))
+            self.console.print(Text(safe(str(error)), style="red"))
         finally:
             self.settle()
 
@@ -125,7 +123,7 @@ class Screen:
     def progress(self, request: ContentToolRequest, text: str) -> None:
         """What a tool says while it runs."""
         if self.waiting:
-            self.waiting.update(self._line(card(request)).append(f"  {_safe(text)}", "italic"))
+            self.waiting.update(self._line(card(request)).append(f"  {safe(text)}", "italic"))
 
     def settle(self) -> None:
         """What is on the screen stays as it is."""
@@ -144,7 +142,7 @@ class Screen:
         for shown in self.calls:
             text = f"{shown.call}\n\n{_body(shown)}"
             style = "red" if shown.status == "error" else "dim"
-            self.console.print(Panel(Text(_safe(text)), title=Text(_safe(shown.title)), border_style=style))
+            self.console.print(Panel(Text(safe(text)), title=Text(safe(shown.title)), border_style=style))
         if not self.calls:
             self.note("No tool was called.")
 
@@ -165,9 +163,9 @@ class Screen:
         mark, style = {"running": ("", ""), "success": ("✓ ", "green"), "error": ("✗ ", "red")}[shown.status]
         icon = f"{shown.icon} " if isinstance(shown.icon, str) and "<" not in shown.icon else ""
         beside = shown.display.get("value_preview") or " ".join(_body(shown).split())
-        after = "" if shown.status == "running" else f"  {_safe(str(beside))}"
+        after = "" if shown.status == "running" else f"  {safe(str(beside))}"
         return Text.assemble(
-            (mark, style), f"{icon}{_safe(shown.title)}", (after, style if mark == "✗ " else "dim")
+            (mark, style), f"{icon}{safe(shown.title)}", (after, style if mark == "✗ " else "dim")
         )
 
 
@@ -176,7 +174,7 @@ def _grown(kind: type[Content], text: str, *, whole: bool) -> RenderableType:
     if kind is not ContentThinking:
         return _markdown(text)
     first, *rest = text.strip().splitlines() or [""]
-    return Text(_safe(f"{first}{' …' if rest else ''}" if whole else text), style="dim italic")
+    return Text(safe(f"{first}{' …' if rest else ''}" if whole else text), style="dim italic")
 
 
 def _body(shown: Card) -> str:
@@ -190,8 +188,4 @@ def _body(shown: Card) -> str:
 
 
 def _markdown(text: str) -> Markdown:
-    return Markdown(_safe(text))
-
-
-def _safe(text: str) -> str:
-    return text.translate(CONTROLS)
+    return Markdown(safe(text))

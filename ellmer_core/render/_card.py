@@ -106,7 +106,7 @@ def card(content: ContentToolRequest | ContentToolResult) -> Card:
     body, kind = _body(content, display)
     return Card(
         request,
-        str(display.get("title") or getattr(content, "title", None) or _title(request)),
+        str(display.get("title") or _own_title(content) or _title(request)),
         "success" if content.error is None else "error",
         body,
         kind,
@@ -132,10 +132,16 @@ def value_text(value: Any) -> str:
 
 def _title(request: ContentToolRequest) -> str:
     """A request's own `title`, if its class has one; else its tool's, else the name in words."""
-    own = getattr(request, "title", None)
-    return (
-        str(own) if own else request.tool.title(request.arguments) if request.tool else in_words(request.name)
-    )
+    given = request.tool.title(request.arguments) if request.tool else in_words(request.name)
+    return _own_title(request) or given
+
+
+def _own_title(content: Content) -> str:
+    """The `title` that a class of somebody's has; a failing one is none, it is decoration."""
+    try:
+        return str(getattr(content, "title", None) or "")
+    except Exception:  # noqa: BLE001
+        return ""
 
 
 def _annotations(request: ContentToolRequest) -> Mapping[str, Any]:

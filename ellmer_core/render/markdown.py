@@ -44,8 +44,8 @@ def _(content: ContentText) -> str:
 
 
 @contents_markdown.register(ContentThinking)
-def _(content: ContentThinking) -> str:
-    return f"<thinking>\n{content.thinking}\n</thinking>\n"
+def _(content: ContentThinking) -> str | None:
+    return f"<thinking>\n{content.thinking}\n</thinking>\n" if content.thinking else None
 
 
 @contents_markdown.register(ContentImageInline)

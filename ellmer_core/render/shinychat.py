@@ -72,8 +72,8 @@ def _(content: ContentText) -> str | None:
 
 
 @contents_shinychat.register(ContentThinking)
-def _(content: ContentThinking) -> ChatMessage:
-    return ChatMessage(content.thinking, content_type="thinking")
+def _(content: ContentThinking) -> ChatMessage | None:
+    return ChatMessage(content.thinking, content_type="thinking") if content.thinking else None
 
 
 @contents_shinychat.register(ContentToolRequest)

@@ -75,6 +75,8 @@ class Wire(ABC):
     )
 
     def __post_init__(self) -> None:
+        if self.tool_media not in {"pointer", "native"}:
+            raise UsageError(f'tool_media is "pointer" or "native", not {self.tool_media!r}.')
         if self.tool_media == "native" and not self.supports.native_tool_media:
             raise UsageError(
                 f'{self.vendor} takes no media inside tool results: leave tool_media at "pointer".'
