@@ -1,6 +1,8 @@
 """Every rule kills its mutants, and no rule objects to what conforms."""
 
+import copy
 import json
+import random
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -215,3 +217,27 @@ def test_one_id_is_one_rule():
     book = small_book()
     with pytest.raises(ValueError, match="REQ-001 already"):
         book.rule("REQ-001", Level.MUST, Kind.LOSS, source="here")(lambda _: iter(()))
+
+
+ODD = (None, True, -1.5, "", [], {}, [None], [{}], [["x"]], {"type": ["x"]}, [{"type": {}}])
+
+
+def places(value):
+    """Every place in a JSON value: the container and the key."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield value, key
+        yield from places(each)
+
+
+@pytest.mark.parametrize("wire", rules.WIRES)
+def test_no_value_is_too_odd_for_a_rule(wire):
+    book, lot = rules.book(wire), random.Random(1)
+    bodies = [body for rule in book.rules.values() for body in (*rule.examples, *rule.counterexamples)]
+    for _ in range(600):
+        body = copy.deepcopy(lot.choice(bodies))
+        container, key = lot.choice(list(places(body)))
+        container[key] = lot.choice(ODD)
+        broken = [v for verdict in book.judge(book.request(body)) for v in verdict.violations]
+        assert all(violation.message for violation in broken)
+        assert all(book.refuse(violation)[0] >= 400 for violation in broken if violation.refusal)
