@@ -40,6 +40,7 @@ _TABLE: list[tuple[str, str]] = [
         "size",
         r"too large for model|maximum prompt length|Too many tokens|reduce the length|length limit exceeded",
     ),
+    ("size", r"max_tokens: \d+ > |max_tokens is too large"),
     ("size", r"total length of all messages|too long; exceeded|Input is too long|Input Tokens Exceeded"),
     (
         "output",
@@ -76,7 +77,7 @@ _TABLE: list[tuple[str, str]] = [
     ),
     (
         SHAPE,
-        r"'(max_tokens|stop|temperature|reasoning\.effort)' is not supported with this model|does not support '",
+        r"'(max_tokens|stop|temperature|top_p|reasoning\.effort)' is not supported with this model|does not support '",
     ),
     (
         SHAPE,
@@ -120,6 +121,7 @@ _TABLE: list[tuple[str, str]] = [
         SHAPE,
         r"would pre-fill the `assistant` response|support the (s3Uri|video|status|toolConfig\S*) (field|content)",
     ),
+    (SHAPE, r"is deprecated for this model|^Tool use with function calling is unsupported"),
     (SHAPE, r"^This model doesn't support tool use\.$|the following must be satisfied"),
     (
         "model",
@@ -171,6 +173,11 @@ _TABLE: list[tuple[str, str]] = [
         r"Input (should|tag|does not match)|should be|must (not )?(be|have|contain|match|include)|cannot (be|end)",
     ),
     (SHAPE, r"range: |may not be enabled|may only be|unknown variant|alternate|non-empty|unexpected"),
+    (
+        SHAPE,
+        r"missing field|is not specified|is not defined|only allowed for|must start with|A maximum of \d",
+    ),
+    (SHAPE, r"cannot unmarshal"),
     (SHAPE, r"tools\.\d|messages\.\d|following item|type_error|Validation: |input is invalid|last role"),
 ]
 _COMPILED = [(cause, re.compile(pattern, re.IGNORECASE)) for cause, pattern in _TABLE]

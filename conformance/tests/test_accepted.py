@@ -80,6 +80,9 @@ RESPONSES = {
     "outputs in another order": rs.body(rs.ASK, rs.call("a"), rs.call("b"), rs.output("b"), rs.output("a")),
     "a call_id of another form": rs.body(rs.ASK, rs.call("fc_68c42de0"), rs.output("fc_68c42de0")),
     "an output of a call on the server": rs.body(rs.output("a"), previous_response_id="resp_1"),
+    "an output that names its tool": rs.body(
+        {"type": "function_call_output", "name": "add", "output": "5"}, rs.ASK
+    ),
     "an output in a conversation": rs.body(rs.output("a"), conversation="conv_1"),
     "an output of a referenced call": rs.body({"type": "item_reference", "id": "fc_1"}, rs.output("a")),
     "an output whose call was compacted": rs.body(

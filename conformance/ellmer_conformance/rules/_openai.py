@@ -12,6 +12,7 @@ from ..rule import Envelope, Finding, Refusal, broken, met
 from ..wires.values import items_of
 
 __all__ = [
+    "EFFORTS",
     "MISNAMED",
     "NAME",
     "OUT_OF_RANGE",
@@ -29,6 +30,7 @@ __all__ = [
     "strict_findings",
     "too_long",
     "type_name",
+    "undated",
 ]
 
 NAME = re.compile(r"[a-zA-Z0-9_-]+")
@@ -36,6 +38,32 @@ _INDEX = re.compile(r"/(\d+)(?=/|$)")
 
 # Models that reason and take no sampling parameters. From gpt-5.1 on they do, with reasoning off.
 REASONING = ("o1*", "o3*", "o4-mini*", "gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*")
+
+# The efforts of each model, as its refusals list them. A model that is not here takes what it takes.
+EFFORTS = {
+    "gpt-5": "minimal low medium high",
+    "gpt-5-mini": "minimal low medium high",
+    "gpt-5-nano": "minimal low medium high",
+    "gpt-5-codex": "low medium high",
+    "gpt-5-pro": "high",
+    "gpt-5.1": "none low medium high",
+    "gpt-5.1-chat-latest": "medium",
+    "gpt-5.1-codex": "low medium high",
+    "gpt-5.1-codex-max": "low medium high xhigh",
+    "gpt-5.2-chat-latest": "medium",
+    "gpt-5.2-pro": "medium high xhigh",
+    "o1": "low medium high",
+    "o1-pro": "low medium high",
+    "o3": "low medium high",
+    "o3-mini": "low medium high",
+    "o4-mini": "low medium high",
+}
+_DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+
+
+def undated(model: str) -> str:
+    """`gpt-5` of `gpt-5-2025-08-07`."""
+    return _DATE.sub("", model)
 
 
 def refused(message: str, *, code: str | None = None, param: str | None = None) -> Refusal:

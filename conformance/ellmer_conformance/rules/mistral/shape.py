@@ -25,7 +25,9 @@ CHUNKS = (
     "input_audio",
     "file",
     "thinking",
-)
+)  # as the refusals list them
+NEWER = ("resource", "resource_link")
+OWN_TOOLS = ("image_generation", "document_library", "connector")
 _TAGS = ", ".join(f"<ChunkTypes.{tag}: '{tag}'>" for tag in CHUNKS)
 _UNION = (
     "list[tagged-union[TextChunk,ImageURLChunk,DocumentURLChunk,ReferenceChunk,BBoxChunk,FileURLChunk,AudioChunk,"
@@ -101,7 +103,10 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal of a part of type `audio_url` (ministral-3b)",
     refusal=INVALID,
-    examples=[body(user({"type": "text", "text": "What is this?"}, IMAGE))],
+    examples=[
+        body(user({"type": "text", "text": "What is this?"}, IMAGE)),
+        body(user({"type": "resource_link", "uri": "https://example.com/a", "name": "a"})),
+    ],
     counterexamples=[
         body(user({"type": "audio_url", "audio_url": {"url": "https://example.com/a.aac"}})),
         body(user({"type": "input_text", "text": "Hi"})),
@@ -116,7 +121,7 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
         at: list[str | int] = ["body", "messages", index, "user", "content"]
         for i, (place, part) in enumerate(elements(parts, f"{pointer}/content")):
             kind = part.get("type")
-            if not isinstance(kind, str) or kind in CHUNKS:
+            if not isinstance(kind, str) or kind in (*CHUNKS, *NEWER):
                 yield met(place)
                 continue
             text = {
@@ -133,16 +138,16 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     "REQ-012",
     MUST,
     REJECT,
-    source="recorded refusals of `web_search` (ministral-3b)",
+    source=["recorded refusals of `web_search` (ministral-3b)", SDK],
     refusal=INVALID,
-    examples=[body(ASK, tools=[TOOL])],
+    examples=[body(ASK, tools=[TOOL, {"type": "image_generation"}])],
     counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
 )
 def tools_are_functions(request: Request) -> Iterator[Finding]:
-    """A tool is a function: Mistral's own tools belong to its agents."""
+    """A tool is a function, or one of the few of Mistral's own that are not for agents alone."""
     for i, (place, tool) in enumerate(elements(request.body.get("tools"), "/tools")):
         kind = tool.get("type", "function")
-        fine = kind == "function" and isinstance(tool.get("function"), dict)
+        fine = kind in OWN_TOOLS or (kind == "function" and isinstance(tool.get("function"), dict))
         yield met(place) if fine else invalid(place, "the tool is no function", *_no_function(i, tool))
 
 

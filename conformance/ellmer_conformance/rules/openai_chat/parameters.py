@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
-from .._openai import OUT_OF_RANGE, ranges, refused
+from .._openai import EFFORTS, OUT_OF_RANGE, listed, ranges, refused, undated
 from ._book import ASK, MUST, REJECT, body, book
 
 
@@ -51,3 +51,56 @@ def one_token_limit(request: Request) -> Iterator[Finding]:
     if old is not None or new is not None:
         both = old is not None and new is not None
         yield broken("/max_tokens", "there are two token limits") if both else met("/max_tokens")
+
+
+@book.rule(
+    "REQ-031",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/immersive-translate/immersive-translate/issues/3529",
+        "https://github.com/Kilo-Org/cloud/pull/3807",
+        "the Responses API refuses the same, recorded",
+    ],
+    refusal=refused(
+        "Unsupported value: 'reasoning_effort' does not support '{effort}' with this model. "
+        "Supported values are: {known}.",
+        code="unsupported_value",
+        param="reasoning_effort",
+    ),
+    examples=[body(ASK, model="gpt-5-mini", reasoning_effort="minimal")],
+    counterexamples=[
+        body(ASK, model="gpt-5", reasoning_effort="none"),
+        body(ASK, model="gpt-5.1", reasoning_effort="minimal"),
+    ],
+)
+def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
+    """An effort is one of those the model has."""
+    effort, known = request.body.get("reasoning_effort"), EFFORTS.get(undated(request.model))
+    if known and isinstance(effort, str):
+        facts = {"effort": effort, "known": listed(known.split())}
+        fine, place = effort in known.split(), "/reasoning_effort"
+        yield met(place) if fine else broken(place, f"this model has no {effort!r}", **facts)
+
+
+@book.rule(
+    "REQ-032",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/lfnovo/open-notebook/issues/107",
+        "https://github.com/HIllya51/LunaTranslator/issues/1842",
+    ],
+    refusal=refused(
+        "Unsupported parameter: 'top_p' is not supported with this model.",
+        code="unsupported_parameter",
+        param="top_p",
+    ),
+    models=["gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*"],
+    examples=[body(ASK, model="gpt-5-mini", top_p=1)],
+    counterexamples=[body(ASK, model="gpt-5", top_p=0.5)],
+)
+def gpt_5_is_not_sampled(request: Request) -> Iterator[Finding]:
+    """GPT-5 takes no `top_p`."""
+    set_to = request.body.get("top_p") not in (None, 1)
+    yield broken("/top_p", "this model has no `top_p`") if set_to else met("/model")

@@ -163,7 +163,7 @@ def outputs_answer_calls(request: Request) -> Iterator[Finding]:
         kind = KINDS.get(type_of(item).removesuffix("_output"))
         if kind and type_of(item).endswith("_output"):
             id = item.get("call_id")
-            known = id in called or hidden
+            known = id is None or id in called or hidden
             yield met(pointer) if known else broken(pointer, f"no call {id!r}", kind=kind, id=id)
 
 

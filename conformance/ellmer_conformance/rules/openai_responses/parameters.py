@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...wires.values import object_of
-from .._openai import OUT_OF_RANGE, REASONING, listed, ranges, refused
+from .._openai import EFFORTS, OUT_OF_RANGE, REASONING, listed, ranges, refused, undated
 from ._book import ASK, MUST, REJECT, body, book
 
 # What each model takes of an option, as its refusals list it. A model that is not here takes what it takes.
 CHOICES = {
-    ("reasoning", "effort"): {
-        "gpt-5": "minimal low medium high",
-        "gpt-5-mini": "minimal low medium high",
-        "gpt-5-nano": "minimal low medium high",
-        "gpt-5-codex": "low medium high",
-        "gpt-5-pro": "high",
-        "gpt-5.1": "none low medium high",
-        "gpt-5.1-chat-latest": "medium",
-        "gpt-5.1-codex": "low medium high",
-        "gpt-5.1-codex-max": "low medium high xhigh",
-        "gpt-5.2-chat-latest": "medium",
-        "gpt-5.2-pro": "medium high xhigh",
-        "o1": "low medium high",
-        "o1-pro": "low medium high",
-        "o3": "low medium high",
-        "o3-mini": "low medium high",
-        "o4-mini": "low medium high",
-    },
+    ("reasoning", "effort"): EFFORTS,
     ("reasoning", "context"): {"o3": "auto current_turn"},
     ("text", "verbosity"): {"gpt-5.1-codex-max": "medium"},
 }
-_DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
 @book.rule(
@@ -81,19 +62,20 @@ def one_thing_is_continued(request: Request) -> Iterator[Finding]:
     "REQ-017",
     MUST,
     REJECT,
-    source="recorded refusal (gpt-5-mini)",
-    refusal=refused(
-        "Unsupported parameter: 'temperature' is not supported with this model.", param="temperature"
-    ),
+    source=[
+        "recorded refusal of temperature (gpt-5-mini)",
+        "https://github.com/lfnovo/open-notebook/issues/107",
+    ],
+    refusal=refused("Unsupported parameter: '{key}' is not supported with this model.", param="{key}"),
     models=[*REASONING, "!*chat*"],
-    examples=[body(ASK, model="gpt-5-mini")],
-    counterexamples=[body(ASK, model="gpt-5-mini", temperature=0)],
+    examples=[body(ASK, model="gpt-5-mini", top_p=1)],
+    counterexamples=[body(ASK, model="gpt-5-mini", temperature=0), body(ASK, model="gpt-5", top_p=0.5)],
 )
-def reasoning_models_have_no_temperature(request: Request) -> Iterator[Finding]:
-    """A model that always reasons takes no temperature."""
-    value = request.body.get("temperature")
-    set_to = value is not None and value != 1
-    yield broken("/temperature", "this model has no temperature") if set_to else met("/model")
+def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
+    """A model that always reasons takes no temperature and no `top_p`."""
+    for key in ("temperature", "top_p"):
+        set_to = request.body.get(key) not in (None, 1)
+        yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
 
 
 @book.rule(
@@ -124,7 +106,7 @@ def reasoning_models_have_no_temperature(request: Request) -> Iterator[Finding]:
 )
 def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
     """An effort, a verbosity, a context of reasoning is one of those the model has."""
-    model = _DATE.sub("", request.model)
+    model = undated(request.model)
     for (outer, inner), models in CHOICES.items():
         value, place = object_of(request.body.get(outer)).get(inner), f"/{outer}/{inner}"
         if isinstance(value, str) and model in models:

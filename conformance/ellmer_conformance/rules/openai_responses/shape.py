@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
-from ...wires.openai_responses import format_of, items, tools, type_of
+from ...wires.openai_responses import format_of, is_output, items, tools, type_of
 from ...wires.values import words
 from .._openai import absent, refused
 from ._book import ASK, MEASURED, MUST, REJECT, SPEC, TOOL, body, book, call, output
@@ -148,7 +148,8 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
         "function_call_output": ("call_id", "output"),
     }
     for pointer, item in items(request.body):
-        yield from absent(item, pointer, needs.get(type_of(item), ()))
+        named = {"call_id"} if "name" in item and is_output(item) else set()  # the SDK's types have it so
+        yield from absent(item, pointer, [key for key in needs.get(type_of(item), ()) if key not in named])
     of_tool = {"function": ("name",), "file_search": ("vector_store_ids",)}
     for pointer, tool in tools(request.body):
         yield from absent(tool, pointer, ("type", *of_tool.get(str(tool.get("type")), ())))

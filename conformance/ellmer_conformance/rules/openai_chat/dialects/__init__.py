@@ -11,7 +11,18 @@ from .._book import book
 __all__ = ["elsewhere"]
 
 # What only OpenAI says of its own parameters and models: at another vendor it means nothing.
-_OWN = ("REQ-001", "REQ-004", "REQ-012", "REQ-024", "SCH-003", "STO-008", "IMG-008", "TRM-003", "TRM-015")
+_OWN = (
+    "REQ-001",
+    "REQ-004",
+    "REQ-012",
+    "REQ-024",
+    "REQ-031",
+    "SCH-003",
+    "STO-008",
+    "IMG-008",
+    "TRM-003",
+    "TRM-015",
+)
 
 
 def elsewhere(
