@@ -32,7 +32,8 @@ def render(dialect: Dialect, step: Step) -> Reply:
 
 def refuse(dialect: Dialect, refusal: Refusal, more: Headers = ()) -> Reply:
     """The provider's error status and body."""
-    vendor = dialect.ticket.request.vendor or dialect.vendor  # some share a dialect, and have their own envelope
+    # some share a dialect, and have their own envelope
+    vendor = dialect.ticket.request.vendor or dialect.vendor
     kind, body = book(dialect.wire, vendor).envelope(refusal)
     headers = dict(dialect.headers(stream=False)) | dict(kind) | dict(more)
     return plain(refusal.status, tuple(headers.items()), body)
