@@ -126,6 +126,7 @@ def run(script: str) -> str:
     if child == 0:
         signal.alarm(_SECONDS)
         os.dup2(writing, 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
             exec(compile(script, "repro.py", "exec"), {"__name__": "__main__"})  # noqa: S102 - the point of it
             sys.stdout.flush()

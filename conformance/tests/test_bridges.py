@@ -77,3 +77,11 @@ def test_every_failing_cell_has_its_evidence_and_a_short_script(path):
         assert cell["shown"]["pointer"]
         assert cell["exchange"] or cell["kind"] == "loss"
         assert result["verdicts"][cell["wire"]][cell["rule"]] == "fail"
+
+
+def test_causes_speak_of_cells_that_there_are():
+    made = page()
+    results = {path.stem: json.loads(path.read_text("utf-8")) for path in RESULTS}
+    whys = {cell["why"] for result in results.values() for cell in made.placed(result, results).values()}
+
+    assert {entry["why"] for entry in made.causes()} <= whys

@@ -6,12 +6,14 @@ llm-gemini is not played: its host is written in its code.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import llm
+import llm_anthropic
+from anthropic import Anthropic
 from llm import parts as llm_parts
 from llm.default_plugins import openai_models
-from llm_anthropic import ClaudeMessages
 
 from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
@@ -64,7 +66,8 @@ def _openai(to: Endpoint) -> Any:
 
 
 def _anthropic(to: Endpoint) -> Any:
-    return ClaudeMessages(to.model, supports_pdf=True, base_url=to.base_url.removesuffix("/v1"))
+    llm_anthropic.Anthropic = partial(Anthropic, max_retries=to.max_retries)  # there is no option
+    return llm_anthropic.ClaudeMessages(to.model, supports_pdf=True, base_url=to.base_url.removesuffix("/v1"))
 
 
 _MODELS: Mapping[str, Callable[[Endpoint], Any]] = {
@@ -97,12 +100,13 @@ class Session:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         self.messages = [*last.prompt.messages, *last.messages()]
         raw = last.response_json or {}
-        stop: Any = raw.get("finish_reason") or raw.get("stop_reason")
+        choice = (raw.get("choices") or [{}])[0]
+        stop: Any = choice.get("finish_reason") or raw.get("finish_reason") or raw.get("stop_reason")
         cut = (raw.get("incomplete_details") or {}).get("reason")
         return Reply(
             last.text(),
             stop="length" if cut == "max_output_tokens" else _STOPS.get(stop, stop),
-            usage={"input": last.input_tokens, "output": last.output_tokens},
+            usage=_counts(last),
             pieces=pieces if stream else (),
         )
 
@@ -124,6 +128,13 @@ class Session:
         said = [_part(part) for part in parts if not isinstance(part, ToolResult)]
         told = [llm.tool_message(*results)] if results else []
         return [*told, *([llm.user(*said)] if said else [])]
+
+
+def _counts(response: Any) -> Mapping[str, int | None]:
+    """Tokens; what Anthropic took from its cache is counted apart."""
+    details = response.token_details or {}
+    cached = (details.get(f"cache_{kind}_input_tokens") or 0 for kind in ("read", "creation"))
+    return {"input": (response.input_tokens or 0) + sum(cached), "output": response.output_tokens}
 
 
 def _answer(turn: Turn) -> Any:
