@@ -274,6 +274,7 @@ def test_several_processes_find_the_same(tmp_path):
     alone, together = lint([tmp_path]), lint([tmp_path], jobs=2)
     assert [file.path for file in alone.files] == [file.path for file in together.files]
     assert [c for _, c in alone.complaints] == [c for _, c in together.complaints]
+    assert run("lint", tmp_path, "-j", "0").output == run("lint", tmp_path).output
 
 
 def test_a_warning_fails_nobody(tmp_path):

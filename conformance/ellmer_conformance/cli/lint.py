@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from os import cpu_count
 from pathlib import Path
 
 import click
@@ -28,7 +29,9 @@ _FORMATS = {
 @click.argument("paths", nargs=-1, type=str)
 @click.option("--format", "form", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
 @click.option("-v", "--verbose", is_flag=True, help="Text: every file, also those without a complaint.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, help="Processes [1].")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=0), default=1, help="Processes [1]; 0: one for each core."
+)
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
@@ -67,7 +70,7 @@ def command(
     files = located(paths)
     with progress(files) as advance:
         try:
-            result = lint(files, jobs=jobs, engine=engine, on_file=advance)
+            result = lint(files, jobs=jobs or cpu_count() or 1, engine=engine, on_file=advance)
         except EngineMissing as error:
             raise click.UsageError(str(error)) from error
     if known:
