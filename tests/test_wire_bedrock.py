@@ -502,6 +502,23 @@ def test_a_stream_adds_up_to_the_unstreamed_answer(blocks, cut, usage):
     assert "".join(c.thinking for c in shown if isinstance(c, ContentThinking)) == "".join(thoughts)
 
 
+@pytest.mark.parametrize(
+    ("fragments", "wanted"),
+    [
+        ([{"text": "a", "later": {"x": 1}}, {"text": "b"}], ContentText("ab")),
+        ([{"text": "a"}, {"later": {"x": 1}}, {"text": "b"}, {"later": {"y": 2}}], ContentText("ab")),
+        ([{"later": {"x": 1}}, {"later": {"y": 2}}], ContentUnknown("bedrock", {"later": {"x": 1, "y": 2}})),
+        ([{"later": "a"}, {"later": "b"}], ContentUnknown("bedrock", {"later": "ab"})),
+    ],
+)
+def test_fragments_of_a_kind_to_come_lose_no_text(fragments, wanted):
+    merger = CLAUDE.merger()
+    for each in fragments:
+        merger.add({"contentBlockDelta": {"contentBlockIndex": 0, "delta": each}})
+    merger.add({"messageStop": {"stopReason": "end_turn"}})
+    assert CLAUDE.turn(merger.response()).contents == (wanted,)
+
+
 def test_a_call_cut_in_its_arguments_has_a_problem_and_no_arguments():
     merger, _ = folded(*list(streamed(CALL, 0, 3))[:-2], {"messageStop": {"stopReason": "tool_use"}})
     [request] = CLAUDE.turn(merger.response()).tool_requests

@@ -25,6 +25,10 @@ STATUS = {
 }
 
 
+#: Kinds of block. A fragment of another kind says more about a block, not that it is another one.
+KINDS = {"text", "reasoningContent", "toolUse", "toolResult", "image"}
+
+
 class BedrockMerger(Merger):
     """The fold. Complete at `messageStop`; after the `metadata`, which come last, there is nothing."""
 
@@ -85,7 +89,7 @@ class _Block:
     def add(self, delta: Json) -> Sequence[Content]:
         shown: list[Content] = []
         for kind, value in delta.items():
-            if kind != "citation":
+            if kind in KINDS or (kind != "citation" and not self._parts):
                 self._kind = kind
             fields = value if kind in {"reasoningContent", "toolUse"} else {kind: value}
             for name, part in fields.items():
@@ -116,7 +120,9 @@ class _Block:
                     "content": [x for xs in self._parts.get("toolResult", ()) for x in xs],
                 }
             case kind:
-                value = {k: v for part in (self._start, *self._parts.get(kind, ())) for k, v in part.items()}
+                parts = (self._start, *self._parts.get(kind, ()))
+                value = {k: v for part in parts if isinstance(part, dict) for k, v in part.items()}
+                value = value or self._text(kind)
         return {self._kind: value}
 
     def _text(self, name: str) -> str:
