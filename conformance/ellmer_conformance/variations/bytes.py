@@ -90,6 +90,7 @@ BYTES = (
     Variation("crlf", "STR-003", partial(_line_ends, b"\r\n"), wires=_LINES - {"gemini"}),
     Variation("lf", "STR-003", partial(_line_ends, b"\n"), wires=frozenset({"gemini"})),  # Google sends CRLF
     Variation("torn-crlf", "STR-003", _torn_crlf, wires=_LINES),
+    Variation("torn-lines", "STR-003", lambda it: _torn_crlf(_several_lines(it)), wires=_SSE),
     Variation("cr", "STR-003", partial(_line_ends, b"\r"), wires=_SSE),
     Variation("comments", "STR-004", _between(b": keep-alive\n\n"), wires=_SSE),
     Variation("comment-lines", "STR-004", _between(b":\n: OPENROUTER PROCESSING\n"), wires=_SSE),
