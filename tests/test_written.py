@@ -26,14 +26,14 @@ HOW = {"stream": False, "type": None}
 MAKERS = {
     "openai-responses": lambda: ellmer_core.chat_openai(api_key="k"),
     "openai-chat": lambda: ellmer_core.chat_openai_completions(api_key="k"),
+    "anthropic-cached": lambda: ellmer_core.chat_anthropic(api_key="k", cache="5m"),
+    "bedrock-cached": lambda: ellmer_core.chat_aws_bedrock(
+        model="anthropic.claude-x", region="eu-x", api_key="k", cache="5m"
+    ),
     "anthropic": lambda: ellmer_core.chat_anthropic(api_key="k"),
     "gemini": lambda: ellmer_core.chat_google_gemini(api_key="k"),
-    "bedrock": lambda: ellmer_core.chat_aws_bedrock(
-        model="anthropic.claude-x", region="eu-x", credentials=lambda: None
-    ),
-    "bedrock-llama": lambda: ellmer_core.chat_aws_bedrock(
-        model="meta.llama3-x", region="eu-x", credentials=lambda: None
-    ),
+    "bedrock": lambda: ellmer_core.chat_aws_bedrock(model="anthropic.claude-x", region="eu-x", api_key="k"),
+    "bedrock-llama": lambda: ellmer_core.chat_aws_bedrock(model="meta.llama3-x", region="eu-x", api_key="k"),
     "ollama": lambda: ellmer_core.chat_ollama(model="m"),
     "mistral": lambda: ellmer_core.chat_mistral(api_key="k"),
     "cohere": lambda: ellmer_core.chat_cohere(api_key="k"),

@@ -53,5 +53,4 @@ def _marked(content: Sequence[Json], mark: Json) -> list[Json]:
 
 def _changed(messages: Sequence[Json], change: Callable[[Sequence[Json]], list[Json]]) -> list[Json]:
     """The messages with the content of the last one changed; what was there before stays as it is."""
-    *before, last = messages
-    return [*before, {**last, "content": change(last["content"])}]
+    return [*messages[:-1], *({**last, "content": change(last["content"])} for last in messages[-1:])]
