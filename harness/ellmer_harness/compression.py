@@ -30,15 +30,35 @@ def undo(body: bytes, encoding: str) -> bytes:
 
 def is_coded(body: bytes, encoding: str) -> bool:
     """Whether bytes are in the encoding that a header tells: some recorders undo it and leave the header."""
-    if not _BINARY.search(body):
-        with suppress(UnicodeDecodeError):
-            body.decode()
-            return False
+    name = encoding.rpartition(",")[2].strip().lower()
+    if name not in _LOOKS:
+        return name not in ("", "identity")
+    with suppress(Exception):  # the codec's own error
+        return _LOOKS[name](body)
+    return False
+
+
+def _deflate(body: bytes) -> bool:
+    if len(body) > 1 and body[0] & 15 == 8 and int.from_bytes(body[:2]) % 31 == 0:
+        return True  # the header of RFC 1950
+    engine = zlib.decompressobj(-15)
+    engine.decompress(body)
+    return engine.eof
+
+
+def _brotli(body: bytes) -> bool:
     try:
-        return undo(body, encoding) != body
+        engine = _module("brotli").Decompressor()
     except ImportError:
-        return True
-    except Exception:  # noqa: BLE001  # any codec's own error
+        return not _is_text(body)
+    engine.process(body)
+    return bool(engine.is_finished())
+
+
+def _is_text(body: bytes) -> bool:
+    try:
+        return not _BINARY.search(body) and bool(body.decode())
+    except UnicodeDecodeError:
         return False
 
 
@@ -123,4 +143,11 @@ _RECIPES: dict[str, Callable[[bytes], Iterator[Recipe]]] = {
     "deflate": _levels("deflate", 6, 9, 1),
     "br": _levels("br", 11, 4, 5, 6),
     "zstd": _levels("zstd", 3, 1),
+}
+_LOOKS: dict[str, Callable[[bytes], bool]] = {
+    "gzip": lambda body: body.startswith(b"\x1f\x8b"),
+    "x-gzip": lambda body: body.startswith(b"\x1f\x8b"),
+    "zstd": lambda body: body.startswith(b"\x28\xb5\x2f\xfd"),
+    "deflate": _deflate,
+    "br": _brotli,
 }

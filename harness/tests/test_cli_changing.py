@@ -118,6 +118,8 @@ def test_secrets_are_not_imported(tmp_path, capsys):
     fingerprint = error.partition("fingerprint ")[2][:8]
     assert main([*arguments, "--accept", fingerprint]) == 0
     assert TOKEN in (tmp_path / "c.json").read_text()
+    assert main([*arguments, "--mask", "--overwrite", "--accept", fingerprint]) == 0
+    assert TOKEN in (tmp_path / "c.json").read_text()
     assert main([*arguments, "--mask", "--overwrite"]) == 0
     with use_cassette(tmp_path / "c.json"):
         assert httpx.post(f"{API}/0", content="{}").text == "the token is REDACTED"

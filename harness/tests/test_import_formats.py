@@ -2,17 +2,27 @@
 
 import gzip
 import json
+import zlib
 from base64 import b64encode
 
+import brotli
 import httpx
 import pytest
+import zstandard
 
 from ellmer_harness import Miss, use_cassette
 from ellmer_harness.cli import main
+from ellmer_harness.compression import is_coded
 from ellmer_harness.recordings import Unreadable, read
 
 API = "https://api.example.com"
 DATE = "Tue, 01 Sep 2026 15:21:26 GMT"
+CODINGS = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.compress,
+}
 
 
 def imported(tmp_path, value, name="a.json"):
@@ -133,7 +143,9 @@ def test_a_har_of_a_browser(tmp_path):
     entries = [
         one(f"{API}/gone", response={"_error": "net::ERR_NAME_NOT_RESOLVED"}),
         one(f"{API}/slow", response={"_error": "net::ERR_TIMED_OUT"}),
-        one(f"{API}/cancelled"),
+        one(
+            f"{API}/cancelled", {"headers": [{"name": ":path", "value": "/"}, {"name": "X-A", "value": "1"}]}
+        ),
         one("wss://api.example.com/live", _resourceType="websocket"),
         one("data:image/png;base64,AA=="),
         one(
@@ -188,3 +200,16 @@ def test_what_is_wrong_with_a_recording_is_told(tmp_path, capsys, name):
     assert main(["import", str(tmp_path / name), "--out", str(tmp_path / "out")]) == 1
     assert str(tmp_path / name) in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("coding", "compress"), CODINGS.items())
+def test_whether_a_body_is_in_its_encoding_shows(coding, compress):
+    for plain in (
+        b"{}",
+        b"\x89PNG\r\n\x1a\n" + bytes(30),
+        bytes(range(256)),
+        b"data: 1\n\n",
+        b"\x00\x00\x00\x54\x00",
+    ):
+        assert is_coded(compress(plain), coding)
+        assert not is_coded(plain, coding)
