@@ -126,7 +126,7 @@ def fits(value: str, entry: Json, name: str) -> bool:
 
 
 def inherited(peer: str, cell: Json, results: Mapping[str, Json]) -> str:
-    """The raw SDK, where it breaks the same rule in one of the same plays."""
+    """The raw SDK, where it breaks the same rule in one of the same plays, of its own doing."""
     control = CONTROL[cell["wire"]]
     if control == peer or (peer, cell["wire"]) in OWN:
         return ""
@@ -134,6 +134,7 @@ def inherited(peer: str, cell: Json, results: Mapping[str, Json]) -> str:
         play
         for each in results.get(control, {}).get("cells", [])
         if (each["wire"], each["rule"]) == (cell["wire"], cell["rule"])
+        and caused(control, each, causes())[0] != "caller"
         for play in each["plays"]
     }
     return control if plays & set(cell["plays"]) else ""

@@ -27,6 +27,7 @@ _STOPS = {
     "tool_use": "tool",
     "max_tokens": "length",
     "refusal": "filter",
+    "content_filter": "filter",
 }
 
 
