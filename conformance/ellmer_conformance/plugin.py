@@ -173,7 +173,8 @@ class Collector:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.parts: list[Report] = []
+        self.parts: dict[str, Report] = {}  # by test
+        self.order: Sequence[str] = ()  # of the tests, where workers run them and finish in any
         self.report = Report()
         self.crashes: list[str] = []  # tests that could not be set up, or a recording that was refused
         self.whole = not any(config.getoption(name) for name in FILTERS)  # nothing was left out
@@ -181,9 +182,14 @@ class Collector:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes what a finished test brings."""
         if report.when == "call" and hasattr(report, "conformance"):
-            self.parts.append(Report.from_json(report.conformance))
+            self.parts[report.nodeid] = Report.from_json(report.conformance)
         elif report.failed:
             self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Learns the order of the tests."""
+        self.order = ids
 
     def pytest_deselected(self) -> None:
         """Some plays are left out."""
@@ -192,7 +198,8 @@ class Collector:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Settles what only the whole run can tell: the baseline's entries, the score, the exit code."""
-        self.report = Report.joined(self.parts)
+        ordered = [self.parts[id] for id in self.order if id in self.parts]
+        self.report = Report.joined(ordered or self.parts.values())
         played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
         self.report.skipped += list(inexpressible(played))
         whole = self.whole and not (session.shouldstop or session.shouldfail)
