@@ -36,7 +36,9 @@ def conformance(session: nox.Session) -> None:
     """Replay every case on every wire format, offline, and print the matrix."""
     session.install("-e", ".[conformance]", "pytest-xdist>=3.6")
     workers = ("--workers", str(min(4, os.cpu_count() or 1)))
-    session.run("conformance", "run", "--report", "build/conformance", *workers, *session.posargs, env=OFFLINE)
+    session.run(
+        "conformance", "run", "--report", "build/conformance", *workers, *session.posargs, env=OFFLINE
+    )
 
 
 @nox.session
