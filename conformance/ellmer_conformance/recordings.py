@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
 from ellmer_harness import recordings
+from ellmer_harness.compression import is_coded, undo
 from ellmer_harness.recordings import SUFFIXES, Interaction, Unreadable, find
 
 __all__ = ["SUFFIXES", "Recording", "Unreadable", "find", "read"]
@@ -63,9 +64,8 @@ def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def _plain(body: bytes, headers: Mapping[str, str]) -> bytes:
-    """Without the gzip that some recorders keep."""
-    zipped = body.startswith(b"\x1f\x8b") and "gzip" in headers.get("content-encoding", "gzip")
-    try:
-        return gzip.decompress(body) if zipped else body
-    except (OSError, EOFError):
-        return body
+    """Without the content-encoding that some recorders keep, with or without the header that tells it."""
+    encoding = "gzip" if body.startswith(b"\x1f\x8b") else headers.get("content-encoding", "")
+    with suppress(ImportError):  # of br and zstd
+        return undo(body, encoding) if is_coded(body, encoding) else body
+    return body

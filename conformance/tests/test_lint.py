@@ -2,11 +2,14 @@
 
 import gzip
 import json
+import zlib
 from base64 import b64encode
 from pathlib import Path
 
+import brotli
 import pytest
 import yaml
+import zstandard
 from click.testing import CliRunner
 from vcr.cassette import Cassette
 from vcr.request import Request
@@ -114,6 +117,41 @@ def har(folder, request):
     return path
 
 
+def polly(folder, request):
+    """HAR of Polly.JS: the bytes of the network, chunk by chunk, compressed."""
+    path = har(folder, request)
+    log = json.loads(path.read_text())
+    answer = gzip.compress(json.dumps(ANSWER).encode())
+    chunks = json.dumps([b64encode(each).decode() for each in (answer[:20], answer[20:])])
+    log["log"]["entries"][0]["response"] = {
+        "status": 200,
+        "headers": [{"name": "content-encoding", "value": "gzip"}],
+        "content": {"encoding": "base64", "mimeType": "application/json", "text": chunks},
+    }
+    path.write_text(json.dumps(log))
+    return path
+
+
+def nock(folder, request):
+    entry = {"scope": "https://api.openai.com:443", "method": "POST", "path": "/v1/chat/completions"}
+    answer = [gzip.compress(json.dumps(ANSWER).encode()).hex()]
+    path = folder / "a.json"
+    path.write_text(
+        json.dumps(
+            [
+                {
+                    **entry,
+                    "body": request,
+                    "status": 200,
+                    "response": answer,
+                    "rawHeaders": ["content-encoding", "gzip"],
+                }
+            ]
+        )
+    )
+    return path
+
+
 def records(folder, request):
     entry = {
         "request": {"method": "POST", "url": URL, "body": request},
@@ -138,7 +176,7 @@ def lines(folder, request):
     return path
 
 
-WRITERS = [vcr_yaml, vcr_json, zipped, pydantic_ai, ruby, go, har, records, one_record, lines]
+WRITERS = [vcr_yaml, vcr_json, zipped, pydantic_ai, ruby, go, har, polly, nock, records, one_record, lines]
 
 
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
@@ -150,6 +188,42 @@ def test_every_form_of_recording_is_judged(tmp_path, write):
     assert (complaint.rule, complaint.outcome) == ("PAIR-001", "violation")
     assert complaint.pointer == "/messages/1/tool_calls"
     assert "did not have response messages: a" in complaint.says
+
+
+@pytest.mark.parametrize("write", [vcr_yaml, ruby, har, polly, nock], ids=lambda write: write.__name__)
+def test_the_answer_is_read_as_it_was(tmp_path, write):
+    (recording,) = read(write(tmp_path, GOOD))
+    assert json.loads(recording.response) == ANSWER
+
+
+CODINGS = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.compress,
+    "identity": bytes,
+}
+
+
+@pytest.mark.parametrize(("coding", "compress"), CODINGS.items(), ids=CODINGS)
+def test_an_answer_may_be_kept_compressed(tmp_path, coding, compress):
+    for kept in (json.dumps(ANSWER).encode(), compress(json.dumps(ANSWER).encode())):
+        response = {
+            "status": {"code": 200},
+            "headers": {"content-encoding": [coding]},
+            "body": {"string": kept},
+        }
+        entry = {"request": {"method": "POST", "uri": URL, "body": json.dumps(GOOD)}, "response": response}
+        (tmp_path / "a.yaml").write_text(yaml.safe_dump({"interactions": [entry]}))
+        (recording,) = read(tmp_path / "a.yaml")
+        assert json.loads(recording.response) == ANSWER
+
+
+def test_a_yaml_file_may_hold_several_documents(tmp_path):
+    path = vcr_yaml(tmp_path, GOOD)
+    path.write_text(f"{path.read_text()}---\nnotes: []\n---\n{vcr_yaml(tmp_path, BAD).read_text()}")
+    assert [each.place for each in read(path)] == ["/0/interactions/0", "/2/interactions/0"]
+    assert lint_file(path).judged == 2
 
 
 def test_what_is_told_of_a_recording(tmp_path):

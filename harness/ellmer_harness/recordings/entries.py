@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
@@ -16,16 +17,19 @@ __all__ = ["entry", "is_entry", "moment"]
 
 Json = dict[str, Any]
 _STATUSES = {*HTTPStatus}
+_HEX = re.compile("([0-9a-f]{2})+")
 
 
 def is_entry(value: Any) -> bool:
     """Whether a value looks like one exchange: a request with a URL."""
+    value = _of_nock(value)
     request = value.get("request", value) if isinstance(value, dict) else None
     return isinstance(request, dict) and isinstance(request.get("uri") or request.get("url"), str)
 
 
 def entry(value: Json, place: str, folder: Path) -> Interaction:
     """The exchange. `folder` is where the file is: some recorders put bodies beside it."""
+    value = _of_nock(value)
     request, response = value.get("request", value), value.get("response") or {}
     headers = [*_headers(response.get("headers"))]
     return Interaction(
@@ -57,6 +61,22 @@ def moment(value: Any) -> datetime | None:
         except ValueError:
             continue
     return None
+
+
+def _of_nock(value: Any) -> Any:
+    """The same where it is of nock (https://github.com/nock/nock): flat, the URL in two, bytes as a list of hex."""
+    match value:
+        case {"scope": str(scope), "path": str(path), "status": int(status), "response": response}:
+            if isinstance(response, list) and all(_HEX.fullmatch(str(each)) for each in response):
+                response = bytes.fromhex("".join(response))
+            raw = value.get("rawHeaders") or {}
+            pairs = raw if isinstance(raw, dict) else [*zip(raw[::2], raw[1::2], strict=False)]
+            request = {"method": value.get("method"), "url": scope + path, "body": value.get("body")}
+            return {
+                "request": request,
+                "response": {"status": status, "headers": pairs, "body": response},
+            }
+    return value
 
 
 def _headers(value: Any) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ import re
 import zlib
 from binascii import Error as Base64Error
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "read"]
 
 SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson")
 _LINES = {".jsonl", ".ndjson"}
+_YAML = {".yaml", ".yml"}
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version)\s*:")
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -72,7 +73,7 @@ def read(path: Path) -> Found | None:
         if suffix in _LINES:
             found = [*_lines(text, path.parent)]
             return Found("a log", found) if found else None
-        return _found(content(text, suffix), text, path)
+        return _documents(text, path) if suffix in _YAML else _found(content(text, suffix), text, path)
     except (OSError, EOFError) as error:
         raise Unreadable(path, f"it cannot be read: {error}") from error
     except UnicodeDecodeError as error:
@@ -87,7 +88,7 @@ def read(path: Path) -> Found | None:
 
 def content(text: str, suffix: str) -> Any:
     """The value that a YAML or JSON text holds."""
-    return yaml.load(text, _Loader) if suffix in {".yaml", ".yml"} else json.loads(text)  # noqa: S506 - it is safe
+    return yaml.load(text, _Loader) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
 
 
 def _suffix(path: Path, data: bytes) -> str | None:
@@ -95,6 +96,16 @@ def _suffix(path: Path, data: bytes) -> str | None:
     name = path.name.lower().removesuffix(".gz")
     known = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
     return known or (".yaml" if _LOOKS.match(data) else None)
+
+
+def _documents(text: str, path: Path) -> Found | None:
+    """What a YAML text holds. Where it has several documents, the number of the document comes first in a place."""
+    values = [*yaml.load_all(text, _Loader)]
+    if len(values) == 1:
+        return _found(values[0], text, path)
+    found = [(at, each) for at, value in enumerate(values) if (each := _found(value, text, path))]
+    every = [replace(it, place=f"/{at}{it.place}") for at, each in found for it in each.interactions]
+    return Found(found[0][1].kind, every, found[0][1].metadata) if found else None
 
 
 def _found(value: Any, text: str, path: Path) -> Found | None:

@@ -6,6 +6,7 @@ status 0, and Chrome's `_error` says why.
 
 from __future__ import annotations
 
+import json
 from base64 import b64decode
 from typing import Any
 from urllib.parse import urlencode
@@ -71,7 +72,10 @@ def _text(content: Json) -> bytes | None:
     text = content.get("text")
     if not isinstance(text, str):
         return None
-    return b64decode(text) if content.get("encoding") == "base64" else text.encode(errors="surrogatepass")
+    if content.get("encoding") != "base64":
+        return text.encode(errors="surrogatepass")
+    pieces = json.loads(text) if text.startswith("[") else [text]  # Polly.JS writes chunk by chunk
+    return b"".join(map(b64decode, pieces))
 
 
 def _failure(error: str) -> str:
