@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
@@ -192,6 +193,13 @@ def test_a_page_can_be_followed_from_the_top(page, reader):
             someone.follow(block)
         except Exception as error:
             raise AssertionError(f"{page}:{block.line}: {type(error).__name__}: {error}") from error
+
+
+def test_every_extra_is_in_the_table():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    rows = [row.split("|") for row in (ROOT / "docs" / "install.md").read_text("utf-8").splitlines()]
+    named = {name for row in rows if len(row) > 3 for name in re.findall("`([a-z-]+)`", row[1])}
+    assert named >= extras.keys()
 
 
 def test_pages_have_code():
