@@ -61,6 +61,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for path, source in MIRRORED.items():
         yield path, linked((ROOT / source).read_text("utf-8"))
     yield "providers.md", _providers.page()
+    yield from peer_pages()
     yield from rule_pages()
     yield "api/ellmer_core.md", api_page("ellmer_core", by_module(import_module("ellmer_core")))
     yield "api/ellmer_harness.md", api_page("ellmer_harness", by_module(import_module("ellmer_harness")))
