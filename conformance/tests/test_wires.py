@@ -57,6 +57,21 @@ DATA = b64encode(PNG).decode()
             "bedrock",
             "bedrock",
         ),
+        (
+            "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/l/endpoints/7:generateContent",
+            "gemini",
+            "vertex",
+        ),
+        (
+            "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/anthropic/models/claude-x@1:streamRawPredict",
+            "anthropic",
+            "vertex",
+        ),
+        (
+            "https://bedrock-runtime.cn-north-1.amazonaws.com.cn/model/amazon.nova-pro-v1:0/converse",
+            "bedrock",
+            "bedrock",
+        ),
         ("http://gpu.example.com/api/chat", "ollama", "ollama"),
         ("https://api.mistral.ai/v1/chat/completions", "mistral", "mistral"),
         ("https://api.cohere.com/v2/chat", "cohere", "cohere"),
@@ -83,6 +98,7 @@ def test_on_the_strict_server_the_host_header_tells_the_vendor():
         "https://api.openai.com/v1/embeddings",
         "https://api.anthropic.com/v1/messages/count_tokens",
         "https://api.anthropic.com/v1/messages/batches",
+        "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict",
         "https://generativelanguage.googleapis.com/v1beta/models/g:countTokens",
     ],
 )

@@ -68,7 +68,7 @@ def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None)
         named = (_header(headers or {}, "host") or "").partition(":")[0]
         own = MODULES[wire].VENDOR if wire in MODULES else wire
         vendor = own if named in _LOCAL else vendor_of(named)
-    if wire == "gemini" and "/publishers/google/" in parts.path:
+    if wire == "gemini" and re.search("/publishers/google/|/endpoints/", parts.path):
         vendor = "vertex"
     if wire == "ollama":
         vendor = wire  # whose machine it runs on is no one's business

@@ -13,7 +13,7 @@ from .values import elements, inline, linked, object_of, text_of
 
 WIRE = "anthropic"
 VENDOR = "anthropic"
-paths = (r"/v1/messages/?$", r"/publishers/anthropic/models/[^/:]+:(stream)?rawPredict$")
+paths = (r"/v1/messages/?$", r"/publishers/anthropic/models/(?!count-tokens)[^/:]+:(streamR|r)awPredict$")
 
 Role = Literal["system", "user", "assistant", "tool"]
 _ROLES: dict[str, Role] = {"assistant": "assistant", "system": "system"}

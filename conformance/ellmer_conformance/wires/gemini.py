@@ -17,7 +17,7 @@ from .values import inline, kind_of, linked, object_of, text_of
 
 WIRE = "gemini"
 VENDOR = "google"
-paths = (r"/models/[^/:]+:(streamG|g)enerateContent$", r"/tunedModels/[^/:]+:(streamG|g)enerateContent$")
+paths = (r"/(models|tunedModels|endpoints)/[^/:]+:(streamG|g)enerateContent$",)
 
 Role = Literal["user", "assistant"]
 

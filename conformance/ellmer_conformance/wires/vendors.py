@@ -7,6 +7,7 @@ __all__ = ["vendor_of"]
 _HOSTS = {
     "api.openai.com": "openai",
     "openai.azure.com": "azure",
+    "openai.azure.us": "azure",
     "cognitiveservices.azure.com": "azure",
     "services.ai.azure.com": "azure-foundry",
     "models.inference.ai.azure.com": "github",
@@ -39,6 +40,8 @@ _HOSTS = {
     "models.github.ai": "github",
     "api.githubcopilot.com": "copilot",
     "amazonaws.com": "bedrock",
+    "amazonaws.com.cn": "bedrock",
+    "api.aws": "bedrock",
 }
 
 
