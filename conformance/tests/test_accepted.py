@@ -8,6 +8,7 @@ from ellmer_conformance import rules
 from ellmer_conformance.rules._media import PNG
 from ellmer_conformance.rules.anthropic import _book as an
 from ellmer_conformance.rules.gemini import _book as ge
+from ellmer_conformance.rules.ollama import _book as ol
 from ellmer_conformance.rules.openai_chat import _book as oc
 from ellmer_conformance.rules.openai_responses import _book as rs
 
@@ -326,6 +327,36 @@ def test_no_rule_objects_to_what_is_accepted(wire, vendor, body):
         if verdict.rule.refuses
     ]
     assert not objections
+
+
+HIDDEN = "REDACTED"
+REDACTED = {
+    "an image of Anthropic's": (
+        "anthropic",
+        an.body(an.user({**an.IMAGE, "source": {**an.IMAGE["source"], "data": HIDDEN}})),
+    ),
+    "an image in Chat": (
+        "openai-chat",
+        oc.body(
+            {
+                "role": "user",
+                "content": [{**oc.IMAGE, "image_url": {"url": f"data:image/png;base64,{HIDDEN}"}}],
+            }
+        ),
+    ),
+    "an image of Gemini's": (
+        "gemini",
+        ge.body(ge.user({"inlineData": {"mimeType": "image/png", "data": f"[{HIDDEN}]"}})),
+    ),
+    "an image of Ollama's": ("ollama", ol.body({"role": "user", "content": "Hi", "images": [f"<{HIDDEN}>"]})),
+    "an id": ("openai-responses", rs.body(rs.ASK, rs.call("a", id=f"id_{HIDDEN}_1"), rs.output("a"))),
+}
+
+
+@pytest.mark.parametrize(("wire", "body"), REDACTED.values(), ids=REDACTED)
+def test_what_a_recorder_replaced_is_not_judged(wire, body):
+    book = rules.book(wire)
+    assert not [each.rule.id for each in book.judge(book.request(body)) if each.outcome == "fail"]
 
 
 def test_thinking_interleaves_where_a_header_says_so():

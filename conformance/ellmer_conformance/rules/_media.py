@@ -1,8 +1,10 @@
-"""What bytes are, by how they begin."""
+"""What bytes are, by how they begin; what is no data at all, since a recorder put it there."""
 
 from __future__ import annotations
 
-__all__ = ["IMAGE_TYPES", "PNG", "sniffed"]
+import re
+
+__all__ = ["IMAGE_TYPES", "PNG", "redacted", "sniffed"]
 
 #: One pixel, for examples.
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -13,6 +15,14 @@ _BEGINNINGS = {
     b"GIF8": "image/gif",
     b"%PDF-": "application/pdf",
 }
+_REDACTED = re.compile(
+    r"redacted|scrubbed|omitted|truncated|filtered|placeholder|<\w+>|\.\.\.", re.IGNORECASE
+)
+
+
+def redacted(text: str) -> bool:
+    """Whether a recorder put a placeholder there: what was sent is not known, so there is nothing to judge."""
+    return bool(_REDACTED.search(text[:200]))
 
 
 def sniffed(data: bytes) -> str:

@@ -15,7 +15,7 @@ from ..exchange import Item, Json, Request
 from ..neutral import Image, Part, Text, ToolCall, ToolResult, Turn
 from ..rule import Finding, Kind, Level, RuleBook, broken, met
 from ..wires.values import decoded
-from ._media import IMAGE_TYPES, PNG, sniffed
+from ._media import IMAGE_TYPES, PNG, redacted, sniffed
 
 __all__ = ["enter"]
 
@@ -94,9 +94,8 @@ def media_decodes(request: Request) -> Iterator[Finding]:
         if item.media:
             inline = item.media.data or not item.media.url
             text = item.media.url
-            torn = not inline and (
-                text.startswith("data:") or not re.match(r"[\w+.-]{2,}:|[\w-]{1,128}$", text)
-            )
+            legal = re.match(r"[\w+.-]{2,}:|[\w-]{1,128}$", text) or redacted(text)
+            torn = not inline and (text.startswith("data:") or not legal)
             empty = inline and not item.media.data
             problem = "there are no bytes in it" if empty else "the data is no base64"
             yield broken(item.pointer, problem) if torn or empty else met(item.pointer)

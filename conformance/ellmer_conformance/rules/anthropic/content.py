@@ -8,7 +8,7 @@ from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import messages
 from ...wires.values import decoded, elements
-from .._media import IMAGE_TYPES, PNG, sniffed
+from .._media import IMAGE_TYPES, PNG, redacted, sniffed
 from ._book import ASK, IMAGE, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks, turns
 
@@ -60,7 +60,7 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     """The bytes of an inline image are a JPEG, PNG, GIF or WebP."""
     for pointer, place, block in _inlined(request.body):
         data = block["source"].get("data")
-        if block.get("type") == "image" and isinstance(data, str) and data:
+        if block.get("type") == "image" and isinstance(data, str) and data and not redacted(data):
             known = sniffed(decoded(data) or b"") in IMAGE_TYPES
             where = f"{pointer}/source/data"
             yield met(where) if known else broken(where, "the bytes are no such image", place=place)

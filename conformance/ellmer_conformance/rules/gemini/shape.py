@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.gemini import contents, get, key_of, parts, snake
 from ...wires.values import decoded, words
-from .._media import PNG
+from .._media import PNG, redacted
 from ._book import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, text, user
 from ._proto import Problem, proto, told, unknown
 
@@ -98,7 +98,7 @@ def inline_data_is_base64(request: Request) -> Iterator[Finding]:
     for pointer, part in _parts(request.body):
         blob = get(part, "inlineData")
         data = get(blob, "data")
-        if isinstance(data, str):
+        if isinstance(data, str) and not redacted(data):
             place = f"{pointer}/{key_of(part, 'inlineData')}/data"
             facts = {"place": proto(place), "value": data}
             yield met(place) if decoded(data) is not None else broken(place, "it is no base64", **facts)

@@ -12,7 +12,7 @@ from ...exchange import Json, Request
 from ...rule import Finding, Refusal, broken, met
 from ...wires.ollama import messages
 from ...wires.values import decoded, elements
-from .._media import IMAGE_TYPES, PNG, sniffed
+from .._media import IMAGE_TYPES, PNG, redacted, sniffed
 from ._book import ASK, MUST, REJECT, SERVER, TOOL, body, book, call, result, shown
 
 _GO = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
@@ -226,7 +226,7 @@ def _images(request: Json) -> Iterator[tuple[str, str]]:
     for pointer, message in messages(request):
         found = message.get("images")
         for i, picture in enumerate(found if isinstance(found, list) else []):
-            if isinstance(picture, str):
+            if isinstance(picture, str) and not redacted(picture):
                 yield f"{pointer}/images/{i}", picture
 
 

@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.openai_chat import messages, parts, read
 from ...wires.values import object_of
-from .._media import IMAGE_TYPES, sniffed
+from .._media import IMAGE_TYPES, redacted, sniffed
 from .._openai import path, refused
 from ._book import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
 
@@ -171,8 +171,9 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
 def images_are_images(request: Request) -> Iterator[Finding]:
     """The bytes of an inline image are a PNG, JPEG, GIF or WebP."""
     for item in read(request):
-        if item.kind == "image" and item.media and item.media.data:
-            known = sniffed(item.media.data) in IMAGE_TYPES
+        data = item.media.data if item.kind == "image" and item.media else b""
+        if data and not redacted(b64encode(data[:150]).decode()):
+            known = sniffed(data) in IMAGE_TYPES
             yield (
                 met(item.pointer)
                 if known

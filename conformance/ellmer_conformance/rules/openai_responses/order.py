@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.openai_responses import items, type_of
+from .._media import redacted
 from .._openai import path, refused
 from ._book import ASK, MUST, REJECT, body, book, call, output
 
@@ -40,7 +41,7 @@ def item_ids_are_openais(request: Request) -> Iterator[Finding]:
     """
     for pointer, item in items(request.body):
         id, prefix = item.get("id"), PREFIXES.get(type_of(item))
-        if prefix and isinstance(id, str) and id:
+        if prefix and isinstance(id, str) and id and not redacted(id):
             place = f"{pointer}/id"
             facts = {"path": path(place), "id": id, "prefix": prefix}
             yield (
