@@ -5,7 +5,17 @@ from importlib import import_module
 from .. import common
 from ._book import book, conversation
 
-for _part in ("tools", "shape", "content", "models", "parameters", "order", "pairing", "thinking"):
+for _part in (
+    "tools",
+    "shape",
+    "content",
+    "models",
+    "parameters",
+    "sampling",
+    "order",
+    "pairing",
+    "thinking",
+):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)
 

@@ -17,7 +17,6 @@ THINKING: Json = {"type": "enabled", "budget_tokens": 1024}
 SEARCH: Json = {"type": "web_search_20250305", "name": "web_search"}
 MARK: Json = {"cache_control": {"type": "ephemeral"}}
 CACHED: Json = {"type": "text", "text": "Hi", **MARK}
-UNSAMPLED = ["claude-opus-4-7*", "claude-opus-4-8*", "claude-opus-5*", "claude-sonnet-5*"]
 KEYS = frozenset(
     words(
         "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
@@ -168,34 +167,6 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     if isinstance(thinking, dict) and thinking.get("type") in {"enabled", "adaptive"}:
         forced = isinstance(choice, dict) and choice.get("type") in {"any", "tool"}
         yield broken("/tool_choice", "a call is forced while thinking is on") if forced else met("/thinking")
-
-
-@book.rule(
-    "REQ-023",
-    MUST,
-    REJECT,
-    source=[
-        "https://github.com/earendil-works/pi/pull/5251",
-        "https://github.com/github/app/issues/2574",
-        "https://platform.claude.com/docs/en/about-claude/models/migration-guide",
-    ],
-    refusal=refused("`{key}` is deprecated for this model."),
-    models=UNSAMPLED,
-    examples=[body(ASK, model="claude-opus-5", temperature=1)],
-    counterexamples=[
-        body(ASK, model="claude-opus-4-7", temperature=0),
-        body(ASK, model="claude-sonnet-5", top_k=5),
-    ],
-)
-def sampling_is_the_models(request: Request) -> Iterator[Finding]:
-    """From Opus 4.7 on, temperature and `top_p` are 1, and there is no `top_k`.
-
-    Fix: leave them out.
-    """
-    for key in ("temperature", "top_p", "top_k"):
-        value = request.body.get(key)
-        default = value is None or (value == 1 and key != "top_k")
-        yield met(f"/{key}") if default else broken(f"/{key}", f"`{key}` is {value}", key=key)
 
 
 @book.rule(

@@ -154,16 +154,20 @@ def prefill_and_tools_exclude_each_other(request: Request) -> Iterator[Finding]:
     "REQ-015",
     MUST,
     REJECT,
-    source="recorded refusal of the same body without Converse (claude-haiku-4-5)",
+    source=[
+        "recorded refusal of the same body without Converse (claude-haiku-4-5)",
+        "https://github.com/skydiscover-ai/skydiscover/issues/15",
+        "https://github.com/aws-samples/bedrock-chat/pull/979",
+    ],
     refusal=refused(
         f"{PASSED_ON}`temperature` and `top_p` cannot both be specified for this model. Please use only one."
     ),
-    models=["*anthropic.claude-haiku-4-5*", "*anthropic.claude-sonnet-4-5*"],
+    models=[f"*anthropic.claude-{name}*" for name in ("haiku-4-5", "sonnet-4-5", "sonnet-4-6", "opus-4-1")],
     examples=[body(ASK, inferenceConfig={"temperature": 0.5})],
     counterexamples=[body(ASK, inferenceConfig={"temperature": 0.5, "topP": 0.9})],
 )
 def one_way_of_sampling(request: Request) -> Iterator[Finding]:
-    """For the 4.5 models, temperature and `topP` exclude each other."""
+    """From Opus 4.1 on, temperature and `topP` exclude each other."""
     config = object_of(request.body.get("inferenceConfig"))
     if config.keys() & {"temperature", "topP"}:
         both = config.get("temperature") is not None and config.get("topP") is not None
