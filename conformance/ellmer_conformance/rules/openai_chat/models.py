@@ -78,7 +78,7 @@ def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
         code="unsupported_value",
         param="temperature",
     ),
-    models=[*REASONING, "!o3-mini*", *NO_CHAT],
+    models=[*REASONING, "!o1", "!o1-2024*", "!o3-mini*", *NO_CHAT],
     examples=[body(ASK, model="gpt-5-mini", temperature=1)],
     counterexamples=[body(ASK, model="gpt-5-mini", temperature=0.5)],
 )

@@ -88,19 +88,21 @@ def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=[
-        "https://github.com/lfnovo/open-notebook/issues/107",
-        "https://github.com/HIllya51/LunaTranslator/issues/1842",
+        "https://github.com/lfnovo/open-notebook/issues/107 (gpt-5, top_p)",
+        "https://github.com/sigoden/aichat/issues/1144 (o1, temperature)",
+        "https://github.com/npiv/chatblade/issues/100 (o3-mini, temperature)",
     ],
     refusal=refused(
-        "Unsupported parameter: 'top_p' is not supported with this model.",
+        "Unsupported parameter: '{key}' is not supported with this model.",
         code="unsupported_parameter",
-        param="top_p",
+        param="{key}",
     ),
-    models=["gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*"],
-    examples=[body(ASK, model="gpt-5-mini", top_p=1)],
-    counterexamples=[body(ASK, model="gpt-5", top_p=0.5)],
+    models=["gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*", "o1", "o1-2024*", "o3-mini*"],
+    examples=[body(ASK, model="gpt-5-mini", top_p=1, temperature=1)],
+    counterexamples=[body(ASK, model="gpt-5", top_p=0.5), body(ASK, model="o3-mini", temperature=0)],
 )
-def gpt_5_is_not_sampled(request: Request) -> Iterator[Finding]:
-    """GPT-5 takes no `top_p`."""
-    set_to = request.body.get("top_p") not in (None, 1)
-    yield broken("/top_p", "this model has no `top_p`") if set_to else met("/model")
+def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
+    """GPT-5 takes no `top_p`; o1 and o3-mini take no temperature either."""
+    for key in ("top_p",) if request.model.startswith("gpt") else ("top_p", "temperature"):
+        set_to = request.body.get(key) not in (None, 1)
+        yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
