@@ -13,7 +13,7 @@ from ._history import History
 from ._plan import Plan
 from .content import Content, ContentText, ContentThinking
 from .errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
-from .turns import AssistantTurn
+from .turns import AssistantTurn, Tokens
 from .wire import Merger, Request, Wire
 
 __all__ = ["cut_short", "read"]
@@ -41,13 +41,21 @@ def _whole(wire: Wire, response: Any) -> AssistantTurn:
     """The turn of a body that came at once; a list is the events of a stream (Gemini without `alt=sse`)."""
     match response:
         case dict():
-            return wire.turn(response)
+            return _turn(wire, response)
         case list():
             merger = wire.merger()
             for event in response:
                 merger.add(event)
-            return wire.turn(_finished(merger))
+            return _turn(wire, _finished(merger))
     raise ResponseError(f"The answer is neither a JSON object nor a list: {str(response)[:200]!r}")
+
+
+def _turn(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
+    """The turn of a response. One without a content, a reason to end or a count is somebody else's (a gateway's)."""
+    turn = wire.turn(response)
+    if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
+        raise ResponseError(f"There is no answer over {wire.name} in this: {json.dumps(response):.200}")
+    return turn
 
 
 def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
@@ -97,7 +105,7 @@ def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
                 plan.controller.check()
             done = done or event == "[DONE]" or merger.done
     yield Finish()
-    return _understood(plan.wire, plan.wire.turn, _finished(merger, why))
+    return _understood(plan.wire, partial(_turn, plan.wire), _finished(merger, why))
 
 
 def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:

@@ -34,6 +34,8 @@ class Memory:
     def set_turns(self, turns: Iterable[Turn]) -> None:
         """Replaces what was said. A `SystemTurn` at its beginning replaces the system prompt, which else stays."""
         turns = [_checked_turn(turn) for turn in turns]
+        if any(isinstance(turn, SystemTurn) for turn in turns[1:]):
+            raise UsageError("A SystemTurn is the first turn or none; set_system_prompt() replaces it.")
         with self._idle("set_turns()"):
             kept = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
             self._history.replace([*(t for t in kept if isinstance(t, SystemTurn)), *turns])
@@ -49,6 +51,8 @@ class Memory:
     def last_turn(self, role: Literal["user", "system"] | None = None) -> Turn | None: ...
     def last_turn(self, role: Literal["user", "assistant", "system"] | None = None) -> Turn | None:
         """The last turn, or the last one of a role; `None` where there is none."""
+        if role not in (None, "user", "assistant", "system"):
+            raise UsageError(f'role is "user", "assistant" or "system", not {role!r}.')
         turns = reversed(self._history.view())
         return next((turn for turn in turns if role in (None, turn.role)), None)
 
@@ -79,6 +83,8 @@ class Memory:
 
     def get_cost(self, include: Literal["all", "last"] = "all") -> float | None:
         """US dollars, of all answers or the last one; `None` where the price of one is not known."""
+        if include not in ("all", "last"):
+            raise UsageError(f'include is "all" or "last", not {include!r}.')
         costs = [row["cost"] for row in self.get_tokens()]
         costs = costs[-1:] if include == "last" else costs
         return None if None in costs else float(sum(costs))

@@ -67,6 +67,8 @@ class Talk(Memory, Toolbox):
 
     def set_model(self, model: str) -> None:
         """Goes on with another model of the vendor."""
+        if not isinstance(model, str) or not model:
+            raise UsageError(f"A model is called by its name, not {model!r}.")
         self.wire = replace(self.wire, model=model)
 
     def record(self) -> dict[str, Any]:

@@ -307,6 +307,20 @@ def test_turns_can_be_set_and_added(make):
     assert chat.get_turns() == []
 
 
+def test_a_chat_is_asked_in_words_it_knows(make):
+    chat = make("s")
+    for ask, words in (
+        (lambda: chat.set_turns([UserTurn("Hi"), SystemTurn("t")]), "the first turn or none"),
+        (lambda: chat.add_turn(SystemTurn("t")), "the first turn or none"),
+        (lambda: chat.last_turn("model"), "'model'"),
+        (lambda: chat.get_cost("total"), "'total'"),
+        (lambda: chat.set_model(None), "by its name, not None"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            ask()
+    assert (chat.get_turns(), chat.get_system_prompt(), chat.get_model()) == ([], "s", "m")
+
+
 def test_turns_set_before_a_stream_is_read_are_sent(server, reply, make):
     chat = make()
     server.answers(reply(streamed({"content": "ok"}), headers=SSE))

@@ -246,6 +246,14 @@ def test_an_empty_answer_is_an_answer():
     assert len(outside.bodies[0]["messages"]) == 2
 
 
+@pytest.mark.parametrize("body", [{}, {"status": "ok"}, {"choices": []}, {"choices": [{"message": None}]}])
+def test_what_says_nothing_at_all_is_no_answer(body):
+    history = History()
+    with pytest.raises(ResponseError, match=r"no answer over openai-chat in this: \{"):
+        talk(history, Outside(json.dumps(body).encode()))
+    assert history.turns == []
+
+
 def test_the_price_and_the_tools_are_filled_in():
     history = History()
     plan = replace(PLAN, price=lambda wire, tokens: tokens.input + tokens.output)
