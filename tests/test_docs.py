@@ -32,8 +32,8 @@ from ellmer_conformance.server import StrictServer
 
 ROOT = Path(__file__).parent.parent
 
-#: Pages with tests of their own: tests/test_docs_library.py, harness/tests/test_readme.py.
-ELSEWHERE = {"docs/library.md"}
+#: Pages with tests of their own: tests/test_docs_library.py, tests/test_live_docs.py, harness/tests/test_readme.py.
+ELSEWHERE = {"docs/library.md", "docs/ui.md"}
 PAGES = sorted(
     {"README.md", "conformance/README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))} - ELSEWHERE
 )
@@ -147,12 +147,19 @@ class Reader:
             self.printed = run.stdout
 
     def run(self, command):
-        hidden = (
-            KEYS if command.startswith("conformance") else ()
-        )  # with a key it would record from the real API
-        env = {name: value for name, value in os.environ.items() if name not in hidden}
+        hidden = KEYS if command.startswith("conformance") else ()  # with a key it records from the real API
+        seen = {name: value for name, value in os.environ.items() if name not in hidden}
+        env = {
+            name: value for name, value in seen.items() if not name.startswith("PYTEST_")
+        }  # it is no worker
         return subprocess.run(
-            ["bash", "-c", command], cwd=self.folder, env=env, capture_output=True, text=True, check=False
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
         )
 
     def json(self, block):
