@@ -38,9 +38,11 @@ class Toolbox:
         return definition  # type: ignore[no-any-return]  # a class for type checkers only
 
     def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
-        """Registers several tools."""
+        """Registers several tools, or none if one of them is no tool."""
+        new = Toolbox()
         for one in tools:
-            self.register_tool(one)
+            new.register_tool(one)
+        self._tools.update(new._tools)
 
     def set_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
         """Replaces all tools."""

@@ -485,6 +485,14 @@ def test_tools_are_registered_replaced_and_listed(make):
     assert list(chat.get_tools()) == ["h"]
 
 
+def test_several_tools_are_registered_or_none(make):
+    chat = make()
+    for register in (chat.register_tools, chat.set_tools):
+        with pytest.raises(UsageError, match="is a function, not 3"):
+            register([f, 3])
+    assert chat.get_tools() == {}
+
+
 def test_callbacks_can_be_removed(server, reply, make):
     chat, seen = make(), []
     chat.register_tool(f)
