@@ -19,7 +19,7 @@ from ._ask import asked, asked_json, run
 from ._chat import Chat
 from ._effects import Loop
 from ._history import sendable
-from ._many import Prompt, inputs_of
+from ._many import Prompt, all_inputs
 from ._structured import Structured
 from .errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError
 from .record import contents_record
@@ -30,6 +30,7 @@ from .wire.batches import Batches, Steps
 __all__ = ["Job", "Sleep"]
 
 VERSION = 1
+HOLDS = {"submitting": "asked", "waiting": "batch", "done": "results"}  # what there must be at each stage
 DISCOUNT = 0.5  # at OpenAI, Anthropic, Google and Groq alike
 POLL, LONGEST_POLL = 5.0, 60.0  # seconds between two looks, growing
 Sleep = Callable[[float], object]
@@ -49,7 +50,7 @@ class Job:
     ) -> None:
         self.api = _api(chat.wire)
         self.chat, self.path, self.wanted = chat, Path(path), wanted
-        given = [inputs_of(prompt) for prompt in prompts]
+        given = all_inputs(prompts)
         self.forks = [chat.fork() for _ in given]
         self.users = [f._history.reply(f._contents(i)) for f, i in zip(self.forks, given, strict=True)]  # noqa: SLF001 - of this package
         self.state: Json = {"version": VERSION, "stage": "new", "asked": self.fingerprints()}
@@ -180,6 +181,8 @@ def _state(path: Path, wanted: Mapping[str, str]) -> Json:
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
         version, stage, found = state["version"], state["stage"], state["asked"]
+        if version == VERSION:
+            _check(stage, state[HOLDS[stage]])
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UsageError(f"{path} is not the state of a batch: {error!r}. It is left as it is.") from error
     if version != VERSION:
@@ -195,6 +198,11 @@ def _state(path: Path, wanted: Mapping[str, str]) -> Json:
             "Delete the file to hand it in anew."
         )
     return dict(state)
+
+
+def _check(stage: str, held: Any) -> None:
+    if not isinstance(held, dict):
+        raise TypeError(f"no object {HOLDS[stage]}")
 
 
 def _hash(value: Any) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ._chat import Chat
 from ._frames import Library, columns_of, data_frame
 from ._talk import Input
-from .errors import EllmerWarning
+from .content import Content
+from .errors import EllmerWarning, UsageError
 from .types import type_of
 
-__all__ = ["Prompt", "Rows", "inputs_of", "warn_of_failures"]
+__all__ = ["Prompt", "Rows", "all_inputs", "warn_of_failures"]
 
 Prompt = Input | Sequence[Input]
 
@@ -37,8 +38,14 @@ class Rows:
         return data_frame([_row(outcome) for outcome in outcomes], [*self.columns, *ABOUT], self.frame)
 
 
-def inputs_of(prompt: Prompt) -> tuple[Input, ...]:
-    """A prompt as `chat()` takes it; one of several contents is a list or a tuple."""
+def all_inputs(prompts: Iterable[Prompt]) -> list[tuple[Input, ...]]:
+    """Each prompt as `chat()` takes it; one of several contents is a list or a tuple."""
+    if isinstance(prompts, str | Content) or not isinstance(prompts, Iterable):
+        raise UsageError(f"Prompts come in a list, one or many, not as {type(prompts).__name__}.")
+    return [_inputs(prompt) for prompt in prompts]
+
+
+def _inputs(prompt: Prompt) -> tuple[Input, ...]:
     return tuple(prompt) if isinstance(prompt, (list, tuple)) else (prompt,)  # type: ignore[return-value]  # checked by the chat
 
 

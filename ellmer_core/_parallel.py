@@ -17,7 +17,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 from ._chat import Chat
 from ._clients import Connection
 from ._frames import Library
-from ._many import Prompt, Rows, inputs_of, warn_of_failures
+from ._many import Prompt, Rows, all_inputs, warn_of_failures
 from ._talk import Input
 from .errors import ConversionError, UsageError
 
@@ -149,7 +149,7 @@ class _Parallel:
 
     async def run(self, prompts: Iterable[Prompt]) -> list[Any]:
         """The outcomes, in the order of the prompts."""
-        asked = [inputs_of(prompt) for prompt in prompts]
+        asked = all_inputs(prompts)
         outcomes: list[Any] = [None] * len(asked)
         waiting = iter(enumerate(asked))
         with _bar(len(asked), shown=self.progress) as advance:

@@ -306,3 +306,9 @@ def test_without_rich_there_is_no_bar(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "rich.console", None)
     with provider(upper) as url:
         assert parallel_chat_text(chat_with(url), ["a"]) == ["A"]
+
+
+@pytest.mark.parametrize("prompts", ["Hi", ContentText("Hi"), 3])
+def test_prompts_are_many(prompts):
+    with pytest.raises(UsageError, match="Prompts come in a list"):
+        parallel_chat(chat_openai_compatible(base_url="http://localhost:1", model="m"), prompts)
