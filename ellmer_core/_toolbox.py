@@ -68,13 +68,13 @@ class Toolbox:
 
 
 def _registered(callbacks: list[Callback[T]], callback: Callback[T]) -> Callable[[], None]:
-    entry: Callback[T] = callback
     if not callable(callback):
         raise UsageError(f"A callback is a function of one argument, not {callback!r}.")
-    callbacks.append(entry)
+    callbacks.append(callback)
+    there = [callback]
 
     def remove() -> None:
-        if entry in callbacks:
-            callbacks.remove(entry)
+        while there:  # once: the same function may have been registered twice
+            callbacks.remove(there.pop())
 
     return remove

@@ -506,6 +506,20 @@ def test_callbacks_can_be_removed(server, reply, make):
     assert seen == ["f", "done", "done"]
 
 
+def test_a_callback_that_is_registered_twice_is_removed_one_by_one(server, reply, make):
+    chat, seen = make(), []
+    chat.register_tool(f)
+    first, second = chat.on_tool_result(seen.append), chat.on_tool_result(seen.append)
+    first()
+    first()
+    server.answers(*[reply([calls("a")]), reply([answer()])] * 2)
+    chat.chat("Hi")
+    assert len(seen) == 1
+    second()
+    chat.chat("Hi")
+    assert len(seen) == 1
+
+
 # Tokens and cost --------------------------------------------------------------------------------------------
 
 

@@ -25,7 +25,10 @@ from ellmer_core.tools import ToolDef
 from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.types import TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 from ellmer_core.wire.anthropic import AnthropicMessages
+from ellmer_core.wire.bedrock import Bedrock
+from ellmer_core.wire.cohere import CohereChat
 from ellmer_core.wire.gemini import UNSIGNED, Gemini
+from ellmer_core.wire.mistral import MistralChat
 from ellmer_core.wire.openai_chat import OpenAIChat
 from ellmer_core.wire.openai_responses import OpenAIResponses
 
@@ -674,6 +677,26 @@ def test_a_parameter_of_the_provider_s_own_goes_in_as_it_is(wire):
     own = {"service_tier": "flex", "deep": {"a": [1]}}
     body = type(wire)(model="m", params=params(temperature=0.5, **own)).request([UserTurn("hi")]).json
     assert {name: body[name] for name in own} == own
+
+
+@pytest.mark.parametrize(
+    ("wire", "choice", "place"),
+    [
+        (OpenAIChat, "required", ["tool_choice"]),
+        (OpenAIResponses, {"type": "function", "name": "f"}, ["tool_choice"]),
+        (AnthropicMessages, {"type": "any", "disable_parallel_tool_use": True}, ["tool_choice"]),
+        (Gemini, {"mode": "ANY", "allowedFunctionNames": ["f"]}, ["toolConfig", "functionCallingConfig"]),
+        (Bedrock, {"any": {}}, ["toolConfig", "toolChoice"]),
+        (MistralChat, "any", ["tool_choice"]),
+        (CohereChat, "REQUIRED", ["tool_choice"]),
+    ],
+)
+def test_the_provider_s_own_tool_choice_goes_where_it_belongs(wire, choice, place):
+    sent = wire(model="m", params=params(tool_choice=choice)).request([UserTurn("hi")], [ADD]).json
+    assert json.dumps(wire(model="m").tool(ADD)) in json.dumps(sent)
+    for name in place:
+        sent = sent[name]
+    assert sent == choice
 
 
 @every_wire

@@ -47,6 +47,7 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
         "top_p": "inferenceConfig.topP",
         "max_tokens": "inferenceConfig.maxTokens",
         "stop_sequences": "inferenceConfig.stopSequences",
+        "tool_choice": "toolConfig.toolChoice",
     }
 
     base_url: str = "https://bedrock-runtime.us-east-1.amazonaws.com"

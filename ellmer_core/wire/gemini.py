@@ -51,6 +51,7 @@ class Gemini(GeminiParts, GeminiAnswers):
         "top_logprobs": "generationConfig.logprobs",
         "reasoning_tokens": "generationConfig.thinkingConfig.thinkingBudget",
         "reasoning_effort": "generationConfig.thinkingConfig.thinkingLevel",
+        "tool_choice": "toolConfig.functionCallingConfig",
     }
 
     models_path: ClassVar[str] = "/models?pageSize=1000"
