@@ -23,6 +23,8 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 OFFLINE: dict[str, str | None] = {
     "NO_COLOR": None if os.environ.get("FORCE_COLOR") else os.environ.get("NO_COLOR"),
     **{name: None for name in os.environ if name.endswith(("_API_KEY", "_TOKEN", "_SECRET"))},
+    "PYTHONDONTWRITEBYTECODE": None,  # tests start many processes: they share what was compiled
+    "PYTEST_ADDOPTS": "-p no:shiny-test",  # and no pytest within a pytest waits for all of Shiny
 }
 
 

@@ -150,7 +150,7 @@ class Reader:
         hidden = KEYS if command.startswith("conformance") else ()  # with a key it records from the real API
         seen = {name: value for name, value in os.environ.items() if name not in hidden}
         env = {
-            name: value for name, value in seen.items() if not name.startswith("PYTEST_")
+            name: value for name, value in seen.items() if not name.startswith("PYTEST_XDIST")
         }  # it is no worker
         return subprocess.run(
             ["bash", "-c", command],

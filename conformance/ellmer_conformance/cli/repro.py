@@ -16,7 +16,9 @@ __all__ = ["command"]
 @click.argument("verdict")
 @report_option
 @click.option("--format", "form", type=click.Choice(["python", "curl"]), default="python", show_default=True)
-@click.option("--with-adapter", is_flag=True, help="Play the case with the adapter, whatever the rule is about.")
+@click.option(
+    "--with-adapter", is_flag=True, help="Play the case with the adapter, whatever the rule is about."
+)
 def command(verdict: str, path: Path, form: str, *, with_adapter: bool) -> None:
     """Print a script that shows the failure VERDICT again, in about 30 lines.
 
