@@ -26,9 +26,10 @@ from .exchange import Exchange
 from .loops import watching_loops
 from .neutral import Tool, Turn
 from .run import Run, Trouble, Varied
-from .runner import NotTestable, Show, close_all, declared_refusals, opened, our_trouble
+from .runner import our_trouble
 from .server import StrictServer
 from .server.journal import Entry
+from .show import NotTestable, Show, close_all, declared_refusals, opened
 from .variations import Variation
 
 __all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct"]

@@ -9,10 +9,10 @@ from typing import Literal
 from .case import Case, Mode
 from .cases import all_cases
 from .exchange import Exchange
+from .judging import judge
 from .report import Report, finished, judged
 from .rules import behaviour
 from .run import Run
-from .runner import judge
 from .server import Entry
 
 __all__ = ["CLIENT", "observed"]

@@ -18,7 +18,8 @@ from .case import Case, Mode
 from .endpoints import endpoint, place_of
 from .rules.behaviour.streams import difference
 from .run import Run, Varied
-from .runner import Show, cassette_path, close, observed, opened
+from .runner import cassette_path, observed
+from .show import Show, close, opened
 from .travel import framing
 from .variations import Variation
 

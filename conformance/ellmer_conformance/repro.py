@@ -47,7 +47,7 @@ with StrictServer() as server:
 """
 _PLAY = """from ellmer_conformance.cases import all_cases, scripts
 from ellmer_conformance.direct import play_direct
-from ellmer_conformance.runner import judge
+from ellmer_conformance.judging import judge
 from ellmer_conformance.selection import find_adapter
 from ellmer_conformance.server import StrictServer
 

@@ -24,11 +24,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from .adapters import Adapter
+from .judging import judge
 from .plugin import Stage
 from .report import FAILING, Row
 from .rule import Verdict
 from .run import Run
-from .runner import judge, our_trouble
+from .runner import our_trouble
 from .selection import Play
 from .transcript import normalised
 

@@ -12,7 +12,7 @@ import pytest
 import ellmer_conformance.driver
 from ellmer_conformance.cases import all_cases, scripts
 from ellmer_conformance.driver import Driver, NoReply, as_json, read
-from ellmer_conformance.runner import judge
+from ellmer_conformance.judging import judge
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()

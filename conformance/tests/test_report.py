@@ -15,6 +15,7 @@ from ellmer_conformance.case import MODES, Case, ask
 from ellmer_conformance.cases import all_cases, scripts
 from ellmer_conformance.direct import play_direct
 from ellmer_conformance.exchange import Exchange, Request
+from ellmer_conformance.judging import judge
 from ellmer_conformance.report import (
     Report,
     Row,
@@ -39,7 +40,6 @@ from ellmer_conformance.requirements import requirements
 from ellmer_conformance.rule import broken, verdict
 from ellmer_conformance.rules import behaviour
 from ellmer_conformance.run import Run, Trouble
-from ellmer_conformance.runner import judge
 from ellmer_conformance.script import Answer, Say
 from ellmer_conformance.selection import find_adapter
 from ellmer_conformance.server import StrictServer

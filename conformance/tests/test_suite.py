@@ -7,7 +7,8 @@ import pytest
 
 from ellmer_conformance.cases import all_cases, scripts
 from ellmer_conformance.endpoints import CANARY
-from ellmer_conformance.runner import cassette_path, judge, play
+from ellmer_conformance.judging import judge
+from ellmer_conformance.runner import cassette_path, play
 from ellmer_conformance.selection import find_adapter
 from ellmer_conformance.server import StrictServer
 from ellmer_core.wire.anthropic import AnthropicMessages

@@ -10,8 +10,9 @@ from ellmer_conformance.adapters.zoo import ZOO, impostors
 from ellmer_conformance.adapters.zoo.impostor import must
 from ellmer_conformance.cases import all_cases, scripts
 from ellmer_conformance.direct import play_direct
+from ellmer_conformance.judging import judge
 from ellmer_conformance.rules import behaviour
-from ellmer_conformance.runner import judge, play
+from ellmer_conformance.runner import play
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()

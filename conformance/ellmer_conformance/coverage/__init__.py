@@ -21,7 +21,8 @@ from typing import Any
 from ..adapters.zoo import ZOO
 from ..cases import all_cases
 from ..endpoints import WHERE
-from ..runner import attempt, judge
+from ..judging import judge
+from ..runner import attempt
 from ..selection import OURS, Play, select
 from .catalogue import BEYOND, CATALOGUE, HELD_BY
 
