@@ -67,6 +67,14 @@ def services(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def node(session: nox.Session) -> None:
+    """Judge the example in Node.js, which talks through the official SDK (needs npm)."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    session.run("npm", "ci", "--silent", "--prefix", "examples/driver-node", external=True)
+    session.run("pytest", "conformance/tests/test_driver.py", *session.posargs, env=OFFLINE)
+
+
+@nox.session(default=False)
 def nightly(session: nox.Session) -> None:
     """Run the tests and the conformance suite where a stale recording is an error; nothing is recorded again."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
