@@ -96,7 +96,7 @@ def answered(tools: Mapping[str, Tool], name: str, arguments: Any) -> tuple[Any,
         return f"Error: there is no tool {name}.", True
     try:
         value = tools[name].run(
-            **(json.loads(arguments or "{}") if isinstance(arguments, str) else arguments)
+            **(json.loads(arguments or "{}") if isinstance(arguments, str) else arguments or {})
         )
         deep = list(_nested(value))
     except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model is told
