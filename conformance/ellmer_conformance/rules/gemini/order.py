@@ -85,11 +85,16 @@ def responses_follow_calls(request: Request) -> Iterator[Finding]:
     "ORD-005",
     MUST,
     REJECT,
-    source=[REPORTED, "no request with the other order is recorded as accepted"],
+    source=[
+        REPORTED,
+        "no request with a text in front is recorded as accepted",
+        "media may: https://github.com/langchain-ai/langchain-google/pull/921, tested against the API",
+    ],
     refusal=PLACE,
     examples=[
         body(ASK, model(call()), user(answer(), text("And 3 + 4?"))),
         body(ASK, model(call()), user(answer()), user(IMAGE)),
+        body(ASK, model(call()), user(IMAGE, answer())),
     ],
     counterexamples=[
         body(ASK, model(call()), user(text("Here you are:"), answer())),
@@ -97,16 +102,16 @@ def responses_follow_calls(request: Request) -> Iterator[Finding]:
     ],
 )
 def responses_come_first(request: Request) -> Iterator[Finding]:
-    """In the turn that answers calls, function responses stand before text and media.
+    """In the turn that answers calls, function responses stand before text.
 
     Fix: responses first, in the order of the calls; then the rest, best in a content of its own.
     """
     for _, following in exchanges(request):
-        other = False
+        said = False
         for pointer, part in following.parts:
             if get(part, "functionResponse") is not None:
-                yield broken(pointer, "a response behind other content") if other else met(pointer)
-            other = other or any(get(part, key) is not None for key in OTHERS)
+                yield broken(pointer, "a response behind a text") if said else met(pointer)
+            said = said or get(part, "text") is not None
 
 
 @book.rule(
