@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import date
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -115,6 +116,7 @@ def read(request: Request) -> list[Item]:
     return found
 
 
+@lru_cache(1024)
 def _wire_of(path: str) -> str | None:
     for wire, module in MODULES.items():
         if any(re.search(pattern, path) for pattern in module.paths):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 __all__ = ["vendor_of"]
 
 _HOSTS = {
@@ -45,6 +47,7 @@ _HOSTS = {
 }
 
 
+@lru_cache(1024)
 def vendor_of(host: str) -> str:
     """`groq` of `api.groq.com`; of a host nobody knows, the host."""
     name, _, port = host.lower().partition(":")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import ClassVar
 
 from ...exchange import Json
@@ -56,8 +57,7 @@ class OpenAI(Dialect):
     @property
     def model(self) -> str:
         """The dated name that answers for an alias."""
-        name = self.ticket.request.model
-        return name if not name or _DATED.search(name) else f"{name}-2026-03-05"
+        return _dated(self.ticket.request.model)
 
     def call_id(self, call: Call, index: int) -> str:
         """`call_` and 24 characters."""
@@ -116,6 +116,11 @@ class OpenAI(Dialect):
 
     def no_such(self, method: str, path: str) -> Refusal:
         return Refusal(f"Invalid URL ({method} {path})", 404, "invalid_request_error")
+
+
+@lru_cache(1024)
+def _dated(name: str) -> str:
+    return name if not name or _DATED.search(name) else f"{name}-2026-03-05"
 
 
 def fields(refusal: Refusal) -> Json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from ...exchange import Json
@@ -34,7 +34,13 @@ from ._openai import OpenAI, fields, object_at
 
 __all__ = ["OpenAIChat"]
 
-_REASONS = re.compile(r"^(o\d|gpt-[5-9])")  # models that have neither `logprobs` nor a fingerprint
+_REASONS = re.compile(r"^(o\d|gpt-[5-9])")
+
+
+@lru_cache(1024)
+def reasons(model: str) -> bool:
+    """Whether a model has neither `logprobs` nor a fingerprint."""
+    return _REASONS.match(model) is not None
 
 
 class OpenAIChat(OpenAI):
@@ -174,11 +180,11 @@ class OpenAIChat(OpenAI):
     @property
     def fingerprint(self) -> str | None:
         """Which build answered."""
-        return None if _REASONS.match(self.model) else f"fp_{self.ticket.token('build', 10, HEX)}"
+        return None if reasons(self.model) else f"fp_{self.ticket.token('build', 10, HEX)}"
 
     def unless_reasoning(self, **fields: Any) -> Json:
         """Fields that reasoning models leave out."""
-        return {} if _REASONS.match(self.model) else fields
+        return {} if reasons(self.model) else fields
 
     # failures ---------------------------------------------------------------------------------------------
 
