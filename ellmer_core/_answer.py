@@ -119,10 +119,7 @@ def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
 
 
 def _says_something(piece: Content) -> bool:
-    match piece:
-        case ContentText(text) | ContentThinking(text):
-            return bool(text)
-    return True
+    return not isinstance(piece, (ContentText, ContentThinking)) or bool(piece.text)
 
 
 def _decoded(body: bytes, media_type: str) -> Any:
