@@ -119,7 +119,9 @@ def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
 
 
 def _says_something(piece: Content) -> bool:
-    return not isinstance(piece, (ContentText, ContentThinking)) or bool(piece.text)
+    if isinstance(piece, ContentText):
+        return bool(piece.text)
+    return not isinstance(piece, ContentThinking) or bool(piece.thinking)
 
 
 def _decoded(body: bytes, media_type: str) -> Any:
