@@ -42,7 +42,7 @@ CAUSES = {
     "error": "error: the library raises where the conversation could go on",
     "policy": "policy: a choice of the library's, which one may disagree with",
     "caller": "the caller's own: the library sends what it is given",
-    "follows": "follows from a request that was refused, in all its cases",
+    "follows": "follows from a refused request, or an error, in all its cases",
 }
 MARKS = {"wire": "W", "loss": "L", "error": "E", "policy": "P", "caller": "C", "follows": "↳"}
 OTHER = {
@@ -56,7 +56,7 @@ OTHER = {
 }
 
 #: Messages that tell of an exception.
-RAISED = re.compile(r"\bit raises\b|^\w*(Error|Exception|Behavior|Exceeded)\b: ")
+RAISED = re.compile(r"\bit raises\b|\bsend raised\b|^\w*(Error|Exception|Behavior|Exceeded)\b: ")
 
 Json = dict[str, Any]
 
@@ -96,7 +96,16 @@ def placed(result: Json, results: Mapping[str, Json]) -> dict[tuple[str, str], J
         cause, why = caused(result["peer"], cell, entries)
         sdk = inherited(result["peer"], cell, results)
         cells[cell["wire"], cell["rule"]] = cell | {"cause": cause, "why": why, "sdk": sdk}
-    return cells
+    return {
+        key: cell | after_error(cell, cells.get((cell["wire"], "TXT-005"))) for key, cell in cells.items()
+    }
+
+
+def after_error(cell: Json, text: Json | None) -> Json:
+    """Nothing is lost on its own where the library raised in all the same plays: no text came either."""
+    raised = bool(text and text["cause"] == "error" and set(cell["plays"]) <= set(text["plays"]))
+    loss = cell["cause"] == "loss" and not varied(cell)
+    return {"cause": "follows", "why": "See TXT-005."} if raised and loss else {}
 
 
 def causes() -> list[Json]:
@@ -264,10 +273,21 @@ def section(cell: Json) -> str:
         *([f"The SDK below, {cell['sdk']}, fails in the same case."] if cell["sdk"] else []),
         f"In {plays}{more}.",
         *([fenced("text", cell["excerpt"])] if cell["excerpt"] else []),
-        *([folded("The exchange", exchanged(cell["exchange"]))] if cell["exchange"] else []),
+        *([folded(titled(cell), exchanged(cell["exchange"]))] if cell["exchange"] else []),
         folded("A script that shows it again", fenced("python", cell["script"].rstrip())),
     ]
     return "\n\n".join(parts)
+
+
+def titled(cell: Json) -> str:
+    """What the exchange is: of a variation, the report has the one that was varied."""
+    return "The exchange, as it was before the variation" if varied(cell) else "The exchange"
+
+
+def varied(cell: Json) -> bool:
+    """Whether it failed in a variation of the case."""
+    pointer: str = cell["shown"]["pointer"]
+    return pointer.startswith("/varied/")
 
 
 def unsent(cell: Json) -> str:
