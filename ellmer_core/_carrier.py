@@ -57,8 +57,9 @@ class Carrier:
         limits = self.connection.timeouts
         self.watch.begin(sent.request.url, limits)
         extensions = {"timeout": _httpx_timeouts(limits)} if limits else {}
+        url = self.connection.url(sent.request.url)
         return client.build_request(
-            sent.request.method, sent.request.url, headers=headers, content=sent.body, extensions=extensions
+            sent.request.method, url, headers=headers, content=sent.body, extensions=extensions
         )
 
     def opened(self, response: Any, sent: Send) -> Answer:

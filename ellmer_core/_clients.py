@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, MutableMapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
@@ -60,6 +60,10 @@ class Connection:
             self._blocking = {process: client}
             finalize(self, client.close)
         return self._blocking[process]
+
+    def url(self, url: str) -> Any:
+        """A URL as the client takes it: our own clients need not parse the same one again for each request."""
+        return _url(url) if self.given is None else url
 
     async def concurrent(self) -> Any:
         """The client for async calls in the running event loop."""
@@ -142,6 +146,11 @@ def _httpx() -> Any:
     import httpx  # noqa: PLC0415
 
     return httpx
+
+
+@lru_cache(256)
+def _url(url: str) -> Any:
+    return _httpx().URL(url)
 
 
 @cache

@@ -8,7 +8,7 @@ give.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,16 +71,16 @@ class Written:
         for name, value in body.items():
             if isinstance(value, list):
                 items = b",".join([self.texts.get(id(item)) or encoded(item) for item in value])
-                pieces += [b",", encoded({name: []})[1:-2], items, b"]"]
+                pieces += [b",", encoded(str(name)), b":[", items, b"]"]
             else:
-                pieces += [b",", encoded({name: value})[1:-1]]
+                pieces += [b",", encoded(str(name)), b":", encoded(value)]
         return b"".join([b"{", *pieces[1:], b"}"])
 
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
-def encoded(body: Mapping[str, Any]) -> bytes:
+def encoded(body: Any) -> bytes:
     """Compact JSON in UTF-8. Half a surrogate pair, which has no UTF-8, becomes U+FFFD."""
     try:
         text = _compact(body)
