@@ -182,10 +182,11 @@ def overview(results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str,
 
 def who(result: Json) -> list[str]:
     """A row about a library: when and with what it was played."""
+    date = result["date"].replace("-", "\N{NON-BREAKING HYPHEN}")
     if "not_installed" in result:
-        return [result["peer"], result["date"], f"could not be installed: {result['not_installed']}"]
+        return [result["peer"], date, f"could not be installed: {result['not_installed']}"]
     used = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
-    return [f"[{result['peer']}](peers/{result['peer']}.md)", result["date"], used]
+    return [f"[{result['peer']}](peers/{result['peer']}.md)", date, used]
 
 
 def matrix(
@@ -267,8 +268,8 @@ def section(cell: Json) -> str:
     parts = [
         f"## {cell['wire']} {cell['rule']} {{ #{anchor(cell)} }}",
         f"{linked(cell['rule'], cell['wire'], '../')}: {sentence(cell['rule'], cell['wire'])}",
-        f"**{CAUSES[cell['cause']].partition(':')[0].capitalize()}.** {cell['why']}".strip(),
-        f"At `{shown['pointer']}`{unsent(cell)}: {prose(shown['message'].splitlines()[0])}",
+        kind(cell),
+        f"At `{shown['pointer']}`{unsent(cell)}: {prose(' – '.join(shown['message'].splitlines()))}",
         *([f"The API says ({cell['status']}): {prose(cell['provider_error'])}"] if cell["status"] else []),
         *([f"The SDK below, {cell['sdk']}, fails in the same case."] if cell["sdk"] else []),
         f"In {plays}{more}.",
@@ -277,6 +278,12 @@ def section(cell: Json) -> str:
         folded("A script that shows it again", fenced("python", cell["script"].rstrip())),
     ]
     return "\n\n".join(parts)
+
+
+def kind(cell: Json) -> str:
+    """The kind of failure, and why; or what the kind is."""
+    name, _, meaning = CAUSES[cell["cause"]].partition(": ")
+    return f"**{name.capitalize()}.** {cell['why'] or f'{meaning.capitalize()}.'}"
 
 
 def titled(cell: Json) -> str:

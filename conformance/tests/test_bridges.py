@@ -85,3 +85,19 @@ def test_causes_speak_of_cells_that_there_are():
     whys = {cell["why"] for result in results.values() for cell in made.placed(result, results).values()}
 
     assert {entry["why"] for entry in made.causes()} <= whys
+
+
+@pytest.mark.parametrize(
+    ("plays", "pointer", "expected"),
+    [
+        (["tool_error[sync]"], "/exchanges/1", "follows"),
+        (["tool_error[sync]", "tool_error[stream]"], "/exchanges/1", "loss"),
+        (["tool_error[sync]"], "/varied/comments", "loss"),
+    ],
+)
+def test_what_is_missing_after_an_error_is_no_loss_of_its_own(plays, pointer, expected):
+    lost = {"cause": "loss", "plays": plays, "shown": {"pointer": pointer}}
+    raised = {"cause": "error", "plays": ["tool_error[sync]"]}
+
+    assert (lost | page().after_error(lost, raised))["cause"] == expected
+    assert page().after_error(lost, raised | {"cause": "caller"}) == {}
