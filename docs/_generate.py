@@ -21,7 +21,8 @@ import _providers
 from mkdocs.structure.files import File, Files
 
 from ellmer_conformance import rules
-from ellmer_conformance.rule import Rule, RuleBook, verdict
+from ellmer_conformance.rule import Rule, verdict
+from ellmer_conformance.rulebook import RuleBook
 from ellmer_conformance.rules import behaviour
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ MIRRORED = {
 }
 
 #: Modules whose names an author of rules, cases or adapters needs, besides what the package itself offers.
-CONFORMANCE = ("adapters", "neutral", "script", "case", "exchange", "rule", "server")
+CONFORMANCE = ("adapters", "neutral", "script", "case", "exchange", "rule", "rulebook", "server")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -151,7 +151,7 @@ def sendable(turns: Sequence[Turn]) -> list[Turn]:
     provider refuses a history with an open call."""
     sent = list(turns[:1])
     for before, turn in pairwise(turns):
-        missing = _unanswered(before, turn)
+        missing = _unanswered(before, turn) if isinstance(before, AssistantTurn) else ()
         if not missing:
             sent.append(turn)
         elif isinstance(turn, UserTurn):
@@ -161,8 +161,8 @@ def sendable(turns: Sequence[Turn]) -> list[Turn]:
     return sent
 
 
-def _unanswered(before: Turn, turn: Turn) -> tuple[ContentToolResult, ...]:
-    requests = before.tool_requests if isinstance(before, AssistantTurn) else ()
+def _unanswered(before: AssistantTurn, turn: Turn) -> tuple[ContentToolResult, ...]:
+    requests = before.tool_requests
     if not requests or isinstance(turn, SystemTurn):
         return ()
     answered = [r.id for r in turn.tool_results] if isinstance(turn, UserTurn) else []

@@ -67,10 +67,10 @@ class Written:
 
     def _body(self, body: Json) -> bytes:
         """The whole body; of a list, what is written already as it is."""
-        pieces = []
+        pieces, written = [], self.texts.get
         for name, value in body.items():
             if isinstance(value, list):
-                items = b",".join([self.texts.get(id(item)) or encoded(item) for item in value])
+                items = b",".join([written(id(item)) or encoded(item) for item in value])
                 pieces += [b",", encoded(str(name)), b":[", items, b"]"]
             else:
                 pieces += [b",", encoded(str(name)), b":", encoded(value)]

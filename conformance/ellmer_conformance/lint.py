@@ -17,7 +17,8 @@ from .exchange import Request
 from .objects import Source, sources
 from .recordings import Recording, Unreadable, read
 from .requests import Skip, request_of
-from .rule import RuleBook, Violation
+from .rule import Violation
+from .rulebook import RuleBook
 
 __all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]
 

@@ -11,7 +11,8 @@ import pytest
 from ellmer_conformance import rules
 from ellmer_conformance.apierror import read_error
 from ellmer_conformance.exchange import Request
-from ellmer_conformance.rule import Kind, Level, Refusal, Rule, RuleBook, Verdict, broken, met, verdict
+from ellmer_conformance.rule import Kind, Level, Refusal, Rule, Verdict, broken, met, verdict
+from ellmer_conformance.rulebook import RuleBook
 from ellmer_conformance.rules import common
 
 VENDORS = {

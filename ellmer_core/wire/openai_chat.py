@@ -67,7 +67,8 @@ class OpenAIChat(OpenAIChatParts, OpenAIChatAnswers):
         return self.post(f"{self.base_url.rstrip('/')}/chat/completions", body, stream=stream)
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        return [message for turn in turns for message in self.keep(turn, self.message)]
+        keep, message = self.keep, self.message
+        return [one for turn in turns for one in keep(turn, message)]
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:

@@ -7,7 +7,8 @@ import json
 import click
 
 from .. import rules
-from ..rule import Rule, RuleBook, verdict
+from ..rule import Rule, verdict
+from ..rulebook import RuleBook
 from ..rules import behaviour
 
 __all__ = ["command"]

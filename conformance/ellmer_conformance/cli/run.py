@@ -59,7 +59,9 @@ def filters(function: F) -> F:
     help="A program in any language, started once per case and mode; needs --wire. See docs/adapter-authors.md.",
 )
 @click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
-@click.option("--shard", metavar="I/N", help="Only every N-th test, from the I-th on; `merge` joins the reports.")
+@click.option(
+    "--shard", metavar="I/N", help="Only every N-th test, from the I-th on; `merge` joins the reports."
+)
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def command(
     *,

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from .. import rules
-from ..rule import RuleBook
+from ..rulebook import RuleBook
 from ..rules import behaviour
 
 __all__ = ["LATEST", "Requirements", "as_of_now", "requirements"]

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from ..rule import RuleBook
+from ..rulebook import RuleBook
 from ..wires import MODULES
 
 __all__ = ["WIRES", "book"]

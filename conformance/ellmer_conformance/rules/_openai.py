@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..exchange import Json
-from ..rule import Envelope, Finding, Refusal, broken, met
+from ..rule import Finding, Refusal, broken, met
+from ..rulebook import Envelope
 from ..wires.values import items_of
 
 __all__ = [

@@ -13,7 +13,8 @@ from functools import lru_cache
 from .. import wires
 from ..exchange import Item, Json, Request
 from ..neutral import Image, Part, Text, ToolCall, ToolResult, Turn
-from ..rule import Finding, Kind, Level, RuleBook, broken, met
+from ..rule import Finding, Kind, Level, broken, met
+from ..rulebook import RuleBook
 from ..wires.values import decoded
 from ._media import IMAGE_TYPES, PNG, redacted, sniffed
 

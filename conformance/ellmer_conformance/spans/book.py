@@ -9,7 +9,8 @@ from dataclasses import replace
 from .. import wires
 from ..exchange import Json, Request
 from ..neutral import Image, Part, Text, ToolCall, ToolResult, Turn
-from ..rule import Finding, Kind, Level, RuleBook, broken, met
+from ..rule import Finding, Kind, Level, broken, met
+from ..rulebook import RuleBook
 from ..rules.common import enter
 from ..wires.gen_ai_span import WIRE
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from ...exchange import Json
 from ...neutral import Image, Part, Text, ToolCall, ToolResult, Turn
-from ...rule import Kind, Level, Refusal, RuleBook
+from ...rule import Kind, Level, Refusal
+from ...rulebook import RuleBook
 from .._media import PNG
 
 MUST, SHOULD = Level.MUST, Level.SHOULD

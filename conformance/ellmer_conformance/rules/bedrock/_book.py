@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...exchange import Json
-from ...rule import Finding, Kind, Level, Refusal, RuleBook, broken
+from ...rule import Finding, Kind, Level, Refusal, broken
+from ...rulebook import RuleBook
 from .._media import PNG
 
 MUST, SHOULD = Level.MUST, Level.SHOULD

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...rule import RuleBook
+from ...rulebook import RuleBook
 from ._book import book
 
 

@@ -16,7 +16,9 @@ from . import (
     secrets,
     streams,
     structured,
+    thoughts,
     tools,
+    user_media,
 )
 from ._book import book
 
@@ -33,5 +35,7 @@ __all__ = [
     "secrets",
     "streams",
     "structured",
+    "thoughts",
     "tools",
+    "user_media",
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from ...exchange import Item
-from ...rule import Finding, Kind, Level, RuleBook, broken, met
+from collections.abc import Iterator
+from typing import Any
+
+from ...exchange import Item, Json
+from ...rule import Finding, Kind, Level, broken, met
+from ...rulebook import RuleBook
 from ...run import Run
 
-__all__ = ["LOSS", "MUST", "SHOULD", "at", "book", "found", "last", "new", "results_after"]
+__all__ = ["LOSS", "MUST", "SHOULD", "at", "book", "found", "last", "new", "objects", "results_after"]
 
 book = RuleBook("*")
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
@@ -36,3 +40,11 @@ def new(run: Run, exchange: int, kind: str) -> list[Item]:
     """Items of a kind that the request has and the one before it had not (by count: history is replayed)."""
     before = sum(item.kind == kind for item in run.said[exchange - 1]) if exchange else 0
     return [item for item in run.said[exchange] if item.kind == kind][before:]
+
+
+def objects(value: Any) -> Iterator[Json]:
+    """Every object in a body."""
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(item)

@@ -3,90 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from ...exchange import Json
-from ...neutral import PDF, Image, Text, ToolCall
+from ...neutral import Text, ToolCall
 from ...rule import Finding, broken
-from ...run import Run, media_of
-from ...script import Answer, Think
-from ...variations.meaning import REDACTED
-from ._book import LOSS, MUST, SHOULD, at, book, found
-
-_SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^"]*)"')
-
-
-@book.rule("IMG-001", MUST, LOSS, source="every provider's guide to vision and documents")
-def user_media_arrive(run: Run) -> Iterator[Finding]:
-    """An image or a PDF from the user reaches the provider as what it is, with the same bytes.
-
-    How to fix: an image part or block of the format, standard base64, the data-URL prefix where it belongs.
-    """
-    if run.refused or not run.said:
-        return
-    sent = {(item.media.sha256, item.kind) for items in run.said for item in items if item.media}
-    for media in _given(run):
-        kind = "document" if media.type == "application/pdf" else "image"
-        problem = f"{media.type} {media.sha256[:8]} did not reach the provider as {kind}"
-        yield found((media.sha256, kind) in sent, "/exchanges", problem)
-
-
-@book.rule("IMG-002", MUST, LOSS, source="a model is told 'this' and 'that'")
-def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
-    """Text and images of one user turn arrive in the order in which they were given, none of them twice."""
-    given = [part for ask in run.case.steps[:1] for part in ask.parts]
-    if run.refused or not run.said or not any(isinstance(p, Image) for p in given) or run.case.history:
-        return
-    wanted = ["text" if isinstance(p, Text) else media_of([p])[0].sha256 for p in given]
-    items = [item for item in run.said[0] if item.role == "user"]
-    sent = [item.media.sha256 if item.media else "text" for item in items if item.text or item.media]
-    yield found(
-        sent == wanted, "/exchanges/0/request", f"{len(sent)} parts arrived, in another order or number"
-    )
-
-
-@book.rule(
-    "IMG-003", MUST, LOSS, source="Anthropic: text content blocks must be non-empty; Gemini: empty parts"
-)
-def media_come_alone(run: Run) -> Iterator[Finding]:
-    """A turn that is only an image brings no empty text with it."""
-    if not any(isinstance(p, Image | PDF) for ask in run.case.steps for p in ask.parts):
-        return
-    for index, items in enumerate(run.said):
-        for item in items:
-            if item.role == "user" and item.kind == "text":
-                yield found(item.text.strip(), at(index, item), "an empty text was sent")
-            elif item.role == "user" and item.media:
-                yield found(True, at(index, item), "")
-
-
-@book.rule("IMG-007", SHOULD, LOSS, source="OpenAI vision guide: `detail` costs tokens")
-def detail_is_the_callers(run: Run) -> Iterator[Finding]:
-    """An image's `detail` is sent only where the caller set it."""
-    if run.wire != "openai-chat":
-        return
-    for index, exchange in enumerate(run.exchanges):
-        for part in _objects(exchange.request.body):
-            if isinstance(part.get("image_url"), dict):
-                fine = "detail" not in part["image_url"]
-                yield found(fine, f"/exchanges/{index}/request", "`detail` was set without the caller")
-
-
-@book.rule("TRM-008", MUST, LOSS, source="OpenAI, Anthropic, Gemini: documents have a part of their own")
-def pdfs_are_documents(run: Run) -> Iterator[Finding]:
-    """A PDF arrives as a document of type `application/pdf`, with its name where the format has one."""
-    given = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
-    for index, items in enumerate(run.said):
-        for item in items:
-            media = item.media and given.get(item.media.sha256)
-            if item.media and media:
-                fine = item.kind == "document" and item.media.type == "application/pdf"
-                yield found(fine, at(index, item), f"it is an {item.kind} of type {item.media.type!r}")
-                if run.wire in {"openai-chat", "openai-responses"}:
-                    yield found(item.media.filename, at(index, item), "it has no file name")
+from ...run import Run
+from ...script import Answer
+from ._book import LOSS, MUST, SHOULD, at, book, found, objects
 
 
 @book.rule("SYS-001", MUST, LOSS, source="each format has one place for it")
@@ -157,52 +83,6 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
         for part in turn.parts:
             if isinstance(part, Text):
                 yield found(part.text in texts, "/exchanges/0/request", f"{part.text!r} is gone")
-
-
-@book.rule(
-    "THK-006", MUST, LOSS, source="Anthropic: thinking blocks go back unmodified; Gemini: thought signatures"
-)
-def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
-    """Signatures and encrypted reasoning, streamed in pieces or not, go back byte for byte.
-
-    Why: a changed one is refused, a missing one makes the model think again.
-    """
-    if not any(isinstance(p, Think) for s in run.case.script if isinstance(s, Answer) for p in s.parts):
-        return
-    received = [_pieces(e.response.body) for e in run.exchanges if e.response]
-    for index, exchange in enumerate(run.exchanges):
-        for signature in _signatures(exchange.request.body):
-            known = any(_bits(signature) in text for text in received[:index])
-            yield found(
-                known, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
-            )
-
-
-@book.rule("THK-002", MUST, LOSS, source="Anthropic: redacted_thinking blocks go back unmodified")
-def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
-    """A block of redacted thinking goes back as it came, in its place before the call."""
-    for one in run.varied:
-        if one.variation.rule == "THK-002" and len(one.run.exchanges) > 1:
-            blocks = [
-                b
-                for m in one.run.exchanges[1].request.body["messages"]
-                for b in m["content"]
-                if isinstance(b, dict)
-            ]
-            kinds = [b["type"] for b in blocks if b.get("data") == REDACTED or b["type"] == "tool_use"]
-            fine = kinds == ["redacted_thinking", "tool_use"]
-            yield found(fine, f"/varied/{one.variation.name}", f"before the call there is {kinds[:-1]}")
-
-
-@book.rule("THK-008", SHOULD, LOSS, source="thoughts are not for the reader")
-def thoughts_are_not_the_answer(run: Run) -> Iterator[Finding]:
-    """Reasoning is no part of the answer's text."""
-    thoughts = [
-        p.text for s in run.case.script if isinstance(s, Answer) for p in s.parts if isinstance(p, Think)
-    ]
-    for index, reply in enumerate(run.replies) if thoughts else ():
-        mixed = [text for text in thoughts if text in reply.text]
-        yield found(not mixed, f"/replies/{index}", f"the text holds the thought {mixed}")
 
 
 @book.rule("USG-003", MUST, LOSS, source="OpenAI: stream_options.include_usage")
@@ -282,21 +162,9 @@ def replies_go_to_their_callers(run: Run) -> Iterator[Finding]:
         yield found(reply.text == wanted.text, f"/replies/{index}", f"{reply.text!r} is another's answer")
 
 
-def _given(run: Run) -> list[Any]:
-    return [m for ask in run.case.steps[: len(run.replies)] for m in media_of(list(ask.parts))]
-
-
-def _objects(value: Any) -> Iterator[Json]:
-    """Every object in a body."""
-    if isinstance(value, dict):
-        yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _objects(item)
-
-
 def _schemas(body: Json) -> Iterator[tuple[str, Json]]:
     """The tools of a request, each with its schema, whatever the format."""
-    for tool in _objects([body.get("tools"), body.get("toolConfig")]):
+    for tool in objects([body.get("tools"), body.get("toolConfig")]):
         keys = ("parameters", "input_schema", "parametersJsonSchema", "inputSchema")
         schema = next((tool[key] for key in keys if isinstance(tool.get(key), dict)), None)
         if schema is not None and isinstance(tool.get("name"), str):
@@ -306,7 +174,7 @@ def _schemas(body: Json) -> Iterator[tuple[str, Json]]:
 def _words(schema: Any) -> set[str]:
     """The names, the values and the descriptions of a schema: what a model reads of it."""
     found: set[str] = set()
-    for one in _objects(schema):
+    for one in objects(schema):
         found |= set(one.get("properties") or {}) if isinstance(one.get("properties"), dict) else set()
         found |= {str(value) for value in one.get("enum") or () if value is not None}
         found |= {one["description"]} if isinstance(one.get("description"), str) else set()
@@ -315,24 +183,6 @@ def _words(schema: Any) -> set[str]:
 
 def _call(name: str, arguments: Any) -> str:
     return f"{name}({json.dumps(arguments, sort_keys=True, default=dict)})"
-
-
-def _signatures(body: Json) -> Iterator[str]:
-    for one in _objects(body):
-        for key in ("signature", "thoughtSignature", "encrypted_content", "redactedContent"):
-            if isinstance(one.get(key), str) and one[key]:
-                yield one[key]
-
-
-def _pieces(body: bytes) -> str:
-    """All of an answer, the pieces of streamed signatures joined."""
-    text = body.decode("utf-8", "replace")
-    return _bits(text + "".join(_SIGNED.findall(text)))
-
-
-def _bits(text: str) -> str:
-    """Base64 in either alphabet, with padding or not, as one."""
-    return text.replace("-", "+").replace("_", "/").rstrip("=")
 
 
 def _is_half(text: str) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...exchange import Json
-from ...rule import Kind, Level, Refusal, RuleBook
+from ...rule import Kind, Level, Refusal
+from ...rulebook import RuleBook
 from .._media import PNG
 
 MUST, SHOULD = Level.MUST, Level.SHOULD

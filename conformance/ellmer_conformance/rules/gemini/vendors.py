@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
-from ...rule import Finding, RuleBook, broken, met
+from ...rule import Finding, broken, met
+from ...rulebook import RuleBook
 from ...wires.gemini import contents, get, parts
 from ._book import ASK, MUST, REJECT, answer, body, book, call, model, refused, user
 

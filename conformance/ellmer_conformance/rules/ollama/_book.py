@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...exchange import Json
-from ...rule import Kind, Level, Refusal, RuleBook
+from ...rule import Kind, Level, Refusal
+from ...rulebook import RuleBook
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS

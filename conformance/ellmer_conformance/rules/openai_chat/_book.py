@@ -8,7 +8,8 @@ from typing import Any
 
 from ...exchange import Json
 from ...neutral import Image, Part, Text, ToolCall, ToolResult, Turn
-from ...rule import Kind, Level, RuleBook
+from ...rule import Kind, Level
+from ...rulebook import RuleBook
 from .._media import PNG
 from .._openai import envelope
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ...rule import RuleBook
+from ...rulebook import RuleBook
 from ._book import book
 from .dialects import elsewhere
 

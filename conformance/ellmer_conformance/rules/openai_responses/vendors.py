@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
-from ...rule import Finding, Refusal, RuleBook, broken, met
+from ...rule import Finding, Refusal, broken, met
+from ...rulebook import RuleBook
 from ...wires.openai_responses import items, type_of
 from ._book import ASK, MUST, REJECT, body, book, call, output
 

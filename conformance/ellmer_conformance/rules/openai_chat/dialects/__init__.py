@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....rule import Envelope, RuleBook
+from ....rulebook import Envelope, RuleBook
 from .._book import book
 
 __all__ = ["elsewhere"]

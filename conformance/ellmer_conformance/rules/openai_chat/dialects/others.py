@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
-from ....rule import Finding, Refusal, RuleBook, broken, met
+from ....rule import Finding, Refusal, broken, met
+from ....rulebook import RuleBook
 from ....wires.openai_chat import messages
 from ....wires.values import object_of
 from ..._openai import envelope, refused
