@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import pydantic_ai
+from google.genai.types import HttpRetryOptions
 from pydantic_ai import messages
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.google import GoogleModel
@@ -80,7 +81,8 @@ def _anthropic(to: Endpoint) -> Any:
 
 
 def _google(to: Endpoint) -> Any:
-    provider = GoogleProvider(api_key=to.api_key, base_url=to.base_url.removesuffix("/v1beta"))
+    url, retries = to.base_url.removesuffix("/v1beta"), HttpRetryOptions(attempts=to.max_retries + 1)
+    provider = GoogleProvider(api_key=to.api_key, base_url=url, retry_options=retries)
     return GoogleModel(to.model, provider=provider)
 
 
