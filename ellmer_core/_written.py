@@ -66,15 +66,25 @@ class Written:
         self.texts = {name: text for name, text in self.texts.items() if name in messages}
 
     def _body(self, body: Json) -> bytes:
-        """The whole body; of a list, what is written already as it is."""
+        """The whole body; of a list, what is written already as it is. Commas part fields and items alike, so one
+        `join()` is enough: to copy a long conversation costs more than to look it up."""
         pieces, written = [], self.texts.get
         for name, value in body.items():
-            if isinstance(value, list):
-                items = b",".join([written(id(item)) or encoded(item) for item in value])
-                pieces += [b",", encoded(str(name)), b":[", items, b"]"]
+            field = encoded(str(name)) + b":"
+            if isinstance(value, list) and value:
+                first, *rest = [written(id(item)) or encoded(item) for item in value]
+                pieces += [field + b"[" + first, *rest]
+                pieces[-1] += b"]"
             else:
-                pieces += [b",", encoded(str(name)), b":", encoded(value)]
-        return b"".join([b"{", *pieces[1:], b"}"])
+                pieces.append(field + encoded(value))
+        return b",".join(_in_braces(pieces))
+
+
+def _in_braces(pieces: list[bytes]) -> list[bytes]:
+    """The pieces of an object, the first and the last with its braces."""
+    first, *rest = pieces or [b""]
+    *most, last = [b"{" + first, *rest]
+    return [*most, last + b"}"]
 
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
