@@ -11,7 +11,7 @@ from any_llm import AnyLLM as Client
 from ..exchange import Json
 from ..neutral import Tool, Turn
 from . import Capabilities, Endpoint
-from ._chat_messages import MediaInResults
+from ._chat_messages import ChatMessages
 from ._sdk import Said
 
 __all__ = ["AnyLLM", "adapter"]
@@ -31,8 +31,8 @@ class AnyLLM:
     }
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Tool messages may hold media."""
-        return Capabilities(image_in_tool_result="native", pdf_in_tool_result="native")
+        """Messages are OpenAI's, so media follow the results."""
+        return Capabilities()
 
     def session(
         self,
@@ -46,7 +46,7 @@ class AnyLLM:
         return Session(endpoint, system, tools, history)
 
 
-class Session(MediaInResults):
+class Session(ChatMessages):
     """Messages, sync and async."""
 
     def ask(self, *, stream: bool) -> Said:
@@ -98,7 +98,7 @@ class Whole:
         for each in choice.delta.tool_calls or ():
             call = self.calls.setdefault(each.index, {"id": "", "name": "", "arguments": "", "more": {}})
             call["id"] = each.id or call["id"]
-            call["more"] |= each.model_extra or {}
+            call["more"] |= each.model_dump(include={"extra_content"}, exclude_none=True)
             if each.function:
                 call["name"] = each.function.name or call["name"]
                 call["arguments"] += each.function.arguments or ""
@@ -112,7 +112,7 @@ class Whole:
             SimpleNamespace(
                 id=call["id"],
                 more=call["more"],
-                function=SimpleNamespace(name=call["name"], arguments=call["arguments"]),
+                function=SimpleNamespace(name=call["name"], arguments=call["arguments"] or "{}"),
             )
             for call in self.calls.values()
         ]

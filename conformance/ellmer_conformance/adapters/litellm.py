@@ -87,8 +87,15 @@ class Session(MediaInResults):
             "model": _MODELS[to.wire].format(to.model),
             "api_base": url,
             "api_key": to.api_key,
-            "max_retries": to.max_retries,
+            **self._retries(),
         }
+
+    def _retries(self) -> Json:
+        """Only OpenAI's client knows `max_retries`. What litellm sends by itself it repeats if it finds tenacity."""
+        to = self.endpoint
+        if to.wire == "openai-chat":
+            return {"max_retries": to.max_retries}
+        return {"max_retries": 0, "num_retries": to.max_retries}
 
     def _heard(self, chunk: Any) -> None:
         delta = chunk.choices[0].delta if chunk.choices else None
