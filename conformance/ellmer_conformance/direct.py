@@ -29,7 +29,7 @@ from .run import Run, Trouble, Varied
 from .runner import our_trouble
 from .server import StrictServer
 from .server.journal import Entry
-from .show import NotTestable, Show, close_all, declared_refusals, opened
+from .show import NotTestable, Show, close_all, declared_refusals, opened, without_waiting
 from .variations import Variation
 
 __all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct"]
@@ -127,10 +127,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
     with ExitStack() as stack:
         stack.enter_context(planted(conversation.place.key_vars))
         elsewhere = stack.enter_context(watching(conversation.server.port))
-        waits = list[float]()
-        virtual = getattr(adapter, "without_waiting", None)
-        if virtual:
-            stack.enter_context(virtual(waits.append))
+        waits = stack.enter_context(without_waiting(adapter))
         where = replace(conversation.endpoint, max_retries=case.max_retries)
         sessions = opened(adapter, where, case, given[1], given[0])
         stack.callback(close_all, sessions)
@@ -148,7 +145,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         refused=refused,
         elsewhere=elsewhere,
         altered=_altered(case, *given),
-        waits=waits if virtual else None,
+        waits=waits,
         left=left or None,
         blocking=blocking if "async" in mode else None,
         reloaded=show.reloaded,

@@ -19,7 +19,7 @@ from .endpoints import endpoint, place_of
 from .rules.behaviour.streams import difference
 from .run import Run, Varied
 from .runner import cassette_path, observed
-from .show import Show, close, opened
+from .show import Show, close, opened, without_waiting
 from .travel import framing
 from .variations import Variation
 
@@ -48,9 +48,7 @@ class Replays:
     def __enter__(self) -> Self:
         self._stack = ExitStack()
         self._stack.enter_context(self._tape)
-        virtual = getattr(self.adapter, "without_waiting", None)
-        if virtual:
-            self._stack.enter_context(virtual(lambda _: None))
+        self._stack.enter_context(without_waiting(self.adapter))
         return self
 
     def __exit__(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from .endpoints import endpoint, live_key, place_of
 from .judging import complaints, exchange
 from .retired import pytest_cassette_stale
 from .run import Run, Trouble, Varied
-from .show import NotTestable, Show, declared_refusals, opened
+from .show import NotTestable, Show, declared_refusals, opened, without_waiting
 from .travel import framing
 
 __all__ = ["attempt", "cassette_path", "observed", "our_trouble", "play"]
@@ -68,11 +68,7 @@ def play(
         show = Show(case, mode)
         where_to = replace(endpoint(place, wire, vendor, live=live), max_retries=case.max_retries)
         sessions = opened(adapter, where_to, case, show.tools, case.history)
-        with ExitStack() as stack:
-            waits = list[float]()
-            virtual = None if live else getattr(adapter, "without_waiting", None)
-            if virtual:
-                stack.enter_context(virtual(waits.append))
+        with nullcontext() if live else without_waiting(adapter) as waits:
             taped = show.perform(sessions, use_cassette(cassettes / where, **options | more))
         return observed(
             show,
@@ -85,7 +81,7 @@ def play(
             unplayed=show.unplayed,
             cassette=where.as_posix(),
             recorded_from=show.recorded_from,
-            waits=waits if virtual else None,
+            waits=waits,
         )
 
     run = perform()

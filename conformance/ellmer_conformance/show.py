@@ -17,7 +17,16 @@ from .case import Ask, Case, Mode
 from .neutral import Reply, Tool, Turn
 from .run import ToolRun
 
-__all__ = ["NotTestable", "Show", "close", "close_all", "declared_refusals", "faults", "opened"]
+__all__ = [
+    "NotTestable",
+    "Show",
+    "close",
+    "close_all",
+    "declared_refusals",
+    "faults",
+    "opened",
+    "without_waiting",
+]
 
 
 class NotTestable(Exception):
@@ -144,6 +153,18 @@ def faults(method: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise NotTestable(f"{method}() raised {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def without_waiting(adapter: Adapter) -> Iterator[list[float] | None]:
+    """Pauses before retries are noted down instead of waited for; None where the adapter cannot have that."""
+    virtual = getattr(adapter, "without_waiting", None)
+    if virtual is None:
+        yield None
+        return
+    waits = list[float]()
+    with virtual(waits.append):
+        yield waits
 
 
 def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:
