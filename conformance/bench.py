@@ -26,7 +26,7 @@ from statistics import median
 from typing import cast
 
 TARGET = 2.0  # times the requests per second of aimock, where the requests are equal
-REQUESTS, CONNECTIONS, STREAMS = 5000, 16, 200
+REQUESTS, CONNECTIONS, STREAMS = 20_000, 16, 200
 TEXT = "Hello! Your request is legal, and this is the answer to it."  # what the strict server says to anybody
 PATH = "/v1/chat/completions"
 STRICT = f"""

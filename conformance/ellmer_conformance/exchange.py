@@ -45,6 +45,11 @@ class Response:
     body: bytes = b""
     ended: bool = True
 
+    @property
+    def size(self) -> int:
+        """The bytes of the body."""
+        return len(self.body)
+
 
 @dataclass(frozen=True)
 class Exchange:

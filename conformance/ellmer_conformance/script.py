@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 __all__ = [
@@ -27,7 +28,6 @@ __all__ = [
     "Think",
     "Usage",
     "answers_of",
-    "text_of",
 ]
 
 Stop = Literal["stop", "tool", "length", "filter"]
@@ -82,6 +82,26 @@ class Answer:
     parts: tuple[Say | Think | Call, ...]
     stop: Stop | None = None
     usage: Usage = Usage()
+
+    @cached_property
+    def text(self) -> str:
+        """All its text."""
+        return "".join(part.text for part in self.parts if isinstance(part, Say))
+
+    @cached_property
+    def thinking(self) -> str:
+        """All its reasoning."""
+        return "".join(part.text for part in self.parts if isinstance(part, Think))
+
+    @cached_property
+    def calls(self) -> Sequence[Call]:
+        """Its tool calls."""
+        return tuple(part for part in self.parts if isinstance(part, Call))
+
+    @cached_property
+    def reason(self) -> Stop:
+        """Why it stops."""
+        return self.stop or ("tool" if self.calls else "stop")
 
 
 @dataclass(frozen=True)
@@ -172,8 +192,3 @@ def answers_of(step: Step) -> list[Answer]:
     if isinstance(step, Hears):
         return list(step.answers.values())
     return [step] if isinstance(step, Answer) else []
-
-
-def text_of(answer: Answer) -> str:
-    """All text of an answer."""
-    return "".join(part.text for part in answer.parts if isinstance(part, Say))

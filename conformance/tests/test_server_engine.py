@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ellmer_conformance.script import Answer, Call, Say, Script, Sees, Think
 from ellmer_conformance.server.dialects import pretty
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http import HttpRequest
 from ellmer_conformance.server.journal import Journal
+from ellmer_conformance.server.reading import HttpRequest
 
 ANSWER = Answer((Think("thought"), Say("text \ud83d"), Call("f", {"x": 1})))
 ENGINES = {mode: Engine({"s": Script((Sees((), ANSWER),))}, mode) for mode in ("reject", "observe")}
@@ -94,7 +94,34 @@ def test_the_journal_keeps_the_last(journal, kept):
         assert engine.answer(HttpRequest("POST", "/v1/chat/completions", HEADERS, body)).status == 200
     entries = list(journal.of("any"))
     assert len(entries) == kept
-    assert entries[-1].exchange.response.body != entries[0].exchange.response.body or kept == 1
+    assert [entry.number for entry in entries] == [*range(10 - kept, 10)]
+
+
+def said(engine, content, path="", **more):
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": content}], **more}
+    request = HttpRequest("POST", f"{path}/v1/chat/completions", HEADERS, json.dumps(body).encode())
+    return engine.answer(request).response
+
+
+def test_a_request_in_nobodys_conversation_gets_the_same_bytes_whatever_came_before():
+    first, other = Engine({}), Engine({})
+    said(other, "Something else")
+    assert said(first, "Hello") == said(other, "Hello") == said(first, "Hello")
+    assert said(first, "Hello", stream=True) == said(other, "Hello", stream=True)
+    ids = {json.loads(said(first, text).body)["id"] for text in ("Hello", "Hello!", "Hello?")}
+    assert len(ids) == 3
+
+
+def test_in_a_named_conversation_no_answer_is_like_another():
+    engine = Engine({})
+    assert said(engine, "Hello", "/c/any/1") != said(engine, "Hello", "/c/any/1")
+
+
+def test_the_open_case_may_have_a_script_of_its_own():
+    engine = Engine({"any": Script((Answer((Say("one"),)), Answer((Say("two"),))))})
+    bodies = [json.loads(said(engine, "Hello").body) for _ in range(3)]
+    assert [body["choices"][0]["message"]["content"] for body in bodies] == ["one", "two", "two"]
+    assert len({body["id"] for body in bodies}) == 3
 
 
 @settings(deadline=None)

@@ -86,10 +86,10 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
 
 def log(entry: Entry) -> None:
     """One line: where it went, what was answered, and what was wrong with it."""
-    request, response = entry.exchange.request, entry.exchange.response
+    request, answer = entry.request, entry.answer
     left = " client left" if entry.left is not None else ""
     broken = [f"{violation.rule.id} {violation.pointer}" for violation in entry.violations]
     sort = f"{request.wire or '?'}{' stream' if request.stream else ''}"
     where = f"{entry.case}/{entry.nonce}" if entry.nonce else entry.case
-    line = f"{response.status if response else '---'}{left}  {where}  {sort}  {request.model or '-'}  {', '.join(broken)}".rstrip()
+    line = f"{answer.status if answer else '---'}{left}  {where}  {sort}  {request.model or '-'}  {', '.join(broken)}".rstrip()
     click.echo(line if line.isprintable() else ascii(line))

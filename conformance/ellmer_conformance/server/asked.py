@@ -1,4 +1,5 @@
-"""What a request alone decides: what it is, what the rules say of it, and why it is refused, if it is.
+"""What a request alone decides: what it is, what the rules say of it, why it is refused, if it is, and what it is
+answered where it names no conversation.
 
 In order, as the providers do it: the path, the key, JSON, the model's name, the rules, the signatures. Clients
 repeat themselves, so what was found is remembered.
@@ -8,24 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from urllib.parse import quote
+from zlib import crc32
 
 from .. import wires
 from ..exchange import Request
 from ..rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
 from ..rules import book
-from .dialects import Ticket
-from .http import HttpRequest
+from ..script import Answer, Say
+from .dialects import Ticket, pretty
 from .journal import without_secrets
+from .reading import HttpRequest
 from .registry import dialect_of
-from .routes import OPEN_CASE, Route
+from .render import refuse, render
+from .reply import Reply
+from .routes import OPEN_CASE, Route, route
 
-__all__ = ["Asked", "asked", "examined", "notes"]
+__all__ = ["ANY", "Asked", "asked", "examined", "notes"]
+
+#: What anybody is told whose request is legal.
+ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
 
 _NOTED = 50  # violations that a header names; the report has all
 _REMEMBERED = 65_536  # bytes of a body up to which it is
-_Headers = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,26 +44,34 @@ class Asked:
     refusal: Refusal | None = None
     noted: str = ""
 
+    @cached_property
+    def reply(self) -> Reply:
+        """The refusal, or what anybody is told. Who repeats a request, alone or among others, gets the same bytes."""
+        items = wires.read(self.request) if self.request.wire else []
+        turn, salt = max((item.turn for item in items), default=0), f"-{crc32(pretty(self.request.body))}"
+        dialect = dialect_of(Ticket(self.request, OPEN_CASE, max(turn, 0), salt))
+        return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
 
-def asked(http: HttpRequest, way: Route, *, observe: bool) -> Asked:
+
+def asked(http: HttpRequest, *, observe: bool) -> Asked:
     """Reads and judges a request. Who observes refuses nothing for its content, nor for a missing key."""
     find = _asked if len(http.body) < _REMEMBERED else _asked.__wrapped__
-    return find(way, http.method, tuple(http.headers.items()), http.body, observe)
+    return find(http, observe)
 
 
 @lru_cache(1024)
-def _asked(way: Route, method: str, headers: _Headers, body: bytes, observe: bool) -> Asked:
-    given = dict(headers)
-    bare = Request(way.wire, way.vendor, {}, way.url, method, without_secrets(given))
+def _asked(http: HttpRequest, observe: bool) -> Asked:
+    way = route(http.target, http.host)
+    bare = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
     dialect = dialect_of(Ticket(bare, way.case, 0))
-    if not way.wire or method != "POST":
-        return Asked(bare, refusal=dialect.no_such(method, way.path))
-    locked = dialect.locked(given, dict(way.query))
+    if not way.wire or http.method != "POST":
+        return Asked(bare, refusal=dialect.no_such(http.method, way.path))
+    locked = dialect.locked(http.headers, dict(way.query))
     if locked and not observe:
         return Asked(bare, refusal=locked)
     unlocked = (keyless(way.wire, locked),) if locked else ()
     try:
-        request, verdicts = examined(way, method, bare.headers, body)
+        request, verdicts = examined(way, http.method, bare.headers, http.body)
     except (ValueError, RecursionError) as error:
         return Asked(bare, unlocked, dialect.no_json(str(error)))
     return _judged(request, (*unlocked, *verdicts), way.case, observe=observe)

@@ -1,7 +1,8 @@
 """The strict server without its sockets: a request in, the provider's reply out.
 
 The request is judged (`asked.py`), and if nothing is wrong with it, the next step of the script answers. A request
-that is refused takes no step. In `observe` mode nothing is refused for its content: the violations are noted, in a
+that is refused takes no step. Where the path names no case and no conversation, the answer depends on the request
+alone. In `observe` mode nothing is refused for its content: the violations are noted, in a
 header of the reply and in the report; a missing key is one of them. In `proxy` mode the upstream answers
 (`proxy.py`), and only the pages are the engine's.
 """
@@ -13,26 +14,23 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from ..exchange import Exchange, Request
+from ..exchange import Request
 from ..rule import Refusal
-from ..script import Answer, Say, Script
+from ..script import Script
 from . import home
-from .asked import Asked, asked
+from .asked import ANY, Asked, asked
 from .dialects import Dialect, Ticket
-from .http import HttpRequest
 from .journal import Entry, Journal, without_secrets
+from .reading import HttpRequest
 from .registry import dialect_of
 from .render import refuse, render
 from .reply import Reply, is_short, plain
 from .routes import OPEN_CASE, Route, route
 from .services import Services
 
-__all__ = ["ANY", "Engine", "Mode"]
+__all__ = ["Engine", "Mode"]
 
 Mode = Literal["reject", "observe", "proxy"]
-
-#: What the open case says, every time.
-ANY = Script((Answer((Say("Hello! Your request is legal, and this is the answer to it."),)),))
 
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
 
@@ -48,12 +46,12 @@ class Engine:
     _answered: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.scripts = {OPEN_CASE: ANY} | dict(self.scripts)
+        self.scripts = {OPEN_CASE: Script((ANY,))} | dict(self.scripts)
         self._services = Services(self.answer)
 
     def answer(self, request: HttpRequest) -> Reply:
         """The reply to a request, whatever it is."""
-        way = route(request.target, host_of(request))
+        way = route(request.target, request.host)
         if way.page == "chat":
             return (None if way.wire else self._serve(request, way)) or self._chat(request, way)
         if request.method not in {"GET", "HEAD"}:
@@ -74,14 +72,13 @@ class Engine:
 
     def enter(self, entry: Entry, size: int) -> None:
         """Notes an exchange; `size` is that of the request's body, in bytes."""
-        response = entry.exchange.response
-        self.journal.add(entry, 2000 + size + (len(response.body) if response else 0))
+        self.journal.add(entry, size)
         if self.watch:
             self.watch(entry)
 
     def too_large(self, request: HttpRequest) -> Reply:
         """The reply to a request whose body is not worth reading."""
-        way = route(request.target, host_of(request))
+        way = route(request.target, request.host)
         dialect = self._dialect(way, Request(way.wire, way.vendor, {}))
         return refuse(dialect, dialect.too_large())
 
@@ -94,17 +91,16 @@ class Engine:
         )
         if reply:
             request = Request("", way.vendor, {}, way.url, http.method, without_secrets(http.headers))
-            self.enter(Entry(way.case, way.nonce or "", Exchange(request, reply.response)), len(http.body))
+            self.enter(Entry(way.case, way.nonce or "", request, reply), len(http.body))
         return reply
 
     # one chat request -------------------------------------------------------------------------------------
 
     def _chat(self, http: HttpRequest, way: Route) -> Reply:
-        found = self._no_case(http, way) or asked(http, way, observe=self.mode == "observe")
-        dialect = self._dialect(way, found.request)
-        reply = refuse(dialect, found.refusal) if found.refusal else self._step(dialect, way)
+        found = self._no_case(http, way) or asked(http, observe=self.mode == "observe")
+        reply = found.reply if self._is_open(way) else self._next(found, way)
         reply = reply.noting(found.noted) if found.noted else reply
-        entry = Entry(way.case, way.nonce or "", Exchange(found.request, reply.response), found.verdicts)
+        entry = Entry(way.case, way.nonce or "", found.request, reply, found.verdicts)
         self.enter(entry, len(http.body))
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
 
@@ -116,7 +112,15 @@ class Engine:
         sentence = f"There is no case {way.case!r} here. The cases are: {known}."
         return Asked(request, refusal=Refusal(sentence, 404))
 
-    def _step(self, dialect: Dialect, way: Route) -> Reply:
+    def _is_open(self, way: Route) -> bool:
+        """Whether it is nobody's conversation, and everybody is told the same."""
+        return way.case == OPEN_CASE and not way.nonce and self.scripts[OPEN_CASE].steps == (ANY,)
+
+    def _next(self, found: Asked, way: Route) -> Reply:
+        """The next reply of a conversation."""
+        dialect = self._dialect(way, found.request)
+        if found.refusal:
+            return refuse(dialect, found.refusal)
         steps, number = self.scripts[way.case].steps, dialect.ticket.number
         self._answered[way.case, way.nonce or ""] = number + 1
         if len(self._answered) > _CONVERSATIONS:
@@ -126,8 +130,3 @@ class Engine:
     def _dialect(self, way: Route, request: Request) -> Dialect:
         number = self._answered.get((way.case, way.nonce or ""), 0)
         return dialect_of(Ticket(request, way.case, number))
-
-
-def host_of(request: HttpRequest) -> str:
-    """The host that the client meant: a proxy, or a recorder that reroutes it, says so."""
-    return request.headers.get("x-forwarded-host") or request.headers.get("host", "")

@@ -1,7 +1,7 @@
 """HTTP/1.1 on a socket: requests as values in, replies played out, one after another per connection.
 
-httptools parses; everything a client may do is answered: keep-alive and pipelining, chunked bodies,
-`Expect: 100-continue`, HEAD, HTTP/1.0, malformed requests (400), absurd sizes (413, 431).
+Everything a client may do is answered: keep-alive and pipelining, chunked bodies, `Expect: 100-continue`, HEAD,
+HTTP/1.0, malformed requests (400), absurd sizes (413, 431).
 """
 
 from __future__ import annotations
@@ -12,34 +12,18 @@ import struct
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Protocol, cast
 
-import httptools
-
+from .reading import HttpRequest, Known, Reader
 from .reply import Broken, Relayed, Reply, is_short, plain
 
-__all__ = ["MAX_BODY", "Connection", "Handler", "HttpRequest"]
+__all__ = ["Connection", "Handler"]
 
-MAX_BODY = 64 * 1024 * 1024  # bytes; the largest request any of the providers takes is 50 MB
-MAX_HEAD = 64 * 1024
 _LINGER = 5.0  # seconds in which a refused client may finish sending
 _PIPELINED = 16  # requests read ahead of a reply before the socket is left alone
 
 _STATUS = {int(s): s.phrase for s in HTTPStatus} | {529: "Site Overloaded"}
-
-
-@dataclass(frozen=True)
-class HttpRequest:
-    """A request as it came: the target as on the request line, header names in lower case."""
-
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes = b""
-    keep_alive: bool = True
-    version: str = "1.1"
 
 
 class Handler(Protocol):
@@ -53,12 +37,15 @@ class Handler(Protocol):
 
 
 class Connection(asyncio.Protocol):
-    """One client. The set of open connections belongs to the server, which closes them when it stops."""
+    """One client. The set of open connections belongs to the server, which closes them when it stops.
 
-    def __init__(self, handler: Handler, connections: set[Connection]) -> None:
+    `known` are the requests that it recognizes; None where none may be kept.
+    """
+
+    def __init__(self, handler: Handler, connections: set[Connection], known: Known | None = None) -> None:
         self._handler = handler
         self._connections = connections
-        self._parser = httptools.HttpRequestParser(self)
+        self._reader = Reader(self, known)
         self._transport: asyncio.Transport
         self._waiting: deque[HttpRequest] = deque()
         self._playing: asyncio.Task[None] | None = None
@@ -83,14 +70,8 @@ class Connection(asyncio.Protocol):
             self._playing.cancel()
 
     def data_received(self, data: bytes) -> None:
-        if self._closing:
-            return
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            pass  # an offer to switch protocols may be ignored; the request itself was complete
-        except httptools.HttpParserError as error:
-            self._give_up(400, f"This is not HTTP/1.1: {error}\n")
+        if not self._closing:
+            self._reader.feed(data)
 
     def eof_received(self) -> bool:
         self._half_closed = True
@@ -110,60 +91,31 @@ class Connection(asyncio.Protocol):
         self._closing = True
         self._transport.abort()
 
-    # from the parser --------------------------------------------------------------------------------------
+    # from the reader --------------------------------------------------------------------------------------
 
-    def on_message_begin(self) -> None:
-        self._target = b""
-        self._headers: dict[str, str] = {}
-        self._body: list[bytes] = []
-        self._head_size = self._body_size = 0
-
-    def on_url(self, url: bytes) -> None:
-        self._target += url
-        self._head_size += len(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        self._headers[key] = f"{self._headers[key]}, {text}" if key in self._headers else text
-        self._head_size += len(name) + len(value)
-        if self._head_size > MAX_HEAD:
-            self._give_up(431, "The request's headers are larger than 64 KB.\n")
-
-    def on_headers_complete(self) -> None:
-        length = self._headers.get("content-length", "")
-        if length.isdecimal() and int(length) > MAX_BODY:
-            self._refuse_body()
-        elif self._headers.get("expect", "").lower() == "100-continue" and not self._playing:
+    def waits(self) -> None:
+        if not self._playing:
             self._write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
-    def on_body(self, body: bytes) -> None:
-        self._body_size += len(body)
-        if self._body_size > MAX_BODY:
-            self._refuse_body()
-        elif not self._closing:
-            self._body.append(body)
-
-    def on_message_complete(self) -> None:
+    def came(self, request: HttpRequest) -> None:
         if self._closing:
             return
-        self._waiting.append(self._request(self._body))
+        self._waiting.append(request)
         if len(self._waiting) > _PIPELINED and not self._held:
             self._held = True
             self._transport.pause_reading()
         if self._playing is None:
             self._next()
 
-    # replies ----------------------------------------------------------------------------------------------
+    def too_large(self, request: HttpRequest) -> None:
+        if not self._closing:
+            self._finish(self._handler.too_large(request))
 
-    def _request(self, body: list[bytes]) -> HttpRequest:
-        return HttpRequest(
-            self._parser.get_method().decode("latin-1"),
-            self._target.decode("latin-1"),
-            self._headers,
-            b"".join(body),
-            self._parser.should_keep_alive(),
-            self._parser.get_http_version(),
-        )
+    def nonsense(self, status: int, message: str) -> None:
+        if not self._closing:
+            self._finish(plain(status, [("content-type", "text/plain")], message.encode()))
+
+    # replies ----------------------------------------------------------------------------------------------
 
     def _next(self) -> None:
         """Answers what waits: at once where the reply is one write, else in a task of its own."""
@@ -245,14 +197,6 @@ class Connection(asyncio.Protocol):
     def _write(self, data: bytes) -> None:
         if data and not self._transport.is_closing():
             self._transport.write(data)
-
-    def _refuse_body(self) -> None:
-        if not self._closing:
-            self._finish(self._handler.too_large(self._request([])))
-
-    def _give_up(self, status: int, message: str) -> None:
-        if not self._closing:
-            self._finish(plain(status, [("content-type", "text/plain")], message.encode()))
 
     def _finish(self, reply: Reply) -> None:
         """Sends the last reply and goes on reading: to close on unread bytes would reset the connection."""

@@ -13,29 +13,39 @@ from threading import Lock
 from typing import Any
 
 from ..canary import is_canary
-from ..exchange import Exchange, Response
+from ..exchange import Exchange, Request, Response
 from ..rule import Refusal, Verdict, Violation
+from .reply import Reply
 
 __all__ = ["Entry", "Journal", "without_secrets"]
 
 _SECRET = re.compile(r"(^|.*[-_])(auth|authorization|cookie|credential|key|secret|signature|token)")
+_BESIDE = 2000  # bytes that an entry takes beside the bodies, about
 
 
 @dataclass(eq=False)
 class Entry:
     """One exchange of a conversation and what the rules said of the request.
 
-    `left` is set where the client went away before the end: the bytes of the body written by then. `number`
-    counts the server's entries from 1, `at` is when it was entered (Unix time); the journal sets both.
+    `answer` is None where none came. `left` is set where the client went away before the end: the bytes of the body
+    written by then. `number` counts the server's entries from 1, `at` is when it was entered (Unix time); the journal
+    sets both.
     """
 
     case: str
     nonce: str
-    exchange: Exchange
+    request: Request
+    answer: Reply | Response | None = None
     verdicts: tuple[Verdict, ...] = ()
     left: int | None = None
     number: int = 0
     at: float = 0.0
+
+    @property
+    def exchange(self) -> Exchange:
+        """What went over the wire."""
+        answer = self.answer
+        return Exchange(self.request, answer.response if isinstance(answer, Reply) else answer)
 
     @property
     def violations(self) -> list[Violation]:
@@ -44,7 +54,7 @@ class Entry:
 
     def report(self) -> dict[str, Any]:
         """The entry as JSON."""
-        request = self.exchange.request
+        request, response = self.request, self.exchange.response
         return {
             "number": self.number,
             "at": self.at,
@@ -58,7 +68,7 @@ class Entry:
                 "headers": dict(request.headers),
                 "body": request.body,
             },
-            "response": _response(self.exchange.response),
+            "response": _response(response),
             "client_left_after": self.left,
             "violations": [_violation(v) for v in self.violations],
         }
@@ -104,8 +114,9 @@ class Journal:
     _count: int = 0
     _lock: Lock = field(default_factory=Lock)
 
-    def add(self, entry: Entry, size: int) -> None:
-        """Enters an exchange; `size` is about what it takes, in bytes. The oldest make room."""
+    def add(self, entry: Entry, asked: int) -> None:
+        """Enters an exchange; `asked` is the size of the request's body, in bytes. The oldest make room."""
+        size = _BESIDE + asked + (entry.answer.size if entry.answer else 0)
         with self._lock:
             self._count += 1
             entry.number, entry.at = self._count, time.time()
@@ -144,7 +155,7 @@ class Journal:
 
 def _summary(entries: list[Entry]) -> dict[str, Any]:
     last = entries[-1]
-    wires = {entry.exchange.request.wire: None for entry in entries}
+    wires = {entry.request.wire: None for entry in entries}
     return {
         "case": last.case,
         "nonce": last.nonce,

@@ -8,18 +8,17 @@ calls (AWS SigV4) are refused by the upstream: the signature names this server; 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx
 
-from ..exchange import Exchange, Request, Response
+from ..exchange import Request, Response
 from ..rule import Verdict
 from .asked import examined, notes
 from .dialects import compact, utf8
 from .engine import Engine
-from .http import MAX_BODY, HttpRequest
 from .journal import Entry, without_secrets
+from .reading import MAX_BODY, HttpRequest
 from .reply import Broken, Relayed, Reply, plain
 from .routes import Route, route
 
@@ -57,12 +56,12 @@ class Proxy:
 
     async def _relay(self, http: HttpRequest, way: Route) -> Reply:
         request, verdicts = judged(http, way)
-        entry = Entry(way.case, way.nonce or "", Exchange(request), verdicts)
+        entry = Entry(way.case, way.nonce or "", request, None, verdicts)
         try:
             response = await self._forward(http, way)
         except httpx.HTTPError as error:
             reply = self._unreachable(error)
-            self._note(entry, len(http.body), reply.response)
+            self._note(entry, len(http.body), reply)
             return reply
         except BaseException:  # the client left before anything came
             entry.left = 0
@@ -108,8 +107,8 @@ class Proxy:
             self._note(entry, size, recorded(response, bytes(came), ended=ended))
             await response.aclose()
 
-    def _note(self, entry: Entry, size: int, response: Response | None) -> None:
-        entry.exchange = replace(entry.exchange, response=response)
+    def _note(self, entry: Entry, size: int, answer: Reply | Response | None) -> None:
+        entry.answer = answer
         self._engine.enter(entry, size)
 
     def _unreachable(self, error: httpx.HTTPError) -> Reply:

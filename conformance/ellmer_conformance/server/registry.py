@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -28,9 +29,14 @@ DIALECTS = {(dialect.wire, dialect.vendor): dialect for dialect in _found()}
 
 
 def dialect_of(ticket: Ticket) -> Dialect:
-    """The vendor's dialect; of one that has none, that of the format's author, or of those who copy OpenAI's.
+    """The vendor's dialect, for one reply."""
+    return _dialect(ticket.request.wire, ticket.request.vendor)(ticket)
+
+
+@lru_cache(256)
+def _dialect(wire: str, vendor: str) -> type[Dialect]:
+    """That of the vendor; of one that has none, that of the format's author, or of those who copy OpenAI's.
     Where the format is not known, OpenAI's."""
-    wire, vendor = ticket.request.wire, ticket.request.vendor
     author = MODULES[wire].VENDOR if wire in MODULES else ""
     copied = Compatible if vendor and wire == Compatible.wire else DIALECTS.get((wire, author), OpenAIChat)
-    return DIALECTS.get((wire, vendor), copied)(ticket)
+    return DIALECTS.get((wire, vendor), copied)

@@ -40,6 +40,11 @@ class Reply:
         return b"".join(self.writes)
 
     @property
+    def size(self) -> int:
+        """The bytes of that body."""
+        return sum(map(len, self.writes))
+
+    @property
     def response(self) -> Response:
         """The same as a value of an `Exchange`."""
         return Response(self.status, dict(self.headers), self.body, ended=self.ending == "end")

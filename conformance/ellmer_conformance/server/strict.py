@@ -17,6 +17,7 @@ from ..script import Script
 from .engine import Engine, Mode
 from .http import Connection, Handler
 from .proxy import Proxy
+from .reading import Known
 
 __all__ = ["PortInUse", "StrictServer"]
 
@@ -101,7 +102,8 @@ class StrictServer:
     async def _serve(self, ready: Callable[[], None]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         try:
-            async with _listening(self._proxy or self.engine, self.host, self.port) as self.port:
+            known = None if self._proxy else Known()  # a real key passes the proxy, and is not kept
+            async with _listening(self._proxy or self.engine, known, self.host, self.port) as self.port:
                 ready()
                 await self._stop.wait()
         finally:
@@ -110,12 +112,12 @@ class StrictServer:
 
 
 @asynccontextmanager
-async def _listening(handler: Handler, host: str, port: int) -> AsyncIterator[int]:
+async def _listening(handler: Handler, known: Known | None, host: str, port: int) -> AsyncIterator[int]:
     """Listens, and gives the port; closes every connection in the end."""
     connections: set[Connection] = set()
     try:
         server = await asyncio.get_running_loop().create_server(
-            lambda: Connection(handler, connections), host, port, backlog=1024
+            lambda: Connection(handler, connections, known), host, port, backlog=1024
         )
     except OSError as error:
         if error.errno != errno.EADDRINUSE:

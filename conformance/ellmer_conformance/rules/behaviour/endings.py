@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...rule import Finding, broken
 from ...run import Run
-from ...script import Answer, Call, Cut, Failure, text_of
+from ...script import Answer, Call, Cut, Failure
 from ._book import LOSS, MUST, book, found
 from .streams import cuts
 
@@ -75,7 +75,7 @@ def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
 @book.rule("STP-001", MUST, LOSS, source="every provider's reference of stop reasons")
 def early_stops_are_reported(run: Run) -> Iterator[Finding]:
     """An answer that the token limit or a filter ended says so: its stop reason is `length` or `filter`."""
-    ended = {text_of(s): s.stop for s in run.case.script if isinstance(s, Answer) and s.stop in _EARLY}
+    ended = {s.text: s.stop for s in run.case.script if isinstance(s, Answer) and s.stop in _EARLY}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.text and wanted.text in ended:
             fine = reply.stop == ended[wanted.text] or reply.error is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...rule import Finding, broken, met
 from ...run import Run
-from ...script import Answer, answers_of, text_of
+from ...script import Answer, answers_of
 from ._book import LOSS, MUST, SHOULD, book, found
 
 
@@ -41,7 +41,7 @@ def transcripts_are_clean(run: Run) -> Iterator[Finding]:
 @book.rule("TXT-005", MUST, LOSS, source="the answer is what the model said")
 def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
     """The caller gets the model's text, whole and in order."""
-    early = {text_of(s) for s in run.case.script if isinstance(s, Answer) and s.stop in {"filter", "length"}}
+    early = {s.text for s in run.case.script if isinstance(s, Answer) and s.stop in {"filter", "length"}}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         place = f"/replies/{index}"
         if wanted.outcome != "answered" or wanted.schema or run.refused:
@@ -59,7 +59,7 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
 @book.rule("USG-001", MUST, LOSS, source="every provider's usage object")
 def usage_is_the_providers(run: Run) -> Iterator[Finding]:
     """The token counts handed to the caller are the provider's, streamed or not."""
-    counted = {text_of(a): a.usage for _, step in run.answered() for a in answers_of(step)}
+    counted = {a.text: a.usage for _, step in run.answered() for a in answers_of(step)}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         usage = counted.get(reply.text) if wanted.outcome == "answered" else None
         if usage and reply.usage:
@@ -86,7 +86,7 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
 )
 def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
     """Tokens read from a cache and spent on reasoning are reported, as parts of input and output."""
-    counted = {text_of(a): a.usage for _, step in run.answered() for a in answers_of(step)}
+    counted = {a.text: a.usage for _, step in run.answered() for a in answers_of(step)}
     for index, reply in enumerate(run.replies):
         usage = counted.get(reply.text)
         for name in ("cached", "reasoning") if usage and reply.error is None else ():

@@ -11,9 +11,8 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from hashlib import sha512
 from typing import Any, ClassVar, Literal, NamedTuple
 from zlib import crc32
@@ -38,15 +37,11 @@ __all__ = [
     "Ticket",
     "arguments",
     "arguments_text",
-    "calls",
     "compact",
     "padding",
     "pretty",
-    "reason",
-    "said",
     "slices",
     "sse",
-    "thought",
     "utf8",
     "words",
 ]
@@ -75,20 +70,24 @@ class Frame(NamedTuple):
     data: bytes
 
 
-@dataclass(frozen=True)
-class Ticket:
-    """A request and its place: the `number`-th of its conversation that is answered, from 0."""
+class Ticket(NamedTuple):
+    """A request and its place: the `number`-th of its conversation that is answered, from 0.
+
+    `salt` tells places apart that have no conversation to be told apart by.
+    """
 
     request: Request
     case: str
     number: int
+    salt: str = ""
 
-    @cached_property
+    @property
     def seed(self) -> str:
         """What everything random-looking in the reply derives from."""
-        return f"{self.request.wire}/{self.request.vendor}/{self.case}/{self.number}"
+        request, case, number, salt = self
+        return f"{request.wire}/{request.vendor}/{case}/{number}{salt}"
 
-    @cached_property
+    @property
     def created(self) -> int:
         """Unix time in seconds: three seconds from one answer to the next, on a day of the case's own."""
         return _day(self.case) + 3 * self.number
@@ -99,8 +98,8 @@ class Ticket:
 
     def token(self, label: str, length: int, alphabet: str = ALNUM) -> str:
         """`length` (at most 64) characters that look random."""
-        digest = sha512(f"{self.seed}/{label}".encode()).digest()
-        return digest.translate(_table(alphabet))[:length].decode("ascii")
+        digest = sha512(f"{self.seed}/{label}".encode()).digest()[:length]
+        return str(digest.translate(_table(alphabet)), "ascii")
 
     def uuid(self, label: str) -> str:
         """The same in the form of a UUID."""
@@ -201,27 +200,7 @@ class Dialect(ABC):
         return None
 
 
-# what an answer holds -------------------------------------------------------------------------------------
-
-
-def said(answer: Answer) -> str:
-    """All its text."""
-    return "".join(part.text for part in answer.parts if isinstance(part, Say))
-
-
-def thought(answer: Answer) -> str:
-    """All its reasoning."""
-    return "".join(part.text for part in answer.parts if isinstance(part, Think))
-
-
-def calls(answer: Answer) -> list[Call]:
-    """Its tool calls."""
-    return [part for part in answer.parts if isinstance(part, Call)]
-
-
-def reason(answer: Answer) -> Stop:
-    """Why it stopped."""
-    return answer.stop or ("tool" if calls(answer) else "stop")
+# what a call holds --------------------------------------------------------------------------------------
 
 
 def arguments_text(call: Call) -> str:

@@ -24,7 +24,6 @@ from . import (
     arguments,
     arguments_text,
     compact,
-    reason,
     slices,
     sse,
     utf8,
@@ -84,7 +83,7 @@ class Anthropic(Dialect):
     def body(self, answer: Answer) -> bytes:
         message = self.message(answer.usage, output_usage(answer.usage))
         message["content"] = [whole for _, _, whole in self.blocks(answer)]
-        message["stop_reason"] = self.stops[reason(answer)]
+        message["stop_reason"] = self.stops[answer.reason]
         return utf8(compact(message))
 
     def message(self, usage: Usage, written: Json) -> Json:
@@ -154,7 +153,7 @@ class Anthropic(Dialect):
 
     def ending(self, answer: Answer) -> Iterator[Frame]:
         """Stop reason, token counts (of the whole answer, not of what came since), and the terminal marker."""
-        stop = {"stop_reason": self.stops[reason(answer)], "stop_sequence": None, "stop_details": None}
+        stop = {"stop_reason": self.stops[answer.reason], "stop_sequence": None, "stop_details": None}
         usage = input_usage(answer.usage) | output_usage(answer.usage)
         yield Frame("end", event({"type": "message_delta", "delta": stop, "usage": usage}))
         yield Frame("end", event({"type": "message_stop"}))

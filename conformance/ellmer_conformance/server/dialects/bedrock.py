@@ -27,7 +27,6 @@ from . import (
     arguments_text,
     compact,
     padding,
-    reason,
     slices,
     utf8,
     words,
@@ -89,7 +88,7 @@ class Bedrock(Dialect):
         reply = {
             "metrics": self.metrics,
             "output": {"message": said},
-            "stopReason": self.stops[reason(answer)],
+            "stopReason": self.stops[answer.reason],
             "usage": self.usage(answer.usage),
         }
         return utf8(compact(reply))
@@ -124,7 +123,7 @@ class Bedrock(Dialect):
         for index, part in enumerate(self.shown(answer)):
             yield from self.block(part, index)
             yield Frame("close", self.event("contentBlockStop", {"contentBlockIndex": index}))
-        yield Frame("end", self.event("messageStop", {"stopReason": self.stops[reason(answer)]}))
+        yield Frame("end", self.event("messageStop", {"stopReason": self.stops[answer.reason]}))
         counts = {"metrics": self.metrics, "usage": self.usage(answer.usage)}
         yield Frame("end", self.event("metadata", counts))
 

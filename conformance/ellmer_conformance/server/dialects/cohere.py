@@ -21,13 +21,9 @@ from . import (
     FailureKind,
     Frame,
     arguments_text,
-    calls,
     compact,
-    reason,
-    said,
     slices,
     sse,
-    thought,
     utf8,
     words,
 )
@@ -73,24 +69,24 @@ class Cohere(Dialect):
         reply = {
             "id": self.ticket.uuid("reply"),
             "message": self.message(answer),
-            "finish_reason": self.stops[reason(answer)],
+            "finish_reason": self.stops[answer.reason],
             "usage": self.usage(answer.usage),
         }
         return utf8(compact(reply))
 
     def message(self, answer: Answer) -> Json:
         """The message: what there is of content, plan and calls; without calls, always content."""
-        made = [self.call(call, index) for index, call in enumerate(calls(answer))]
+        made = [self.call(call, index) for index, call in enumerate(answer.calls)]
         content: list[Json] = []
-        if self.thinks and thought(answer):
-            content.append({"type": "thinking", "thinking": thought(answer)})
-        if said(answer):
-            content.append({"type": "text", "text": said(answer)})
+        if self.thinks and answer.thinking:
+            content.append({"type": "thinking", "thinking": answer.thinking})
+        if answer.text:
+            content.append({"type": "text", "text": answer.text})
         message: Json = {"role": "assistant"}
         if content or not made:
             message["content"] = content
-        if made and thought(answer) and not self.thinks:
-            message["tool_plan"] = thought(answer)
+        if made and answer.thinking and not self.thinks:
+            message["tool_plan"] = answer.thinking
         return message | ({"tool_calls": made} if made else {})
 
     def call(self, call: Call, index: int, arguments: str | None = None) -> Json:
@@ -106,13 +102,13 @@ class Cohere(Dialect):
         index = 0
         for part in answer.parts:
             if isinstance(part, Think) and not self.thinks:
-                yield from plan(part) if calls(answer) else ()
+                yield from plan(part) if answer.calls else ()
             elif isinstance(part, Say | Think) and part.text:
                 yield from content(part, index)
                 index += 1
-        for number, call in enumerate(calls(answer)):
+        for number, call in enumerate(answer.calls):
             yield from self.called(call, number)
-        ending = {"finish_reason": self.stops[reason(answer)], "usage": self.usage(answer.usage)}
+        ending = {"finish_reason": self.stops[answer.reason], "usage": self.usage(answer.usage)}
         yield Frame("end", event("message-end", delta=ending))
         yield Frame("end", sse("[DONE]"))
 

@@ -15,12 +15,8 @@ from . import (
     FailureKind,
     Frame,
     arguments_text,
-    calls,
     compact,
-    reason,
-    said,
     sse,
-    thought,
     utf8,
     words,
 )
@@ -52,15 +48,15 @@ class Compatible(OpenAIChat):
         return utf8(compact(self.completion(answer)))
 
     def completion(self, answer: Answer) -> Json:
-        choice = {"index": 0, "message": self.message(answer), "finish_reason": self.stops[reason(answer)]}
+        choice = {"index": 0, "message": self.message(answer), "finish_reason": self.stops[answer.reason]}
         head = self.chunk_head | {"object": "chat.completion"}
         return head | {"choices": [choice], "usage": self.usage(answer.usage)}
 
     def message(self, answer: Answer) -> Json:
-        message: Json = {"role": "assistant", "content": said(answer)}
-        if thought(answer):
-            message[self.thoughts] = thought(answer)
-        made = [self.whole(call, index) for index, call in enumerate(calls(answer))]
+        message: Json = {"role": "assistant", "content": answer.text}
+        if answer.thinking:
+            message[self.thoughts] = answer.thinking
+        made = [self.whole(call, index) for index, call in enumerate(answer.calls)]
         return message | ({"tool_calls": made} if made else {})
 
     def whole(self, call: Call, index: int) -> Json:
@@ -73,7 +69,7 @@ class Compatible(OpenAIChat):
         for part in answer.parts:
             for piece in words(part) if isinstance(part, Say | Think) else ():
                 yield self.piece(part, piece)
-        for index, call in enumerate(calls(answer)):
+        for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
         yield from self.closing(answer)
 
@@ -91,7 +87,7 @@ class Compatible(OpenAIChat):
 
     def closing(self, answer: Answer) -> Iterator[Frame]:
         """Why it stopped, what it cost, and that this was all."""
-        yield Frame("end", self.chunk({}, finish=self.stops[reason(answer)]))
+        yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
         if self.options.get("include_usage"):
             yield Frame("end", self.usage_chunk(answer.usage))
         yield Frame("end", sse("[DONE]"))

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from ...exchange import Json
 from ...script import Answer
-from . import Frame, compact, reason, sse
+from . import Frame, compact, sse
 from .compatible import Compatible
 
 __all__ = ["Databricks"]
@@ -26,7 +26,7 @@ class Databricks(Compatible):
         yield from super().frames(answer)
 
     def closing(self, answer: Answer) -> Iterator[Frame]:
-        yield Frame("end", self.chunk({}, finish=self.stops[reason(answer)]))
+        yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
         yield Frame("end", sse("[DONE]"))
 
     def event(self, rest: Json) -> bytes:

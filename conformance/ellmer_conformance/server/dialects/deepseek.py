@@ -10,7 +10,7 @@ from ...exchange import Json
 from ...rule import Refusal
 from ...script import Answer, Call, Say, Think, Usage
 from ..reply import Headers
-from . import HEX, WRONG_KEY, FailureKind, Frame, calls, compact, reason, sse, thought, utf8, words
+from . import HEX, WRONG_KEY, FailureKind, Frame, compact, sse, utf8, words
 from ._openai import fields
 from .openai_chat import OpenAIChat
 
@@ -55,17 +55,17 @@ class DeepSeek(OpenAIChat):
         message["content"] = message["content"] or ""
         for index, call in enumerate(message.get("tool_calls", ())):
             call["index"] = index
-        return message | ({"reasoning_content": thought(answer)} if thought(answer) else {})
+        return message | ({"reasoning_content": answer.thinking} if answer.thinking else {})
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         yield Frame("open", self.chunk(self.opening(answer)))
         for part in answer.parts:
             if isinstance(part, Say | Think):
                 yield from (self.piece(part, piece) for piece in words(part))
-        for index, call in enumerate(calls(answer)):
+        for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
         last = {"index": 0, "delta": {"content": ""}, "logprobs": None}
-        last["finish_reason"] = self.stops[reason(answer)]
+        last["finish_reason"] = self.stops[answer.reason]
         usage = self.usage(answer.usage)  # always here, whatever `include_usage` says
         yield Frame("end", self.event({"choices": [last], "usage": usage}))
         yield Frame("end", sse("[DONE]"))
@@ -77,7 +77,7 @@ class DeepSeek(OpenAIChat):
         return Frame("text", self.chunk({"content": piece}))
 
     def opening(self, answer: Answer) -> Json:
-        if thought(answer):
+        if answer.thinking:
             return {"role": "assistant", "content": None, "reasoning_content": ""}
         return {"role": "assistant", "content": ""}
 

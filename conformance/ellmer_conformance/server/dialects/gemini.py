@@ -24,10 +24,7 @@ from . import (
     Frame,
     Kind,
     arguments_text,
-    calls,
     pretty,
-    reason,
-    thought,
     utf8,
     words,
 )
@@ -126,20 +123,20 @@ class Gemini(Dialect):
         """The parts with calls. They come whole or not at all: one that was cut off leaves nothing."""
         whole = [
             (index, call, found)
-            for index, call in enumerate(calls(answer))
+            for index, call in enumerate(answer.calls)
             if (found := arguments(call)) is not None
         ]
         parts: list[Json] = []
         for index, call, found in whole:
             id = {"id": call.id or self.ticket.token(f"call {index}", 8, _IDS)} if self.modern else {}
             parts.append({"functionCall": {"name": call.name, "args": found, **id}})
-        if parts and (self.modern or thought(answer)):
-            parts[0]["thoughtSignature"] = encoded(seal(thought(answer) or whole[0][1].name))
+        if parts and (self.modern or answer.thinking):
+            parts[0]["thoughtSignature"] = encoded(seal(answer.thinking or whole[0][1].name))
         return parts
 
     def signed(self, answer: Answer) -> Json:
         """The signature of a text, which only newer models send."""
-        return {"thoughtSignature": encoded(seal(thought(answer)))} if self.modern else {}
+        return {"thoughtSignature": encoded(seal(answer.thinking))} if self.modern else {}
 
     def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
         """A whole reply, or a chunk of it; with a finish reason where `answer` ends here."""
@@ -159,10 +156,10 @@ class Gemini(Dialect):
 
     def finish(self, answer: Answer) -> Json:
         """Why it stopped; a call that is no JSON, without a limit that explains it, is the model's fault."""
-        lost = any(arguments(call) is None for call in calls(answer))
-        if lost and reason(answer) == "tool":
+        lost = any(arguments(call) is None for call in answer.calls)
+        if lost and answer.reason == "tool":
             return {"finishReason": "MALFORMED_FUNCTION_CALL"}
-        return {"finishReason": self.stops[reason(answer)]}
+        return {"finishReason": self.stops[answer.reason]}
 
     def usage(self, usage: Usage, share: float = 1.0) -> Json:
         """Token counts so far: reasoning apart from the answer, and all of the prompt from the start."""

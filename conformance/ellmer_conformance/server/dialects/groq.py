@@ -12,7 +12,7 @@ from ...exchange import Json
 from ...rule import Refusal
 from ...script import Answer, Call, Usage
 from ..reply import Headers
-from . import HEX, FailureKind, Frame, compact, reason, said, sse, thought
+from . import HEX, FailureKind, Frame, compact, sse
 from .compatible import Compatible
 
 __all__ = ["Groq"]
@@ -41,7 +41,7 @@ class Groq(Compatible):
 
     def completion(self, answer: Answer) -> Json:
         choice: Json = {"index": 0, "message": self.message(answer), "logprobs": None}
-        choice["finish_reason"] = self.stops[reason(answer)]
+        choice["finish_reason"] = self.stops[answer.reason]
         head = self.chunk_head
         return {
             **{key: head[key] for key in ("id", "object", "created", "model")},
@@ -57,7 +57,7 @@ class Groq(Compatible):
     def message(self, answer: Answer) -> Json:
         """Without text there is no content; reasoning comes first."""
         message = super().message(answer)
-        if not said(answer):
+        if not answer.text:
             del message["content"]
         return {key: message[key] for key in sorted(message, key=lambda key: key != self.thoughts)}
 
@@ -65,13 +65,13 @@ class Groq(Compatible):
         yield Frame("call", self.chunk({"tool_calls": [self.whole(call, index) | {"index": index}]}))
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        opening = self.choice({"role": "assistant", "content": None if thought(answer) else ""})
+        opening = self.choice({"role": "assistant", "content": None if answer.thinking else ""})
         yield Frame("open", self.event(opening | {"x_groq": {"id": self.request_id, "seed": 7}}))
         yield from list(super().frames(answer))[1:]
 
     def closing(self, answer: Answer) -> Iterator[Frame]:
         usage = self.usage(answer.usage)
-        last = self.choice({}, self.stops[reason(answer)]) | {
+        last = self.choice({}, self.stops[answer.reason]) | {
             "x_groq": {"id": self.request_id, "usage": usage}
         }
         asked = self.options.get("include_usage")

@@ -20,13 +20,9 @@ from . import (
     FailureKind,
     Frame,
     arguments_text,
-    calls,
     compact,
     padding,
-    reason,
-    said,
     sse,
-    thought,
     utf8,
     words,
 )
@@ -73,16 +69,16 @@ class Mistral(Dialect):
             "model": self.model,
             "usage": self.usage(answer.usage),
             "object": "chat.completion",
-            "choices": [{"index": 0, "finish_reason": self.stops[reason(answer)], "message": message}],
+            "choices": [{"index": 0, "finish_reason": self.stops[answer.reason], "message": message}],
         }
         return utf8(compact(reply))
 
     def content(self, answer: Answer) -> str | list[Json]:
         """The text; where the model thinks, a list of a thought and the text."""
-        if not (self.thinks and thought(answer)):
-            return said(answer)
-        parts: list[Json] = [{**_thinking(thought(answer)), "closed": True}]
-        return parts + ([{"type": "text", "text": said(answer)}] if said(answer) else [])
+        if not (self.thinks and answer.thinking):
+            return answer.text
+        parts: list[Json] = [{**_thinking(answer.thinking), "closed": True}]
+        return parts + ([{"type": "text", "text": answer.text}] if answer.text else [])
 
     def calls(self, answer: Answer) -> list[Json]:
         """The calls, whole, with ids of nine letters and digits."""
@@ -93,12 +89,12 @@ class Mistral(Dialect):
                 "function": {"name": call.name, "arguments": arguments_text(call)},
                 "index": index,
             }
-            for index, call in enumerate(calls(answer))
+            for index, call in enumerate(answer.calls)
         ]
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         yield from self.spoken(answer)
-        made, stop, usage = self.calls(answer), self.stops[reason(answer)], self.usage(answer.usage)
+        made, stop, usage = self.calls(answer), self.stops[answer.reason], self.usage(answer.usage)
         delta = {"tool_calls": made} if made else {"content": ""}
         yield Frame("call" if made else "end", self.chunk(delta, stop, usage=usage))
         yield Frame("end", sse("[DONE]"))

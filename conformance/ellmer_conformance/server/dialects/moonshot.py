@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from ...script import Answer, Call
-from . import Frame, reason, sse
+from . import Frame, sse
 from .compatible import Compatible
 
 __all__ = ["Moonshot"]
@@ -25,6 +25,6 @@ class Moonshot(Compatible):
         return call.id or f"functions.{call.name}:{index}"
 
     def closing(self, answer: Answer) -> Iterator[Frame]:
-        last = {"index": 0, "delta": {}, "finish_reason": self.stops[reason(answer)]}
+        last = {"index": 0, "delta": {}, "finish_reason": self.stops[answer.reason]}
         yield Frame("end", self.event({"choices": [last | {"usage": self.usage(answer.usage)}]}))
         yield Frame("end", sse("[DONE]"))

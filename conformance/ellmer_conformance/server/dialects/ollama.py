@@ -20,11 +20,7 @@ from . import (
     FailureKind,
     Frame,
     arguments,
-    calls,
     compact,
-    reason,
-    said,
-    thought,
     utf8,
     words,
 )
@@ -57,11 +53,11 @@ class Ollama(Dialect):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        message: Json = {"role": "assistant", "content": said(answer)}
-        if self.shows_thoughts and thought(answer):
-            message["thinking"] = thought(answer)
-        if calls(answer):
-            message["tool_calls"] = [self.call(call, index) for index, call in enumerate(calls(answer))]
+        message: Json = {"role": "assistant", "content": answer.text}
+        if self.shows_thoughts and answer.thinking:
+            message["thinking"] = answer.thinking
+        if answer.calls:
+            message["tool_calls"] = [self.call(call, index) for index, call in enumerate(answer.calls)]
         return self.line(0, message, **self.ending(answer)).rstrip()
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
@@ -75,11 +71,11 @@ class Ollama(Dialect):
                 spoken = {"role": "assistant", **told}
                 yield Frame("thinking" if thinks else "text", self.line(count, spoken, done=False))
                 count += 1
-        for index, call in enumerate(calls(answer)):
+        for index, call in enumerate(answer.calls):
             message: Json = {"role": "assistant", "content": "", "tool_calls": [self.call(call, index)]}
             yield Frame("call", self.line(count + index, message, done=False))
         last = {"role": "assistant", "content": ""}
-        yield Frame("end", self.line(count + len(calls(answer)), last, **self.ending(answer)))
+        yield Frame("end", self.line(count + len(answer.calls), last, **self.ending(answer)))
 
     def call(self, call: Call, index: int) -> Json:
         """A whole call."""
@@ -98,7 +94,7 @@ class Ollama(Dialect):
         read, written = 2_500_000 * usage.input, 13_000_000 * usage.output
         return {
             "done": True,
-            "done_reason": self.stops[reason(answer)],
+            "done_reason": self.stops[answer.reason],
             "total_duration": 60_482_042 + read + written,
             "load_duration": 58_847_000,
             "prompt_eval_count": usage.input,

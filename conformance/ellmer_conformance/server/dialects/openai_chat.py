@@ -20,11 +20,8 @@ from . import (
     FailureKind,
     Frame,
     arguments_text,
-    calls,
     compact,
     pretty,
-    reason,
-    said,
     slices,
     sse,
     utf8,
@@ -68,7 +65,7 @@ class OpenAIChat(OpenAI):
     def completion(self, answer: Answer) -> Json:
         """The whole reply as JSON."""
         choice = {"index": 0, "message": self.message(answer), **self.unless_reasoning(logprobs=None)}
-        choice["finish_reason"] = self.stops[reason(answer)]
+        choice["finish_reason"] = self.stops[answer.reason]
         return {
             "id": self.id,
             "object": "chat.completion",
@@ -88,29 +85,28 @@ class OpenAIChat(OpenAI):
                 "type": "function",
                 "function": {"name": call.name, "arguments": arguments_text(call)},
             }
-            for index, call in enumerate(calls(answer))
+            for index, call in enumerate(answer.calls)
         ]
-        text = said(answer)
-        message: Json = {"role": "assistant", "content": None if made and not text else text}
-        if made:
-            message["tool_calls"] = made
-        return message | {"refusal": None, "annotations": []}
+        text = answer.text
+        content = None if made and not text else text
+        more = {"tool_calls": made} if made else {}
+        return {"role": "assistant", "content": content, **more, "refusal": None, "annotations": []}
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         yield Frame("open", self.chunk(self.opening(answer)))
         for part in answer.parts:
             for piece in words(part) if isinstance(part, Say) else ():
                 yield Frame("text", self.chunk({"content": piece}))
-        for index, call in enumerate(calls(answer)):
+        for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
-        yield Frame("end", self.chunk({}, finish=self.stops[reason(answer)]))
+        yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
         if self.options.get("include_usage"):
             yield Frame("end", self.usage_chunk(answer.usage))
         yield Frame("end", sse("[DONE]"))
 
     def opening(self, answer: Answer) -> Json:
         """The first delta: before calls alone there is no content."""
-        if calls(answer) and not said(answer):
+        if answer.calls and not answer.text:
             return {"role": "assistant", "content": None}
         return {"role": "assistant", "content": "", "refusal": None}
 

@@ -24,7 +24,6 @@ from . import (
     arguments_text,
     compact,
     pretty,
-    reason,
     slices,
     sse,
     words,
@@ -148,7 +147,7 @@ class OpenAIResponses(OpenAI):
         match part:
             case Say(text):
                 content = {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
-                phase = "commentary" if reason(answer) == "tool" else "final_answer"
+                phase = "commentary" if answer.reason == "tool" else "final_answer"
                 return {
                     "id": self.id("msg", number),
                     "type": "message",
@@ -192,11 +191,11 @@ class OpenAIResponses(OpenAI):
 
     def status(self, answer: Answer) -> str:
         """`completed` or `incomplete`."""
-        return "completed" if self.stops[reason(answer)] == "completed" else "incomplete"
+        return "completed" if self.stops[answer.reason] == "completed" else "incomplete"
 
     def response(self, status: str, output: Sequence[Json], answer: Answer | None = None) -> Json:
         """The response object at some point of its life; what was asked is said back in it."""
-        cause = {"reason": self.stops[reason(answer)]} if answer and status == "incomplete" else None
+        cause = {"reason": self.stops[answer.reason]} if answer and status == "incomplete" else None
         billing = {} if self.ticket.request.stream else {"billing": {"payer": "developer"}}
         return {
             "id": self.id("resp"),

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from ...exchange import Json
 from ...rule import Refusal
 from ...script import Answer, Call, Say, Stop, Think, Usage
-from . import FailureKind, Frame, calls, reason, sse, thought
+from . import FailureKind, Frame, sse
 from .compatible import Compatible
 
 __all__ = ["OpenRouter"]
@@ -58,13 +58,13 @@ class OpenRouter(Compatible):
     def message(self, answer: Answer) -> Json:
         said = super().message(answer)
         message = {"role": "assistant", "content": said["content"] or None, "refusal": None}
-        message |= {"reasoning": thought(answer) or None}
-        if calls(answer):
+        message |= {"reasoning": answer.thinking or None}
+        if answer.calls:
             message["tool_calls"] = [
                 {"type": "function", "index": index, **_but_type(call)}
                 for index, call in enumerate(said["tool_calls"])
             ]
-        return message | ({"reasoning_details": [_detail(thought(answer))]} if thought(answer) else {})
+        return message | ({"reasoning_details": [_detail(answer.thinking)]} if answer.thinking else {})
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         yield Frame("open", _WAITING)
@@ -94,7 +94,7 @@ class OpenRouter(Compatible):
 
     def finish(self, answer: Answer) -> Json:
         """Why it stopped, in its words and in those of the model's maker."""
-        stop = reason(answer)
+        stop = answer.reason
         return {
             "finish_reason": self.stops[stop],
             "native_finish_reason": _NATIVE.get(stop, self.stops[stop]),

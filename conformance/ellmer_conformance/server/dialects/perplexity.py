@@ -12,7 +12,7 @@ from ...exchange import Json
 from ...rule import Refusal
 from ...script import Answer, Say
 from ..reply import Headers
-from . import FailureKind, Frame, compact, reason, utf8, words
+from . import FailureKind, Frame, compact, utf8, words
 from ._openai import fields
 from .compatible import Compatible
 
@@ -47,7 +47,7 @@ class Perplexity(Compatible):
         usage = self.usage(answer.usage)
         for place, piece in enumerate(pieces):
             yield Frame("text", self.cumulative(piece, "".join(pieces[: place + 1]), usage))
-        yield Frame("end", self.cumulative("", "".join(pieces), usage, self.stops[reason(answer)]))
+        yield Frame("end", self.cumulative("", "".join(pieces), usage, self.stops[answer.reason]))
 
     def cumulative(self, piece: str, text: str, usage: Json, finish: str | None = None) -> bytes:
         """A chunk: what is new, and what there is."""

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from ...exchange import Request
 from ..dialects import Dialect, Ticket
-from ..http import HttpRequest
+from ..reading import HttpRequest
 from ..registry import dialect_of
 from ..render import refuse
 from ..reply import Reply

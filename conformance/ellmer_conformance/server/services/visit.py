@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -14,7 +14,7 @@ from ...exchange import Json
 from ...rule import Refusal, objection
 from ...rules import book
 from ..dialects import Dialect, compact, utf8
-from ..http import HttpRequest
+from ..reading import HttpRequest
 from ..render import refuse
 from ..reply import Reply, plain
 from ..routes import Route
@@ -168,4 +168,4 @@ class Visit:
     def moment(self, hours: int = 0) -> str:
         """The time of the conversation, or hours later, as RFC 3339."""
         ticket = self.dialect.ticket
-        return replace(ticket, number=ticket.number + 1200 * hours).moment("%Y-%m-%dT%H:%M:%SZ")
+        return ticket._replace(number=ticket.number + 1200 * hours).moment("%Y-%m-%dT%H:%M:%SZ")
