@@ -3,8 +3,8 @@
 `python conformance/bench.py [--quick] [--aimock FOLDER]`. FOLDER is where `npm install @copilotkit/aimock` was run:
 by default the working directory. Each server, and the client that loads them, is a process of its own; the rounds
 alternate, and the medians are compared. All rules are applied and the journal is kept. Equal requests are those of
-a test that is run again: the strict server remembers its verdict on them. Exit code 1 if a target is missed;
-without aimock only the streams have one.
+a test that is run again: the strict server remembers what it found and what it answered. Exit code 1 if a target is
+missed; without aimock only the streams have one.
 """
 
 # ruff: noqa: S603, T201 - it runs the servers and itself, and prints
