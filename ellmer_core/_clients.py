@@ -56,7 +56,7 @@ class Connection:
             return self._given(is_async=False)
         process = os.getpid()
         if process not in self._blocking:
-            client = _httpx().Client(**_options())
+            client = _kinds().Client(**_options())
             self._blocking = {process: client}
             finalize(self, client.close)
         return self._blocking[process]
@@ -102,7 +102,7 @@ class _Tracked:
     (`sys.set_asyncgen_hooks`), at their own end or when nobody holds them any more."""
 
     def __init__(self) -> None:
-        self.client = _httpx().AsyncClient(**_options())
+        self.client = _kinds().AsyncClient(**_options())
         self._open = self._closing(self.client)
 
     async def start(self) -> None:
@@ -126,13 +126,8 @@ def _running_loop() -> AbstractEventLoop:
 
 
 def _options() -> dict[str, Any]:
-    from http.cookiejar import CookieJar, DefaultCookiePolicy  # noqa: PLC0415 - as httpx itself
-
     limits = _httpx().Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
-    no_cookies = CookieJar(
-        DefaultCookiePolicy(allowed_domains=[])
-    )  # chats must not share a state they cannot see
-    return {"verify": _tls(), "limits": limits, "cookies": no_cookies}
+    return {"verify": _tls(), "limits": limits}
 
 
 @cache
@@ -146,6 +141,12 @@ def _httpx() -> Any:
     import httpx  # noqa: PLC0415
 
     return httpx
+
+
+def _kinds() -> Any:
+    from . import _httpx_clients  # noqa: PLC0415 - as httpx itself
+
+    return _httpx_clients
 
 
 @lru_cache(256)

@@ -132,6 +132,22 @@ def test_own_headers_win(server, reply, make, talk):
     assert server.asked[0].headers["x-team"] == "a"
 
 
+def test_no_cookie_comes_back(server, reply, make, talk):
+    chat = make()
+    given = reply([answer()], headers={"set-cookie": "session=1; Path=/"})
+    server.answers(given, given)
+    talk(chat, "Hi")
+    talk(chat, "Hi")
+    assert not any("cookie" in asked.headers for asked in server.asked)
+
+
+def test_redirects_are_not_followed_with_the_key(server, reply, make, talk):
+    server.answers(reply([b"{}"], status=307, headers={"location": f"{server.url}/elsewhere"}))
+    with pytest.raises(Exception, match="307"):
+        talk(make(), "Hi")
+    assert len(server.asked) == 1
+
+
 def test_credentials_are_asked_for_each_request(server, reply, make, talk):
     keys = iter(["one", "two"])
     chat = make(api_key=None, credentials=lambda: next(keys))

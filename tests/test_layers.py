@@ -75,6 +75,7 @@ def test_only_one_file_does_io():
         "_http.py",
         "_http_async.py",
         "_clients.py",
+        "_httpx_clients.py",
         "_invoke.py",
         "_parallel.py",
         "media.py",
@@ -82,6 +83,6 @@ def test_only_one_file_does_io():
         "_stream.py",
     }
     assert doing_io <= allowed, (
-        "I/O belongs in _http.py and its twin (_clients.py makes the clients, _invoke.py runs async tools, _parallel.py many "
+        "I/O belongs in _http.py and its twin (_clients.py and _httpx_clients.py make the clients, _invoke.py runs async tools, _parallel.py many "
         "chats, media.py downloads, live/ serves the app)"
     )

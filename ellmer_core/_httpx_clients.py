@@ -1,0 +1,43 @@
+"""httpx's clients as chats use them: without cookies, and without merging the same headers into each request anew.
+
+Loaded when first needed: httpx takes longer to import than all of this package.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+__all__ = ["AsyncClient", "Client"]
+
+
+class _NoCookies(httpx.Cookies):
+    """Keeps none: chats must not share a state they cannot see."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        """Leaves them in the response."""
+
+
+_NO_COOKIES = _NoCookies()
+
+
+class _Plain:
+    cookies = property(lambda _: _NO_COOKIES)
+    headers: httpx.Headers
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._usual = dict(self.headers)
+
+    def build_request(self, method: str, url: httpx.URL | str, **what: Any) -> httpx.Request:
+        """A request to a whole URL."""
+        return httpx.Request(method, url, headers=self._usual | what.pop("headers"), **what)
+
+
+class Client(_Plain, httpx.Client):
+    """For blocking calls."""
+
+
+class AsyncClient(_Plain, httpx.AsyncClient):
+    """For async calls."""
