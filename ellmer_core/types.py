@@ -95,7 +95,7 @@ def type_object(
 
 
 def type_from_schema(text: str | None = None, path: str | Path | None = None) -> TypeJsonSchema:
-    """JSON Schema from its JSON `text` or from the file at `path`, sent to the provider as it is."""
+    """JSON Schema from its JSON `text` or from the file at `path`, sent as it is but for words that the provider refuses."""
     if (text is None) == (path is None):
         raise UsageError("type_from_schema() needs either text= (JSON Schema as a string) or path= (a file).")
     source = "text=" if path is None else str(path)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..types import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
+from ._dialects import OPENAI
 
 __all__ = ["closed", "json_schema", "strict_schema"]
 
@@ -57,7 +58,7 @@ def _nullable(schema: Json) -> Json:
 
 def strict_schema(type: Type) -> tuple[Json, bool]:
     """OpenAI's strict dialect and `True`; for a type that it cannot say, plain JSON Schema and `False`."""
-    schema = json_schema(type, strict=True)
+    schema = OPENAI.say(json_schema(type, strict=True))
     return (schema, True) if closed(schema) else (json_schema(type), False)
 
 

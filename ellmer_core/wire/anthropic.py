@@ -17,6 +17,7 @@ from . import Json, Request, _bodies, _contents, _schemas
 from ._anthropic_answers import AnthropicAnswers
 from ._anthropic_blocks import AnthropicBlocks
 from ._caching import Cache, with_marks
+from ._dialects import ANTHROPIC
 
 if TYPE_CHECKING:
     from ..tools import ToolDef
@@ -80,7 +81,7 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
         if tools:
             body["tools"] = self.tools(tools)
         if type is not None:
-            body["output_config"] = {"format": {"type": "json_schema", "schema": self.schema(type)}}
+            body["output_config"] = {"format": {"type": "json_schema", "schema": ANTHROPIC.say(self.schema(type))}}
         if thinking := self.thinking():
             body["thinking"] = thinking
         if stream:

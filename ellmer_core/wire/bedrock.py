@@ -23,6 +23,7 @@ from ._bedrock_answers import STRUCTURED, BedrockAnswers
 from ._bedrock_blocks import BedrockBlocks
 from ._bedrock_families import Family, family_of
 from ._caching import Cache, pointed
+from ._dialects import ANTHROPIC
 
 if TYPE_CHECKING:
     from ..tools import ToolDef
@@ -111,7 +112,7 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
         """The body, asking for structured output: by a schema, or by a tool that has to be called."""
         schema = self.schema(type)
         if self.family.schemas and re.search(self.family.schemas, self.model):
-            json_schema = {"name": STRUCTURED, "schema": _bodies.json_text(schema)}
+            json_schema = {"name": STRUCTURED, "schema": _bodies.json_text(ANTHROPIC.say(schema))}
             text_format = {"type": "json_schema", "structure": {"jsonSchema": json_schema}}
             return {**body, "outputConfig": {"textFormat": text_format}}
         tool = {"toolSpec": {"name": STRUCTURED, "inputSchema": {"json": schema}}}
