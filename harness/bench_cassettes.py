@@ -16,7 +16,13 @@ Json = dict[str, Any]
 
 URL = "https://api.example.com/v1/chat"
 # English as models write it: mostly ASCII, some of their quotes and dashes, some lines and code.
-WORDS = ["the", "tool", "returned", "a", "list", "of", "three", "cities", "and", "their", "temperatures", "in", "degrees", "so", "here", "is", "what", "I", "found", "about", "each", "of", "them:\n-", "Paris", "is", "mild", "with", "light", "rain", "expected", "later", "today\n-", "Malmö", "is", '"cold"', "and", "windy\n-", "`rome`", "isn’t", "in", "the", "data", "you", "gave", "me", "but", "it", "was", "24.5", "last", "week", "–", "would", "you", "like", "me", "to", "look", "it", "up", "again", "or", "shall", "we", "go", "on?\n\ndef", "mean(values):", "return", "sum(values)", "/", "len(values)", "and", "then", "the", "answer", "follows", "from", "that", "as", "you", "can", "see"]
+TEXT = (
+    "the tool returned a list of three cities and their temperatures in degrees so here is what I found about each "
+    'of them:\n- Paris is mild with light rain expected later today\n- Malmö is "cold" and windy\n- `rome` isn’t in '
+    "the data you gave me but it was 24.5 last week – would you like me to look it up again or shall we go on?\n\n"
+    "def mean(values): return sum(values) / len(values) and then the answer follows from that as you can see"
+)
+
 # The headers of a call through a provider's SDK and of the answer through its CDN.
 ASKED = """
 accept: application/json
@@ -54,8 +60,8 @@ x-processing-ms: 1234
 
 def requests(kilobytes: int, count: int) -> list[bytes]:
     """Different chat requests of about the same size, in messages of 300 bytes."""
-    lots, found = Random(kilobytes), []
-    texts = [" ".join(lots.choices(WORDS, k=60)) for _ in range(max(1, kilobytes * 3))]
+    lots, words, found = Random(kilobytes), TEXT.split(" "), []
+    texts = [" ".join(lots.choices(words, k=60)) for _ in range(max(1, kilobytes * 3))]
     for number in range(count):
         messages = [
             {"role": "user", "content": f"question {number}"},
