@@ -70,5 +70,5 @@ def _distributed() -> Any:
     try:
         import distributed  # noqa: PLC0415 - large, and an extra
     except ImportError as error:
-        raise EngineMissing('--engine dask needs it: pip install "ellmer-core[cluster]"') from error
+        raise EngineMissing('--engine dask needs Dask: pip install "ellmer-core[cluster]"') from error
     return distributed

@@ -10,11 +10,11 @@ import os
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from . import guard, seam
-from .errors import CassetteError, Miss
+from .errors import CassetteError, HarnessError, Miss
 from .explain import command, nearest
 from .faults import Schedule
 from .framing import framed
@@ -68,9 +68,7 @@ class Tape(Options):
         return f"<Tape {self.name} ({self.mode}): {len(self.sent)} sent>"
 
     def __enter__(self) -> Self:
-        from . import recording  # noqa: PLC0415  # vcrpy is imported at the first cassette, not before
-
-        self._recording = recording
+        self._recording = _recording()
         if self.shared and self.mode != "live":
             self.before = self._fetched(self.shared)
         exists = self.mode != "live" and self.file.exists()
@@ -226,3 +224,12 @@ def _within(miss: Miss, error: BaseException | None) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return any(_within(miss, one) for one in error.exceptions)
     return error is miss
+
+
+def _recording() -> ModuleType:
+    """vcrpy is imported at the first cassette, not before: it imports every HTTP client it knows."""
+    try:
+        from . import recording  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise HarnessError(f'{error}. Cassettes need vcrpy: pip install "ellmer-core[harness]"') from error
+    return recording

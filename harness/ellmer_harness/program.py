@@ -1,0 +1,27 @@
+"""The console scripts. The base install has them, too, and not what they need: then they say what to install."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["main", "needing"]
+
+
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Ends the program with exit code 2 if it imports what only the extra brings."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f'{error}. Install what this needs: pip install "ellmer-core[{extra}]"\n')
+        sys.exit(2)
+
+
+def main() -> int:
+    """`ellmer-harness`."""
+    with needing("harness"):
+        from .cli import main  # noqa: PLC0415  # may not be there
+
+        return main()
