@@ -52,7 +52,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Says under a block why it is not run; drops the other comments for the tests."""
     told = re.sub(
-        r"<!-- not run: (.+?) -->", r"<small>Not run by the tests: \1.</small>{ .facts }\n", markdown
+        r"<!-- not run: (.+?) -->", r'<small class="facts">Not run by the tests: \1.</small>\n', markdown
     )
     return re.sub(r"<!-- (model|file|continues)\b.*?-->\n?", "", told)
 
@@ -123,7 +123,7 @@ def rule_index(books: Iterable[RuleBook]) -> str:
         for rule in sorted(book.rules.values(), key=lambda rule: rule.id)
     ]
     told = f"There are {len(rows)}, counted once for each wire format."
-    return "\n\n".join([RULES.strip(), told, table(["rule", "where", "", "sentence"], rows)])
+    return "\n\n".join([RULES.strip(), told, table(["rule", "where", "level", "sentence"], rows)])
 
 
 def rule_text(book: RuleBook, rule: Rule) -> str:
@@ -134,8 +134,7 @@ def rule_text(book: RuleBook, rule: Rule) -> str:
         f"**{prose(rule.sentence)}**",
         f"{' · '.join(map(prose, facts))}\n{{ .facts }}",
         prose(rule.explain),
-        "Source: "
-        + "; ".join(f"<{s}>" if s.startswith("http") and " " not in s else prose(s) for s in rule.source),
+        f"Source: {'; '.join(map(linking, rule.source))}",
         *(folded(book, rule, example) for example in rule.counterexamples[:1]),
     ]
     return "\n\n".join(filter(None, parts))

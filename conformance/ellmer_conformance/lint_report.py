@@ -157,7 +157,16 @@ def _last_line(result: LintResult) -> str:
     violations = sum(tally.violations for tally in result.wires.values())
     judged = sum(tally.judged for tally in result.wires.values())
     unreadable = f", {len(result.unreadable)} unreadable" if result.unreadable else ""
-    return f"\n{len(result.files)} files{unreadable}, {judged} requests judged, {violations} violations."
+    files, requests, found = (
+        _many(len(result.files), "file"),
+        _many(judged, "request"),
+        _many(violations, "violation"),
+    )
+    return f"\n{files}{unreadable}, {requests} judged, {found}."
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count} {thing}{'s' * (count != 1)}"
 
 
 def _short(text: str, limit: int = 300) -> str:

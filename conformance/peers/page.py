@@ -283,7 +283,7 @@ def section(cell: Json) -> str:
 def kind(cell: Json) -> str:
     """The kind of failure, and why; or what the kind is."""
     name, _, meaning = CAUSES[cell["cause"]].partition(": ")
-    return f"**{name.capitalize()}.** {cell['why'] or f'{meaning.capitalize()}.'}"
+    return f"**{name.capitalize()}.** {cell['why'] or f'{meaning[0].upper()}{meaning[1:]}.'}"
 
 
 def titled(cell: Json) -> str:

@@ -264,7 +264,7 @@ def test_nothing_is_passed_over_in_silence(tmp_path):
     }
     output = run("lint", tmp_path).output
     assert "no recording of HTTP" in output
-    assert "7 files, 1 requests judged, 0 violations." in output
+    assert "7 files, 1 request judged, 0 violations." in output
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_file_that_cannot_be_read_is_told_and_ends_with_2(tmp_path, name, cont
     assert outcome.exit_code == 2
     assert str(tmp_path / name) in outcome.output
     assert told in outcome.output
-    assert "1 requests judged" in outcome.output, "the other file is still judged"
+    assert "1 request judged" in outcome.output, "the other file is still judged"
 
 
 def test_a_missing_path_is_told():
