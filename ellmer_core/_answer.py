@@ -8,12 +8,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
+from ._decoders import no_constant
 from ._effects import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from ._history import History
 from ._plan import Plan
-from .content import Content, ContentText, ContentThinking
+from ._received import Pieces, turn_of
 from .errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
-from .turns import AssistantTurn, Tokens
+from .turns import AssistantTurn
 from .wire import Merger, Request, Wire
 
 __all__ = ["cut_short", "read"]
@@ -41,21 +42,13 @@ def _whole(wire: Wire, response: Any) -> AssistantTurn:
     """The turn of a body that came at once; a list is the events of a stream (Gemini without `alt=sse`)."""
     match response:
         case dict():
-            return _turn(wire, response)
+            return turn_of(wire, response)
         case list():
             merger = wire.merger()
             for event in response:
                 merger.add(event)
-            return _turn(wire, _finished(merger))
+            return turn_of(wire, _finished(merger))
     raise ResponseError(f"The answer is neither a JSON object nor a list: {str(response)[:200]!r}")
-
-
-def _turn(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
-    """The turn of a response. One without a content, a reason to end or a count is somebody else's (a gateway's)."""
-    turn = wire.turn(response)
-    if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
-        raise ResponseError(f"There is no answer over {wire.name} in this: {json.dumps(response):.200}")
-    return turn
 
 
 def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
@@ -86,6 +79,7 @@ def _whatever_body() -> Loop[bytes]:
 def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
     """Shows an answer while it comes. An end without the format's end mark is no end."""
     merger = plan.wire.merger()
+    pieces = Pieces(merger)
     why: Exception | None = None
     done = False
     while not done:
@@ -99,13 +93,13 @@ def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
         if events is None:
             break
         for event in events:
-            for piece in filter(_says_something, _understood(plan.wire, merger.add, event)):
+            for piece in _understood(plan.wire, pieces.of, event):
                 history.receive(piece)
                 yield Emit(piece)
                 plan.controller.check()
             done = done or event == "[DONE]" or merger.done
     yield Finish()
-    return _understood(plan.wire, partial(_turn, plan.wire), _finished(merger, why))
+    return _understood(plan.wire, lambda merger: turn_of(plan.wire, _finished(merger, why)), merger)
 
 
 def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
@@ -118,15 +112,9 @@ def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
         raise ResponseError(f"The answer makes no sense as {wire.name}: {error!r}") from error
 
 
-def _says_something(piece: Content) -> bool:
-    if isinstance(piece, ContentText):
-        return bool(piece.text)
-    return not isinstance(piece, ContentThinking) or bool(piece.thinking)
-
-
 def _decoded(body: bytes, media_type: str) -> Any:
     try:
-        return json.loads(body)
+        return json.loads(body, parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         start = body[:200].decode("utf-8", "replace").strip()
         if media_type == "text/html" or start[:1] not in {"", "{", "["}:

@@ -20,6 +20,7 @@ from ._chat import Chat
 from ._effects import Loop
 from ._history import sendable
 from ._many import Prompt, all_inputs
+from ._received import turn_of
 from ._structured import Structured
 from .errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError
 from .record import contents_record
@@ -125,7 +126,7 @@ class Job:
             raise ResponseError("The batch came back without an answer to this prompt.")
         if result["status"] != 200:
             raise fork.wire.error(result["status"], {}, json.dumps(result["body"]).encode())
-        turn = fork.wire.turn(result["body"])
+        turn = turn_of(fork.wire, result["body"])
         full = _prices.cost(fork.wire, turn.tokens)
         turn = AssistantTurn(
             turn.contents,

@@ -14,13 +14,19 @@ from typing import Any, Literal
 
 from .errors import ResponseError
 
-__all__ = ["Decoder", "JsonDecoder", "NdjsonDecoder", "SseDecoder", "decoder"]
+__all__ = ["Decoder", "JsonDecoder", "NdjsonDecoder", "SseDecoder", "decoder", "no_constant"]
 
 _DONE = b"[DONE]"
 _FIELDS = (b"data:", b"id:", b"retry:", b":")
-_read = json.JSONDecoder().raw_decode
 _SPACE = " \t\n\r"
 _BOM = b"\xef\xbb\xbf"
+
+
+def no_constant(_: str) -> None:
+    """What servers in Python write as NaN or Infinity is null in JSON: it must not come back in a request."""
+
+
+_read = json.JSONDecoder(parse_constant=no_constant).raw_decode
 
 
 class Decoder(ABC):

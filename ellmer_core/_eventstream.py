@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import Any
 
-from ._decoders import Decoder
+from ._decoders import Decoder, no_constant
 from .errors import ResponseError
 
 __all__ = ["EventStreamDecoder"]
@@ -102,7 +102,7 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
 
 def _event(headers: dict[str, str], payload: bytes) -> dict[str, Any]:
     try:
-        body = json.loads(payload) if payload.strip() else {}
+        body = json.loads(payload, parse_constant=no_constant) if payload.strip() else {}
     except (ValueError, RecursionError) as error:
         quoted = payload[:200].decode("utf-8", "replace")
         raise ResponseError(f"An event of the answer is not JSON ({error}): {quoted}") from error

@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Any
 
 from . import content, turns
-from .content import Content, ContentToolRequest
+from .content import KINDS, Content, ContentToolRequest
 from .errors import UsageError, error_message
 from .tools import ToolDef
 from .turns import Tokens, Turn, as_contents
@@ -180,9 +180,7 @@ class _Replay:
 
 
 def _check(field: Field[Any], value: Any, path: str) -> None:
-    """What sending a content relies on: text is text, and what has keys has them."""
-    kinds = {"str": str, "Mapping[str, Any]": Mapping, "Tokens": Tokens}
-    kind = kinds.get(str(field.type))
+    kind = (KINDS | {"Tokens": Tokens}).get(str(field.type))
     if kind is not None and not isinstance(value, kind):
         raise UsageError(f"{path} is {type(value).__name__}, not {kind.__name__}.")
 

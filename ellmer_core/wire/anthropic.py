@@ -81,7 +81,9 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
         if tools:
             body["tools"] = self.tools(tools)
         if type is not None:
-            body["output_config"] = {"format": {"type": "json_schema", "schema": ANTHROPIC.say(self.schema(type))}}
+            body["output_config"] = {
+                "format": {"type": "json_schema", "schema": ANTHROPIC.say(self.schema(type))}
+            }
         if thinking := self.thinking():
             body["thinking"] = thinking
         if stream:

@@ -105,7 +105,9 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
         """Bare definitions of the tools that the history calls: `The toolConfig field must be defined when using
         toolUse and toolResult content blocks.`"""
         calls = (block.get("toolUse") for message in messages for block in message["content"])
-        for name in dict.fromkeys(call["name"] for call in calls if call):
+        for name in dict.fromkeys(
+            call["name"] for call in calls if isinstance(call, dict) and "name" in call
+        ):
             yield {"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}}
 
     def structured(self, body: Json, type: Type) -> Json:

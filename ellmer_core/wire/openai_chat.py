@@ -137,6 +137,6 @@ class OpenAIChat(OpenAIChatParts, OpenAIChatAnswers):
 
 def _plain(parts: list[Json]) -> str | list[Json] | None:
     """Text parts alone as the string that every server takes; `None` for nothing."""
-    if all(part.get("type") == "text" for part in parts):
+    if all(part.get("type") == "text" and isinstance(part.get("text"), str) for part in parts):
         return "".join(part["text"] for part in parts) or None
     return parts

@@ -1,0 +1,149 @@
+"""Recorded answers with one thing wrong in each: something lost, doubled, moved, or of another kind.
+
+Nothing is said of what the turn holds; but whatever comes, it is a turn or an error of ours, and the history can be
+saved, loaded, printed and gone on with. Damage is drawn from a fixed seed: each run does the same.
+"""
+
+import json
+import os
+from base64 import b64decode
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from ellmer_core._answer import read
+from ellmer_core._decoders import decoder
+from ellmer_core._effects import Answer, ReadBody, ReadEvents
+from ellmer_core._history import History, sendable
+from ellmer_core._plan import Plan
+from ellmer_core._prices import cost
+from ellmer_core._saved import recorded, restored
+from ellmer_core._written import encoded
+from ellmer_core.errors import EllmerError
+from ellmer_core.transcript import format_chat
+from ellmer_core.turns import UserTurn
+from ellmer_core.wire import Request
+from ellmer_core.wire.anthropic import AnthropicMessages
+from ellmer_core.wire.bedrock import Bedrock
+from ellmer_core.wire.cohere import CohereChat
+from ellmer_core.wire.gemini import Gemini
+from ellmer_core.wire.mistral import MistralChat
+from ellmer_core.wire.ollama import OllamaChat
+from ellmer_core.wire.openai_chat import OpenAIChat
+from ellmer_core.wire.openai_responses import OpenAIResponses
+
+FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2] / "shared/traffic"))
+WIRES = {
+    "openai-chat": OpenAIChat,
+    "openai-responses": OpenAIResponses,
+    "anthropic-messages": AnthropicMessages,
+    "gemini": Gemini,
+    "bedrock-converse": Bedrock,
+    "ollama": OllamaChat,
+    "cohere-v2": CohereChat,
+}
+FRAMING = {"bedrock-converse": "aws", "ollama": "ndjson"}
+STRANGE = [None, "", "x", 0, -1, 1.5, True, [], {}, [None], ["x"], [{}], {"a": 1}, "\ud83d"]
+ROUNDS = 3
+
+
+def answers():
+    """`(file#n, wire, answer)`: the events of a stream as a list, or the one body."""
+    for path in sorted(FOLDER.glob("*/*.json")):
+        for n, interaction in enumerate(json.loads(path.read_bytes())["interactions"]):
+            kind, response = WIRES.get(interaction["protocol"]), interaction["response"]
+            if kind is None or interaction["operation"] != "chat" or response["status"] >= 300:
+                continue
+            kind = MistralChat if interaction["family"] == "mistral" else kind
+            yield f"{path.parent.name}/{path.name}#{n}", kind(model="m"), answer_of(interaction)
+
+
+def answer_of(interaction):
+    response = interaction["response"]
+    body = (
+        b64decode(response["body_base64"]) if "body_base64" in response else response.get("text", "").encode()
+    )
+    if not body:
+        return response["body"]
+    cutter = decoder(FRAMING.get(interaction["protocol"], "sse"))
+    return [*cutter.feed(body), *cutter.flush()]
+
+
+RECORDED = [pytest.param(wire, answer, id=name) for name, wire, answer in answers()]
+
+
+def places(value, path=()):
+    """The path of everything in a JSON value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def damaged(value, chance):
+    """A copy with one place lost, doubled, moved, or holding something strange."""
+    value = deepcopy(value)
+    *path, last = chance.choice(list(places(value)))
+    holder = value
+    for key in path:
+        holder = holder[key]
+    match chance.randrange(6):
+        case 0:
+            del holder[last]
+        case 1 if isinstance(holder, list):
+            holder.insert(last, deepcopy(holder[last]))
+        case 2 if isinstance(holder, list):
+            holder.append(holder.pop(last))
+        case _:
+            holder[last] = deepcopy(chance.choice(STRANGE))
+    return value
+
+
+def received(history, wire, answer):
+    """Has the history receive an answer, as `_loop.answered()` does; returns the turn."""
+    plan, user = Plan(wire), UserTurn("Hi")
+    stream = isinstance(answer, list)
+    steps = read(history, plan, Request("http://x", {}, {}, stream), Answer(200))
+    history.begin(user)
+    batches = iter([answer] if stream else [])
+    outcome = None
+    try:
+        while True:
+            match steps.send(outcome):
+                case ReadEvents():
+                    outcome = next(batches, None)
+                case ReadBody():
+                    outcome = json.dumps(answer).encode()
+                case _:
+                    outcome = None
+    except StopIteration as end:
+        history.commit(user, end.value)
+        return end.value
+    except BaseException:
+        history.settle("error")
+        raise
+
+
+@pytest.mark.skipif(not RECORDED, reason=f"no recordings: {FOLDER} is absent (set CONFORMANCE_TRAFFIC)")
+@pytest.mark.parametrize(("wire", "answer"), RECORDED)
+def test_a_damaged_answer_is_a_turn_or_an_error_and_never_spoils_the_chat(wire, answer, request):
+    chance = Random(request.node.name)
+    for _ in range(ROUNDS):
+        history = History()
+        try:
+            turn = received(history, wire, damaged(answer, chance))
+            cost(wire, turn.tokens)
+        except EllmerError:
+            pass
+        saved = json.loads(json.dumps(recorded(history, wire.vendor, wire.model)))
+        back, *_ = restored(saved, [], [])
+        assert back.turns == history.turns
+        format_chat(wire.vendor, wire.model, history.turns).encode("utf-8", "surrogatepass")
+        following = sendable(
+            [*history.turns, history.reply([]) if history.open_requests else UserTurn("Go on")]
+        )
+        assert encoded(wire.request(following).json) == encoded(
+            wire.request(sendable(back.turns + following[-1:])).json
+        )
