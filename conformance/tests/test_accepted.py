@@ -195,7 +195,11 @@ ANTHROPIC = {
         model="claude-sonnet-4-6",
     ),
     "adaptive thinking without a thought": an.body(
-        an.ASK, an.assistant(an.use("a")), an.user(an.result("a")), thinking={"type": "adaptive"}
+        an.ASK,
+        an.assistant(an.use("a")),
+        an.user(an.result("a")),
+        model="claude-opus-5",
+        thinking={"type": "adaptive"},
     ),
     "hidden thoughts": an.body(
         an.ASK, an.assistant({"type": "redacted_thinking", "data": "x"}, an.use("a")), an.user(an.result("a"))

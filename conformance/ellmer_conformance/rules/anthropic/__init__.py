@@ -7,13 +7,19 @@ from ._book import book, conversation
 
 for _part in (
     "tools",
+    "schemas",
+    "strict",
     "shape",
+    "caching",
     "content",
+    "media",
     "models",
     "parameters",
+    "modes",
     "sampling",
     "order",
     "pairing",
+    "served",
     "thinking",
 ):
     import_module(f".{_part}", __name__)

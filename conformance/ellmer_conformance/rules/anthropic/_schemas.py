@@ -1,4 +1,4 @@
-"""What Anthropic's grammar compiler takes of JSON Schema, as far as refusals of it are recorded."""
+"""What Anthropic takes of JSON Schema, its grammar compiler above all, as far as refusals are known."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from ...exchange import Json
 from ...wires.values import items_of, object_of
 
-__all__ = ["circle", "optional_count", "strict_problem", "union_count"]
+__all__ = ["circle", "invalid", "optional_count", "strict_problem", "union_count"]
 
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _NUMERIC = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
 
 
@@ -27,6 +28,23 @@ def subschemas(schema: Any) -> Iterator[Json]:
             for each in inner:
                 yield from subschemas(each)
     yield from subschemas(schema.get("items"))
+
+
+def invalid(schema: Any) -> str | None:
+    """What in a schema is of an older draft, or of none; None where nothing is."""
+    return next((problem for each in subschemas(schema) if (problem := _outdated(each))), None)
+
+
+def _outdated(schema: Json) -> str | None:
+    kind = schema.get("type")
+    kinds = kind if isinstance(kind, list) else [] if kind is None else [kind]
+    if any(each not in _TYPES for each in kinds):
+        return f"{kind!r} is no type"
+    if isinstance(schema.get("items"), list):
+        return "`items` is a list"
+    if any(isinstance(schema.get(key), bool) for key in ("exclusiveMinimum", "exclusiveMaximum")):
+        return "an exclusive bound that is no number"
+    return "`required` is no list" if isinstance(schema.get("required"), bool | str) else None
 
 
 def strict_problem(schema: Any) -> str | None:

@@ -1,69 +1,18 @@
-"""What blocks must hold: text, bytes, and who may send them."""
+"""What blocks must hold: text, ids that are plain, arguments that are objects."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from ...exchange import Json, Request
+from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import messages
-from ...wires.values import decoded, elements
-from .._media import IMAGE_TYPES, PNG, redacted, sniffed
-from ._book import ASK, IMAGE, MUST, REJECT, assistant, body, book, refused, result, use, user
+from ...wires.values import elements
+from ._book import ASK, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks, turns
 
-SDK = "https://github.com/anthropics/anthropic-sdk-python (Base64ImageSourceParam, Base64PDFSourceParam)"
-
-
-def _inline(kind: str, type: str, data: str) -> Json:
-    return {"type": kind, "source": {"type": "base64", "media_type": type, "data": data}}
-
-
-@book.rule(
-    "IMG-006",
-    MUST,
-    REJECT,
-    source=SDK,
-    refusal=refused("{place}.source.base64.media_type: Input should be {expected}"),
-    examples=[body(user(IMAGE)), body(user(_inline("document", "application/pdf", "JVBERi0=")))],
-    counterexamples=[
-        body(user(_inline("image", "image/svg+xml", PNG))),
-        body(user(_inline("document", "text/csv", "YSxi"))),
-    ],
-)
-def media_types_are_taken(request: Request) -> Iterator[Finding]:
-    """An inline image is a JPEG, PNG, GIF or WebP, an inline document a PDF.
-
-    Fix: convert the image; send plain text as a source of type `text`.
-    """
-    images = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
-    for pointer, place, block in _inlined(request.body):
-        type, image = block["source"].get("media_type"), block.get("type") == "image"
-        known, where = (
-            type in (IMAGE_TYPES if image else ("application/pdf",)),
-            f"{pointer}/source/media_type",
-        )
-        facts = {"place": place, "expected": images if image else "'application/pdf'"}
-        yield met(where) if known else broken(where, f"{type} is not taken here", **facts)
-
-
-@book.rule(
-    "IMG-010",
-    MUST,
-    REJECT,
-    source="recorded refusal (claude-sonnet-4-5)",
-    refusal=refused("{place}.source.base64.data: The file format is invalid or unsupported"),
-    examples=[body(user(IMAGE))],
-    counterexamples=[body(user(_inline("image", "image/png", "bm90IGFuIGltYWdl")))],
-)
-def images_are_images(request: Request) -> Iterator[Finding]:
-    """The bytes of an inline image are a JPEG, PNG, GIF or WebP."""
-    for pointer, place, block in _inlined(request.body):
-        data = block["source"].get("data")
-        if block.get("type") == "image" and isinstance(data, str) and data and not redacted(data):
-            known = sniffed(decoded(data) or b"") in IMAGE_TYPES
-            where = f"{pointer}/source/data"
-            yield met(where) if known else broken(where, "the bytes are no such image", place=place)
+CALLED = re.compile(r"[a-zA-Z0-9_-]{1,200}")
 
 
 @book.rule(
@@ -114,10 +63,14 @@ def the_user_says_something(request: Request) -> Iterator[Finding]:
     source=[
         "recorded refusal (claude-haiku-4-5)",
         "https://github.com/glowingjade/obsidian-smart-composer/issues/156",
+        "several later reports, of the newer text",
     ],
-    refusal=refused(
-        "messages.{index}: all messages must have non-empty content except for the optional final assistant message"
-    ),
+    refusal=refused("messages.{index}: user messages must have non-empty content"),
+    formerly=[
+        refused(
+            "messages.{index}: all messages must have non-empty content except for the optional final assistant message"
+        )
+    ],
     examples=[body(ASK), body(ASK, {"role": "user", "content": ""})],
     counterexamples=[body({"role": "user", "content": ""}), body({"role": "user", "content": []})],
 )
@@ -211,6 +164,27 @@ def ids_are_plain(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "SCH-019",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused("{place}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,200}}$'"),
+    examples=[body(ASK, assistant(use("a")), user(result("a")))],
+    counterexamples=[body(ASK, assistant({**use("a"), "name": "math.add"}), user(result("a")))],
+)
+def called_names_are_plain(request: Request) -> Iterator[Finding]:
+    """The name in a call that is sent back has letters, digits, `_` and `-` only.
+
+    Why: another provider's model called it, or the model made the name up. Fix: map it as in the declaration.
+    """
+    for pointer, place, block in all_blocks(request.body):
+        name, where = block.get("name"), f"{pointer}/name"
+        if block.get("type") == "tool_use" and isinstance(name, str):
+            problem = f"{name!r} has other characters"
+            yield met(where) if CALLED.fullmatch(name) else broken(where, problem, place=place)
+
+
+@book.rule(
     "PAIR-009",
     MUST,
     REJECT,
@@ -228,14 +202,3 @@ def input_is_an_object(request: Request) -> Iterator[Finding]:
         if block.get("type") == "tool_use" and "input" in block:
             right, where = isinstance(block["input"], dict), f"{pointer}/input"
             yield met(where) if right else broken(where, "the input is no object", place=place)
-
-
-def _inlined(request: Json) -> Iterator[tuple[str, str, Json]]:
-    for pointer, place, block in all_blocks(request):
-        source = block.get("source")
-        if (
-            block.get("type") in {"image", "document"}
-            and isinstance(source, dict)
-            and source.get("type") == "base64"
-        ):
-            yield pointer, place, block

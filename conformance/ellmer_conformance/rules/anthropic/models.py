@@ -77,27 +77,6 @@ def old_models_have_no_format(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
-    "REQ-021",
-    MUST,
-    REJECT,
-    source="recorded refusal (claude-opus-4-6)",
-    refusal=refused(
-        "This model does not support effort level '{effort}'. Supported levels: high, low, max, medium."
-    ),
-    models=["claude-opus-4-6*"],
-    examples=[body(ASK, model="claude-opus-4-6", output_config={"effort": "max"})],
-    counterexamples=[body(ASK, model="claude-opus-4-6", output_config={"effort": "xhigh"})],
-)
-def the_effort_is_known(request: Request) -> Iterator[Finding]:
-    """An effort is one of those the model has."""
-    config = request.body.get("output_config")
-    effort = config.get("effort") if isinstance(config, dict) else None
-    if isinstance(effort, str):
-        place, known = "/output_config/effort", effort in {"high", "low", "max", "medium"}
-        yield met(place) if known else broken(place, f"this model has no {effort!r}", effort=effort)
-
-
-@book.rule(
     "REQ-022",
     MUST,
     REJECT,

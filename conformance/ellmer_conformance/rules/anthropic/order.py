@@ -10,13 +10,18 @@ from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import blocks, messages
 from ._book import ASK, MUST, REJECT, assistant, body, book, refused, result, use, user
-from ._turns import turns
+from ._turns import Turn, turns
 
 NO_PREFILL = [
     *("claude-opus-4-6*", "claude-opus-4-7*", "claude-opus-4-8*", "claude-sonnet-4-6*"),
-    *("claude-sonnet-5*", "claude-opus-5*", "claude-fable-5*"),
+    *("claude-sonnet-5*", "claude-opus-5*", "claude-fable-5*", "claude-mythos-5*"),
 ]
-MIDWAY = ["claude-opus-4-8*", "claude-opus-5*", "claude-sonnet-5*", "claude-fable-5*"]
+MIDWAY = ["claude-opus-4-8*", "claude-opus-5*", "claude-fable-5*", "claude-mythos-5*"]
+#: They take no system message within the conversation.
+UNMOVED = [
+    *("claude-2*", "claude-3*", "claude-sonnet-4*", "claude-haiku-4*", "claude-opus-4-0", "claude-opus-4-2*"),
+    *("claude-opus-4-1*", "claude-opus-4-5*", "claude-opus-4-6*", "claude-opus-4-7*", "claude-sonnet-5"),
+]
 BRIEF = {"role": "system", "content": "Be brief."}
 
 
@@ -71,7 +76,7 @@ def roles_alternate(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
-    "SYS-002",
+    "SYS-006",
     MUST,
     REJECT,
     source="measured on the live API; 22 recorded conversations with a system message in legal places",
@@ -94,7 +99,7 @@ def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Findin
     found = list(messages(request.body))
     form = "the directive-only form (content: [] with output_config) is accepted at any position"
     for index, (pointer, message) in enumerate(found):
-        if message.get("role") != "system" or message.get("content") == []:
+        if message.get("role") != "system" or not message.get("content"):
             continue
         after = next((m.get("role") for _, m in found[index + 1 :] if m.get("role") != "system"), "assistant")
         first = f"messages.0: use the top-level 'system' parameter for the initial system prompt; {form}"
@@ -113,21 +118,28 @@ def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Findin
 
 
 @book.rule(
-    "SYS-005",
+    "SYS-002",
     MUST,
     REJECT,
-    source="from memory",
-    refusal=refused(
-        'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, '
-        'not "system" as an input message role.'
-    ),
-    models=["claude-*", *(f"!{name}" for name in MIDWAY)],
-    preview=True,
+    source=[
+        "https://github.com/anthropics/claude-code/issues/61412",
+        "https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages",
+        "https://github.com/CherryHQ/cherry-studio/issues/12316 (the older text)",
+        "https://github.com/Maol-1997/cursor-claude-connector/issues/3 (the older text)",
+    ],
+    refusal=refused("role 'system' is not supported on this model"),
+    formerly=[
+        refused(
+            'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, '
+            'not "system" as an input message role.'
+        )
+    ],
+    models=UNMOVED,
     examples=[body(ASK, system="Be brief.")],
     counterexamples=[body(BRIEF, ASK)],
 )
 def the_system_prompt_is_no_message(request: Request) -> Iterator[Finding]:
-    """The system prompt is the top-level `system`; older models take no system messages."""
+    """The system prompt is the top-level `system`; older models, and Sonnet 5, take no system messages."""
     for pointer, message in messages(request.body):
         wrong = message.get("role") == "system"
         yield broken(pointer, "a system message") if wrong else met(pointer)
@@ -151,16 +163,15 @@ def the_system_prompt_is_no_message(request: Request) -> Iterator[Finding]:
 def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
     """From the 4.6 models on, a conversation does not end with the assistant's text.
 
-    Why not always: older models take such a prefill, and a turn that paused for a server tool is sent back as it is.
+    Why not always: older models take such a prefill; a turn that paused for a server tool is sent back as it is, and so
+    is one whose credit is redeemed after a refusal.
     Fix: ask for structured output instead.
     """
     found = turns(request)
-    if found:
+    if found and not request.body.get("fallback_credit_token"):
         last = found[-1]
-        kinds = {str(block.get("type")) for _, block in last.blocks}
-        paused = any(kind.startswith(("server_", "mcp_")) or kind.endswith("_tool_result") for kind in kinds)
         said = any(block.get("text") for _, block in last.blocks)
-        prefill = last.role == "assistant" and said and not paused and "tool_use" not in kinds
+        prefill = last.role == "assistant" and said and not _paused(last) and not last.of("tool_use")
         yield broken(last.pointer, "the assistant has the last word") if prefill else met(last.pointer)
 
 
@@ -180,10 +191,16 @@ def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
 def a_prefill_has_no_trailing_space(request: Request) -> Iterator[Finding]:
     """A prefill does not end in white space."""
     found = turns(request)
-    if found and found[-1].role == "assistant" and found[-1].blocks:
+    if found and found[-1].role == "assistant" and found[-1].blocks and not _paused(found[-1]):
         pointer, block = found[-1].blocks[-1]
         said = block.get("text")
         if block.get("type") == "text" and isinstance(said, str):
             yield (
                 met(pointer) if said == said.rstrip() else broken(pointer, "the prefill ends in white space")
             )
+
+
+def _paused(turn: Turn) -> bool:
+    """Whether a turn may have stopped for a tool that the server runs."""
+    kinds = (str(block.get("type")) for _, block in turn.blocks)
+    return any(kind.startswith(("server_", "mcp_")) or kind.endswith("_tool_result") for kind in kinds)

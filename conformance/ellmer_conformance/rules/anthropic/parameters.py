@@ -7,16 +7,13 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import tools
-from ...wires.values import elements, object_of, words
-from ._book import ASK, MUST, REJECT, TOOL, body, book, refused, user
-from ._turns import all_blocks
+from ...wires.values import items_of, object_of, words
+from ._book import ASK, MUST, REJECT, TOOL, body, book, refused
 
 MEASURED = "measured on the live API, 2026-08"
 GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 THINKING: Json = {"type": "enabled", "budget_tokens": 1024}
 SEARCH: Json = {"type": "web_search_20250305", "name": "web_search"}
-MARK: Json = {"cache_control": {"type": "ephemeral"}}
-CACHED: Json = {"type": "text", "text": "Hi", **MARK}
 KEYS = frozenset(
     words(
         "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
@@ -98,28 +95,6 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
-    "REQ-024",
-    MUST,
-    REJECT,
-    source=[
-        "https://github.com/griffinmartin/opencode-claude-auth/issues/121",
-        "https://github.com/tghamm/Anthropic.SDK/issues/50",
-    ],
-    refusal=refused("A maximum of 4 blocks with cache_control may be provided. Found {count}."),
-    examples=[body(*[user(CACHED)] * 4)],
-    counterexamples=[body(*[user(CACHED)] * 3, tools=[{**TOOL, **MARK}], system=[CACHED])],
-)
-def cache_marks_are_few(request: Request) -> Iterator[Finding]:
-    """At most four blocks are marked with `cache_control`: of tools, system prompt and messages together."""
-    marked = [*tools(request.body), *elements(request.body.get("system"), "/system")]
-    marked += [(pointer, block) for pointer, _, block in all_blocks(request.body)]
-    places = [pointer for pointer, block in marked if block.get("cache_control")]
-    if places:
-        few = len(places) <= 4
-        yield met(places[-1]) if few else broken(places[4], f"{len(places)} marks", count=len(places))
-
-
-@book.rule(
     "THK-014",
     MUST,
     REJECT,
@@ -173,19 +148,75 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     "THK-012",
     MUST,
     REJECT,
-    source="https://github.com/MartialBE/one-hub/issues/529",
+    source=[
+        "https://github.com/MartialBE/one-hub/issues/529",
+        "several later reports, of adaptive thinking too",
+    ],
     refusal=refused(
-        "`temperature` may only be set to 1 when thinking is enabled. Please consult our documentation at "
-        f"{GUIDE}#important-considerations-when-using-extended-thinking"
+        "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode. Please consult our "
+        f"documentation at {GUIDE}#important-considerations"
     ),
+    formerly=[
+        refused(
+            "`temperature` may only be set to 1 when thinking is enabled. Please consult our documentation at "
+            f"{GUIDE}#important-considerations-when-using-extended-thinking"
+        )
+    ],
     examples=[body(ASK, max_tokens=2048, thinking=THINKING, temperature=1.0)],
-    counterexamples=[body(ASK, max_tokens=2048, thinking=THINKING, temperature=0)],
+    counterexamples=[
+        body(ASK, max_tokens=2048, thinking=THINKING, temperature=0),
+        body(ASK, model="claude-sonnet-4-6", thinking={"type": "adaptive"}, temperature=0),
+    ],
 )
 def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
-    """While thinking is enabled, the temperature is 1 or not set."""
+    """While the model thinks, the temperature is 1 or not set."""
     value = request.body.get("temperature")
-    if _budget(request) is not None and isinstance(value, int | float):
+    if _thinks(request) and isinstance(value, int | float):
         yield met("/temperature") if value == 1 else broken("/temperature", f"the temperature is {value}")
+
+
+@book.rule(
+    "THK-019",
+    MUST,
+    REJECT,
+    source=["several independent reports of the same text", GUIDE],
+    refusal=refused("`{key}` must be {wanted} when thinking is enabled or in adaptive mode"),
+    formerly=[refused("`{key}` must be {wanted} when thinking is enabled")],
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING, top_p=0.95)],
+    counterexamples=[
+        body(ASK, max_tokens=2048, thinking=THINKING, top_p=0.9),
+        body(ASK, max_tokens=2048, thinking=THINKING, top_k=5),
+    ],
+)
+def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
+    """While the model thinks, `top_p` is 0.95 at least, and `top_k` is not set."""
+    limits = {"top_p": (0.95, "greater than or equal to 0.95 or unset"), "top_k": (float("inf"), "unset")}
+    for key, (least, wanted) in limits.items() if _thinks(request) else ():
+        value, place = request.body.get(key), f"/{key}"
+        if isinstance(value, int | float):
+            facts = {"key": key, "wanted": wanted}
+            yield met(place) if value >= least else broken(place, f"`{key}` is {value}", **facts)
+
+
+@book.rule(
+    "REQ-029",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused("stop_sequences: each stop sequence must contain non-whitespace"),
+    examples=[body(ASK, stop_sequences=["END"])],
+    counterexamples=[body(ASK, stop_sequences=["\n\n"]), body(ASK, stop_sequences=["END", ""])],
+)
+def stop_sequences_can_be_seen(request: Request) -> Iterator[Finding]:
+    """A stop sequence is not just white space."""
+    for index, said in enumerate(items_of(request.body.get("stop_sequences"))):
+        if isinstance(said, str):
+            place = f"/stop_sequences/{index}"
+            yield met(place) if said.strip() else broken(place, f"{said!r} is blank")
+
+
+def _thinks(request: Request) -> bool:
+    return object_of(request.body.get("thinking")).get("type") in {"enabled", "adaptive"}
 
 
 def _interleaves(request: Request) -> bool:

@@ -9,7 +9,10 @@ from ...rule import Finding, broken, met
 from ._book import ASK, MUST, REJECT, body, book, refused
 
 ONE = ["claude-opus-4-1*", "claude-opus-4-5*", "claude-sonnet-4-5*", "claude-haiku-4-5*"]
-NONE = ["claude-opus-4-7*", "claude-opus-4-8*", "claude-opus-5*", "claude-sonnet-5*"]
+NONE = [
+    *("claude-opus-4-7*", "claude-opus-4-8*", "claude-opus-5*", "claude-sonnet-5*"),
+    *("claude-fable-5*", "claude-mythos-5*"),
+]
 
 
 @book.rule(

@@ -31,6 +31,15 @@ FOREIGN = frozenset(
         "function_call_output tool_call function inlineData functionCall functionResponse toolUse toolResult"
     )
 )
+NEEDS = {
+    "document": ("source",),
+    "image": ("source",),
+    "redacted_thinking": ("data",),
+    "text": ("text",),
+    "thinking": ("thinking", "signature"),
+    "tool_result": ("tool_use_id",),
+    "tool_use": ("id", "name", "input"),
+}
 SOURCES = {"image": ("base64", "file", "url"), "document": ("base64", "content", "file", "text", "url")}
 
 
@@ -119,14 +128,16 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
-    """A message has a role and content; a call has id, name and input; a result names its call."""
+    """A message has a role and content; a call has id, name and input; a result names its call; a thought is signed.
+
+    Why not the content of system messages: one that only sets the effort has none.
+    """
     for index, (pointer, message) in enumerate(messages(request.body)):
         for key in ("role", "content"):
-            given, place = key in message, f"messages.{index}.{key}"
+            given, place = key in message or message.get("role") == "system", f"messages.{index}.{key}"
             yield met(pointer) if given else broken(pointer, f"`{key}` is missing", place=place)
-    needs = {"tool_use": ("id", "name", "input"), "tool_result": ("tool_use_id",), "text": ("text",)}
     for pointer, place, block in all_blocks(request.body):
-        for key in needs.get(str(block.get("type")), ()):
+        for key in NEEDS.get(str(block.get("type")), ()):
             given = key in block
             yield met(pointer) if given else broken(pointer, f"`{key}` is missing", place=f"{place}.{key}")
 

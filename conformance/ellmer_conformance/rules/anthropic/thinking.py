@@ -10,6 +10,8 @@ from ...wires.anthropic import messages
 from ._book import ASK, MUST, REJECT, THOUGHT, TOOL, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks, turns
 
+#: They think unless told not to.
+THINKING_ANYWAY = ["claude-opus-5*", "claude-sonnet-5*", "claude-fable-*", "claude-mythos-*"]
 THINKING = {"type": "enabled", "budget_tokens": 1024}
 MORE = {"max_tokens": 2048, "tools": [TOOL], "thinking": THINKING}
 
@@ -57,7 +59,10 @@ def thoughts_are_signed(request: Request) -> Iterator[Finding]:
     ),
     examples=[
         body(ASK, assistant(THOUGHT, use("a")), user(result("a")), **MORE),
-        body(ASK, assistant(use("a")), user(result("a")), **{**MORE, "thinking": {"type": "adaptive"}}),
+        body(
+            *(ASK, assistant(use("a")), user(result("a"))),
+            **{**MORE, "model": "claude-opus-4-6", "thinking": {"type": "adaptive"}},
+        ),
     ],
     counterexamples=[body(ASK, assistant(use("a")), user(result("a")), **MORE)],
 )
@@ -82,6 +87,7 @@ def a_tool_loop_starts_with_a_thought(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source="https://github.com/tailcallhq/forgecode/issues/1853",
+    models=["claude-*", *(f"!{name}" for name in THINKING_ANYWAY)],
     refusal=refused(
         "messages.{index}.content.0: When thinking is disabled, an `assistant` message in the final position cannot "
         "contain `thinking`. To use thinking blocks, enable `thinking` in your request."

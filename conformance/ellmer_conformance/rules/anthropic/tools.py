@@ -1,42 +1,19 @@
-"""Declared tools, the choice among them, and strict schemas."""
+"""Declared tools, their names, and the choice among them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import blocks, messages, tools
+from ...wires.values import object_of
 from ._book import ASK, MUST, REJECT, TOOL, assistant, body, book, refused, result, use, user
-from ._schemas import circle, optional_count, strict_problem, union_count
+from ._tools import custom
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 MEASURED = "measured on the live API, 2026-08"
-MATRIX = "recorded refusals (claude-sonnet-4-6)"
-
-
-def _schema(**schema: Any) -> Json:
-    return {"name": "add", "input_schema": schema}
-
-
-def _strict(name: str = "add", /, **schema: Any) -> Json:
-    return {"name": name, "strict": True, "input_schema": {"additionalProperties": False, **schema}}
-
-
-def _object(*names: str, required: bool, kind: Any = "number") -> Json:
-    properties = {name: {"type": kind} for name in names}
-    return {"type": "object", "properties": properties, "required": list(names) if required else []}
-
-
-MANY = [f"p{i}" for i in range(25)]
-NODE: Json = {
-    "type": "object",
-    "properties": {"next": {"$ref": "#/$defs/Node"}},
-    "required": ["next"],
-    "additionalProperties": False,
-}
 
 
 @book.rule(
@@ -69,27 +46,67 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
-    "SCH-001",
+    "REQ-030",
     MUST,
     REJECT,
-    source=[MATRIX, MEASURED],
-    refusal=refused("tools.{index}.custom.{text}"),
-    examples=[body(ASK, tools=[TOOL, {**TOOL, "name": "noop", "input_schema": {"type": "object"}}])],
+    source="several independent reports of the same text, some with the whole body",
+    refusal=refused("tool_choice.{type} may only be specified while providing tools."),
+    formerly=[refused("tool_choice may only be specified while providing tools")],
+    examples=[body(ASK, tools=[TOOL], tool_choice={"type": "any"}), body(ASK, tool_choice={"type": "none"})],
     counterexamples=[
-        body(ASK, tools=[{"name": "add"}]),
-        body(ASK, tools=[_schema(properties={})]),
-        body(ASK, tools=[_schema(type="string")]),
-        body(ASK, tools=[{"name": "add", "input_schema": True}]),
+        body(ASK, tool_choice={"type": "any"}),
+        body(ASK, tools=[], tool_choice={"type": "auto"}),
     ],
 )
-def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
-    """A tool's `input_schema` is a JSON Schema of type `object`, also where there are no arguments.
+def a_choice_has_tools(request: Request) -> Iterator[Finding]:
+    """Where there are no tools, there is no `tool_choice`."""
+    choice, given = object_of(request.body.get("tool_choice")).get("type"), _given(request.body)
+    if choice in {"auto", "any", "tool"}:
+        yield met("/tool_choice") if given else broken("/tool_choice", "nothing to choose from", type=choice)
 
-    Fix: send `{"type": "object", "properties": {}}`.
+
+@book.rule(
+    "REQ-031",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused("Tool '{name}' not found in provided tools"),
+    examples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "add"})],
+    counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "mul"})],
+)
+def the_chosen_tool_is_there(request: Request) -> Iterator[Finding]:
+    """A tool that is forced is one of those declared; a set of tools may have it."""
+    choice = object_of(request.body.get("tool_choice"))
+    declared = [tool for _, tool in tools(request.body)]
+    sets = any("toolset" in str(tool.get("type")) for tool in declared) or request.body.get("mcp_servers")
+    if choice.get("type") == "tool" and declared and not sets:
+        name, place = choice.get("name"), "/tool_choice/name"
+        known = name in [tool.get("name") for tool in declared]
+        yield met(place) if known else broken(place, f"there is no tool {name!r}", name=name)
+
+
+@book.rule(
+    "REQ-032",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text, some with the whole body",
+    refusal=refused(
+        "tools.{index}: Input tag '{type}' found using 'type' does not match any of the expected tags: "
+        "'bash_20250124', 'custom', 'text_editor_20250124', 'text_editor_20250429', 'text_editor_20250728', "
+        "'web_search_20250305'"
+    ),
+    examples=[body(ASK, tools=[{**TOOL, "type": "custom"}])],
+    counterexamples=[body(ASK, tools=[{"type": "function", "function": {"name": "add", "parameters": {}}}])],
+)
+def tools_are_anthropics(request: Request) -> Iterator[Finding]:
+    """A tool has one of Anthropic's types, or none; not `function`.
+
+    Fix: `{"name": …, "description": …, "input_schema": …}`, without the wrapping of other providers.
     """
-    for index, pointer, tool in _custom(request.body):
-        place, wrong = f"{pointer}/input_schema", _misshapen(tool)
-        yield broken(place, wrong, index=index, text=wrong) if wrong else met(place)
+    for index, (pointer, tool) in enumerate(tools(request.body)):
+        kind, place = tool.get("type"), f"{pointer}/type"
+        facts = {"index": index, "type": kind}
+        yield broken(place, "another provider's tool", **facts) if kind == "function" else met(place)
 
 
 @book.rule(
@@ -106,7 +123,7 @@ def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
     """A tool's name has 1 to 128 letters, digits, `_` and `-`."""
-    for index, pointer, tool in _custom(request.body):
+    for index, pointer, tool in custom(request.body):
         name, place = tool.get("name"), f"{pointer}/name"
         if isinstance(name, str):
             problem = f"{name!r} is no name"
@@ -133,100 +150,6 @@ def names_are_unique(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
-    "SCH-003",
-    MUST,
-    REJECT,
-    source=[MATRIX, MEASURED],
-    refusal=refused("tools.{index}.custom: {reason}"),
-    examples=[body(ASK, tools=[_strict(**_object("x", required=True))])],
-    counterexamples=[
-        body(ASK, tools=[_strict(**{**_object("x", required=True), "additionalProperties": True})]),
-        body(ASK, tools=[_strict(type="object", properties={"x": True})]),
-    ],
-)
-def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict tool every object sets `additionalProperties: false`, and every property has a schema.
-
-    Fix: close the objects; replace `true` by a schema.
-    """
-    for index, pointer, tool in _strict_tools(request.body):
-        reason = strict_problem(tool.get("input_schema"))
-        place = f"{pointer}/input_schema"
-        yield broken(place, reason, index=index, reason=reason) if reason else met(place)
-
-
-@book.rule(
-    "SCH-011",
-    MUST,
-    REJECT,
-    source=MATRIX,
-    refusal=refused(
-        "tools.{index}.custom: Invalid schema: Circular reference detected in schema definitions: {circle}. "
-        "Self-referencing or mutually-referencing definitions are not supported."
-    ),
-    examples=[body(ASK, tools=[_strict(**_object("x", required=True))])],
-    counterexamples=[
-        body(
-            ASK,
-            tools=[{"name": "add", "strict": True, "input_schema": {**NODE, "$defs": {"Node": NODE}}}],
-        )
-    ],
-)
-def strict_schemas_end(request: Request) -> Iterator[Finding]:
-    """A strict tool's schema refers to itself nowhere."""
-    for index, pointer, tool in _strict_tools(request.body):
-        found, place = circle(tool.get("input_schema")), f"{pointer}/input_schema"
-        shown = " -> ".join(found)
-        yield broken(place, f"it goes round: {shown}", index=index, circle=shown) if found else met(place)
-
-
-@book.rule(
-    "SCH-012",
-    MUST,
-    REJECT,
-    source=MATRIX,
-    refusal=refused("{text}"),
-    examples=[body(ASK, tools=[_strict(**_object(*MANY[:24], required=False))])],
-    counterexamples=[
-        body(ASK, tools=[_strict(**_object(*MANY, required=False))]),
-        body(ASK, tools=[_strict(**_object(*MANY[:17], required=True, kind=["number", "null"]))]),
-        body(ASK, tools=[_strict(f"t{i}", **_object("x", required=True)) for i in range(21)]),
-    ],
-)
-def strict_tools_are_few(request: Request) -> Iterator[Finding]:
-    """Strict tools have together at most 24 optional and 16 union-typed parameters, and are at most 20.
-
-    Fix: drop `strict` where it matters least.
-    """
-    strict = [tool for _, _, tool in _strict_tools(request.body)]
-    if not strict:
-        return
-    schemas = [tool.get("input_schema") for tool in strict]
-    optional, unions = sum(map(optional_count, schemas)), sum(map(union_count, schemas))
-    texts = []
-    if len(strict) > 20:
-        texts.append(
-            f"Too many strict tools ({len(strict)}). The maximum number of strict tools supported is 20. "
-            "Try reducing the number of tools marked as strict."
-        )
-    if optional > 24:
-        texts.append(
-            f"Schemas contains too many optional parameters ({optional}), which would make grammar compilation "
-            "inefficient. Reduce the number of optional parameters in your tool schemas (limit: 24)."
-        )
-    if unions > 16:
-        texts.append(
-            f"Schemas contains too many parameters with union types ({unions} parameters with type arrays or anyOf). "
-            "This causes exponential compilation cost. Reduce the number of nullable or union-typed parameters "
-            "(limit: 16 parameters with unions)."
-        )
-    for text in texts:
-        yield broken("/tools", text, text=text)
-    if not texts:
-        yield met("/tools")
-
-
-@book.rule(
     "SCH-008",
     MUST,
     REJECT,
@@ -244,27 +167,8 @@ def tools_stay_declared(request: Request) -> Iterator[Finding]:
         for _, block in blocks(message, pointer)
     )
     if used:
-        declared = request.body.get("tools") or request.body.get("mcp_servers")
-        yield met("/tools") if declared else broken("", "calls in the history, and no `tools`")
+        yield met("/tools") if _given(request.body) else broken("", "calls in the history, and no `tools`")
 
 
-def _custom(request: Json) -> Iterator[tuple[int, str, Json]]:
-    """The tools the client runs and describes itself; Anthropic's own have a type."""
-    for index, (pointer, tool) in enumerate(tools(request)):
-        if tool.get("type") in {None, "custom"}:
-            yield index, pointer, tool
-
-
-def _strict_tools(request: Json) -> Iterator[tuple[int, str, Json]]:
-    return (found for found in _custom(request) if found[2].get("strict") is True)
-
-
-def _misshapen(tool: Json) -> str | None:
-    if "input_schema" not in tool:
-        return "input_schema: Field required"
-    schema = tool["input_schema"]
-    if not isinstance(schema, dict):
-        return "input_schema: Input does not match the expected shape."
-    if "type" not in schema:
-        return "input_schema.type: Field required"
-    return None if schema["type"] == "object" else "input_schema.type: Input should be 'object'"
+def _given(request: Json) -> bool:
+    return bool(request.get("tools") or request.get("mcp_servers"))
