@@ -7,7 +7,7 @@ EllmerError
 │   └── AsyncToolError         an async tool or callback in a blocking call
 ├── ToolReject                 raised by a tool or callback to refuse a call; never leaves the chat
 ├── ProviderError              the provider answered with an error
-│   ├── BadRequestError            400, 404, 413, 422
+│   ├── BadRequestError            400, 404, 413, 422, a redirect
 │   ├── AuthenticationError        401, 403
 │   ├── RateLimitError             429
 │   └── ServerError                408, 409, 424, 5xx (529 included)

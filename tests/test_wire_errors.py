@@ -15,6 +15,7 @@ from ellmer_core.errors import (
     RateLimitError,
     ServerError,
 )
+from ellmer_core.wire._errors import in_band_error
 from ellmer_core.wire.anthropic import AnthropicMessages
 from ellmer_core.wire.gemini import Gemini
 from ellmer_core.wire.openai_chat import OpenAIChat
@@ -114,11 +115,30 @@ def test_every_recorded_error(wire):
         (b"", "HTTP 400, without an explanation", None, None),
         (b"null", "HTTP 400, without an explanation", None, None),
         (b"\xff\xfe", "\ufffd\ufffd", None, None),
+        (
+            {"errors": {"model": ["unknown"]}},
+            'HTTP 400, with no message in its body: {"errors": {"model": ["unknown"]}}',
+            None,
+            None,
+        ),
     ],
 )
 def test_every_shape_of_body(body, message, type, code):
     found = error(body)
     assert (found.message, found.type, found.code) == (message, type, code)
+
+
+def test_a_redirect_says_where_to():
+    page = b"<html><title>308 Permanent Redirect</title></html>"
+    found = error(page, 308, {"Location": "https://api.example.com/v1"})
+    assert isinstance(found, BadRequestError)
+    assert "moved to https://api.example.com/v1. Is base_url right?" in found.message
+    assert error(page, 304).message == "308 Permanent Redirect"
+
+
+def test_an_error_in_a_200_without_a_message_is_quoted():
+    found = in_band_error({"error": {"reasons": ["a"]}})
+    assert found.message.endswith('with no message in its body: {"error": {"reasons": ["a"]}}')
 
 
 def test_the_text_of_the_provider_behind_a_gateway_is_told():

@@ -55,7 +55,11 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderEr
     headers = {name.lower(): value for name, value in headers.items()}
     parsed = _parsed(body)
     facts = _facts(parsed) | {"status": status, "body": parsed}
-    facts["message"] = facts["message"] or f"HTTP {status}, without an explanation"
+    if 300 <= status < 400 and (place := headers.get("location")):
+        facts["message"] = (
+            f"HTTP {status}: moved to {place}. Is base_url right? No redirect is followed with a key."
+        )
+    facts["message"] = facts["message"] or f"HTTP {status}, {_quoted(parsed)}"
     for name in ("x-request-id", "request-id", "apim-request-id"):
         facts["request_id"] = headers.get(name) or facts["request_id"]
     wait = _header_wait(headers)
@@ -66,9 +70,14 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderEr
 def in_band_error(body: object) -> ProviderError:
     """The typed error for an error inside a 200. Its `status` is the one it stands for, `None` if nobody knows."""
     facts = _facts(body) | {"body": body}
-    facts["message"] = facts["message"] or "The provider reported an error, without an explanation"
+    facts["message"] = facts["message"] or f"The provider reported an error, {_quoted(body)}"
     facts["status"] = facts["status"] or STATUS_OF.get(facts["type"]) or STATUS_OF.get(facts["code"])
     return _class(facts["status"])(**facts)
+
+
+def _quoted(body: object) -> str:
+    """What stands for an explanation where none is found: the body, as far as there is one."""
+    return f"with no message in its body: {json.dumps(body):.300}" if body else "without an explanation"
 
 
 def _class(status: int | None) -> type[ProviderError]:
@@ -80,7 +89,7 @@ def _class(status: int | None) -> type[ProviderError]:
         case 408 | 409 | 424 | None:
             return ServerError
         case _:
-            return BadRequestError if 400 <= status < 500 else ServerError
+            return BadRequestError if 300 <= status < 500 else ServerError
 
 
 def _parsed(body: bytes) -> object:
