@@ -34,6 +34,9 @@ __all__ = ["contents_html"]
 #: How models suggest what to say next, in a chat app: something to click, which elsewhere is its text.
 SUGGESTION = re.compile(r"""<span class=["']suggestion[^<>]*>([^<]*)</span>""")
 
+#: Around a table, which may be wider than the page: it scrolls, with a keyboard, too.
+WIDE = '<div class="wide" role="group" aria-label="Table" tabindex="0">'
+
 
 @singledispatch
 def contents_html(value: Any) -> str | None:
@@ -108,8 +111,11 @@ def media_html(items: Sequence[object], title: str) -> str:
 
 
 def _item(item: object, title: str) -> str:
-    if isinstance(item, (ContentImageInline, ContentImageRemote)):
-        return _image(item, title)
+    match item:
+        case ContentImageInline():
+            return _image(item, title)
+        case ContentImageRemote(url):
+            return _image(item, f"{title}: {url}")
     html = contents_html(item) if isinstance(item, Content) else None
     return html or _code(value_text(item))
 
@@ -170,4 +176,7 @@ def _parser() -> MarkdownIt:
         from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError('Markdown to HTML needs markdown-it-py: pip install "ellmer-core[html]".') from error
-    return MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.add_render_rule("table_open", lambda *_: f"{WIDE}<table>\n")
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    return parser

@@ -82,6 +82,47 @@ def test_an_exported_page_for_everybody(exported, axe, scheme):
     assert axe(exported) == {}
 
 
+WIDE = "| " + " | ".join(f"column {n}" for n in range(40)) + " |\n|" + "---|" * 40 + "\n| 1 |"
+ODD = {
+    "a word": "word" * 200,
+    "code": f"```\n{'x' * 900}\n```",
+    "a table": WIDE,
+    "addresses": f"<https://example.com/{'path/' * 80}>",
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_nothing_is_wider_than_a_phone(text, page, tmp_path, axe):
+    request, result = call("query", text[:300], text, arguments={"sql": text})
+    chat = ec.chat_anthropic(api_key="none", model="m")
+    chat.set_turns([ec.UserTurn(text), ec.AssistantTurn([text, request]), ec.UserTurn([result])])
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(ec.export(chat, tmp_path / "chat.html").as_uri())
+    page.locator("summary").click()
+
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert axe(page) == {}
+
+
+def test_arabic_begins_at_the_right(page, tmp_path):
+    page.goto(ec.export([ec.UserTurn("مرحبا\n\nHello")], tmp_path / "chat.html").as_uri())
+    right_to_left, left_to_right = page.locator("p").all()
+    offset = "p => { const r = document.createRange(); r.selectNodeContents(p); return r.getBoundingClientRect().left - p.getBoundingClientRect().left }"
+
+    assert right_to_left.evaluate(offset) > 100
+    assert left_to_right.evaluate(offset) == 0
+
+
+def test_of_a_remote_image_the_address_is_shown(page, tmp_path):
+    image = ec.ContentImageRemote("https://example.com/cat.png")
+    request, result = call("paint", "Paint a picture", image)
+    turns = [ec.UserTurn([image]), ec.AssistantTurn([request]), ec.UserTurn([result])]
+    page.goto(ec.export(turns, tmp_path / "chat.html").as_uri())
+
+    expect(page.get_by_role("img", name="https://example.com/cat.png", exact=True)).to_be_visible()
+    expect(page.get_by_role("img", name="Paint a picture: https://example.com/cat.png")).to_be_visible()
+
+
 def test_a_chat_in_a_notebook(chat, page):
     page.set_content(f"<title>Notebook</title><main>{chat._repr_html_()}</main>")
 
