@@ -50,7 +50,8 @@ def main(port: int, *, console: bool, no_launch: bool) -> None:
         chat = demo_chat(server.url("demo", "1"))
         try:
             if console:
-                click.echo(click.wrap_text(f"A chat that needs no key. {TOUR}", get_terminal_size().columns))
+                told = f"A chat that needs no key. {' '.join(TOUR.split())}"
+                click.echo(click.wrap_text(told, get_terminal_size().columns))
                 ec.live_console(chat)
             else:
                 ec.live_browser(chat, port, title="ellmer demo", greeting=GREETING, launch=not no_launch)

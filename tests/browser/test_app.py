@@ -316,6 +316,19 @@ def test_a_reload_in_the_middle_of_an_answer_keeps_what_was_received(talk):
     expect(it.log.get_by_text("Fine.")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["word" * 200, f"https://example.com/{'path/' * 80}", f"| {'column | ' * 40}\n|{'---|' * 40}\n| 1 |"],
+    ids=["a word", "an address", "a table"],
+)
+def test_nothing_makes_the_conversation_wider_than_a_phone(talk, text):
+    app = talk([Answer((Say(text),))])
+    app.page.set_viewport_size({"width": 390, "height": 844})
+    app.ask("All of it.")
+
+    assert app.log.evaluate("log => log.closest('.shiny-chat-messages').scrollWidth") <= 390
+
+
 def test_calls_of_one_id_in_several_answers_are_told_apart(talk):
     """Some servers begin to count anew with each answer."""
     weather = [Call("get_weather", {"city": city}, id="toolu_0") for city in ("Duluth", "Köln", "Bonn")]
