@@ -73,8 +73,8 @@ class History:
             raise UsageError("There is nothing to send: give at least one string or content.")
         return UserTurn((*answers, *rest))
 
-    def begin(self, user: UserTurn) -> None:
-        """A request goes out; nothing has been received."""
+    def begin(self, user: UserTurn | None) -> None:
+        """A request goes out, with this new turn; nothing has been received."""
         self._asked, self._received = user, []
 
     def receive(self, piece: Content) -> None:
@@ -83,7 +83,7 @@ class History:
 
     @property
     def asked(self) -> UserTurn | None:
-        """What the present request asks; `None` while there is none."""
+        """What the present request asks; `None` while there is none, and where it asks for the rest of an answer."""
         return self._asked
 
     @property
@@ -91,9 +91,9 @@ class History:
         """Whether anything of the present answer was shown."""
         return bool(self._received)
 
-    def commit(self, user: UserTurn, turn: AssistantTurn) -> None:
+    def commit(self, user: UserTurn | None, turn: AssistantTurn) -> None:
         """The request was answered."""
-        self._add(user, turn)
+        self._add(*filter(None, [user]), turn)
 
     def settle(self, reason: str) -> None:
         """The request failed or was abandoned: keeps what was received, marked, else leaves all as it was."""
@@ -107,9 +107,9 @@ class History:
                 self.results = {}
 
     def _partial(self, reason: str) -> tuple[Turn, ...]:
-        if self._asked is None or not self._received:
+        if not self._received:
             return ()
-        return self._asked, AssistantPartialTurn(merged(self._received), reason=reason)
+        return *filter(None, [self._asked]), AssistantPartialTurn(merged(self._received), reason=reason)
 
     def _placed(self, given: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
         placed: dict[int, ContentToolResult] = {}

@@ -51,12 +51,13 @@ def converse(history: History, plan: Plan, inputs: Sequence[Content]) -> Loop[As
 
     Returns the last turn, or `None` when the controller was used.
     """
-    user = history.reply(inputs)
-    yield Emit(user)
+    asked = history.reply(inputs)
+    yield Emit(asked)
+    user: UserTurn | None = asked
     try:
         for rounds in count():
             turn = yield from answered(history, plan, user)
-            if not turn.tool_requests:
+            if not turn.tool_requests and not plan.wire.paused(turn):
                 return turn
             if rounds >= plan.max_tool_rounds:
                 raise ToolRoundsError(
@@ -64,7 +65,7 @@ def converse(history: History, plan: Plan, inputs: Sequence[Content]) -> Loop[As
                     f"{plan.max_tool_rounds}. The last requests were not run; the next chat() says so to it."
                 )
             yield from called(history, plan, turn.tool_requests)
-            user = history.reply(())
+            user = history.reply(()) if turn.tool_requests else None
     except Cancelled:
         pass
     return None
@@ -73,9 +74,10 @@ def converse(history: History, plan: Plan, inputs: Sequence[Content]) -> Loop[As
 # One request, one answer ------------------------------------------------------------------------------------
 
 
-def answered(history: History, plan: Plan, user: UserTurn) -> Loop[AssistantTurn]:
-    """One user turn and its answer, in the history; or an error, and the history as it was."""
-    turns = [*sendable(history.turns), user]
+def answered(history: History, plan: Plan, user: UserTurn | None) -> Loop[AssistantTurn]:
+    """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
+    history as it was."""
+    turns = [*sendable(history.turns), *filter(None, [user])]
     tools = tuple(plan.tools.values())
     request, body = plan.written.request(plan.wire, turns, tools, stream=plan.stream, type=plan.type)
     began: float = yield Clock()
@@ -97,7 +99,9 @@ def answered(history: History, plan: Plan, user: UserTurn) -> Loop[AssistantTurn
     return turn
 
 
-def tried(history: History, plan: Plan, request: Request, body: bytes, user: UserTurn) -> Loop[AssistantTurn]:
+def tried(
+    history: History, plan: Plan, request: Request, body: bytes, user: UserTurn | None
+) -> Loop[AssistantTurn]:
     """The answer to a request, tried again where that may help and nothing of an answer was shown."""
     for tries in count(1):
         answer = Answer(0)

@@ -9,7 +9,7 @@ import pytest
 from ellmer_core import ToolBuiltIn, chat_anthropic, chat_openai, tool, tool_web_fetch, tool_web_search
 from ellmer_core._invoke import invoke
 from ellmer_core.content import ContentToolRequest, ContentUnknown
-from ellmer_core.errors import UsageError
+from ellmer_core.errors import ServerError, ToolRoundsError, UsageError
 from ellmer_core.turns import UserTurn
 from ellmer_core.wire.anthropic import AnthropicMessages
 from ellmer_core.wire.gemini import Gemini
@@ -149,6 +149,86 @@ def test_a_conversation_goes_on_with_what_they_did(server, reply, make):
         assert body["messages"][1]["content"] == SEARCHED[make]["content"]
     else:
         assert body["input"][1:3] == SEARCHED[make]["output"]
+
+
+def searches(n):
+    return {
+        "type": "server_tool_use",
+        "id": f"srvtoolu_{n}",
+        "name": "web_search",
+        "input": {"query": "cats"},
+    }
+
+
+def found(n):
+    return {"type": "web_search_tool_result", "tool_use_id": f"srvtoolu_{n}", "content": []}
+
+
+def said(text):
+    return {"type": "text", "text": text}
+
+
+def message(*blocks, reason="end_turn"):
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    return json.dumps({"content": list(blocks), "stop_reason": reason, "usage": usage}).encode()
+
+
+def searching(server):
+    chat = chat_anthropic(base_url=server.url, api_key="k", model="m", echo="none")
+    chat.max_tries = 1
+    chat.register_tool(tool_web_search())
+    return chat
+
+
+def test_an_answer_that_pauses_between_searches_is_gone_on_with(server, reply):
+    first, second = [said("I look."), searches(1), found(1), searches(2)], [found(2), searches(3)]
+    server.answers(
+        reply([message(*first, reason="pause_turn")]),
+        reply([message(*second, reason="pause_turn")]),
+        reply([message(found(3), said("Cats."))]),
+        reply([message(said("Dogs."))]),
+    )
+    chat = searching(server)
+
+    assert chat.chat("Search.") == "Cats."
+    chat.chat("And dogs?")
+
+    roles = [turn.role for turn in chat.get_turns()]
+    bodies = [asked.json["messages"] for asked in server.asked]
+    assert roles == ["user", "assistant", "assistant", "assistant", "user", "assistant"]
+    assert bodies[1] == [*bodies[0], {"role": "assistant", "content": first}]
+    assert bodies[2] == [*bodies[0], {"role": "assistant", "content": first + second}]
+    assert bodies[3][1]["content"] == [*first, *second, found(3), said("Cats.")]
+
+
+def test_a_search_that_was_never_gone_on_with_stays_out(server, reply):
+    server.answers(
+        reply([message(searches(1), found(1), searches(2), reason="pause_turn")]),
+        reply([b'{"error": {"message": "busy"}}'], 529),
+        reply([message(said("Dogs."))]),
+    )
+    chat = searching(server)
+
+    with pytest.raises(ServerError, match="busy"):
+        chat.chat("Search.")
+    assert chat.chat("Dogs, then.") == "Dogs."
+    assert server.asked[2].json["messages"][1]["content"] == [searches(1), found(1)]
+
+
+def test_searches_that_go_on_for_ever_are_ended(server, reply):
+    server.answers(*[reply([message(searches(n), reason="pause_turn")]) for n in range(3)])
+    chat = searching(server)
+    chat.max_tool_rounds = 2
+    with pytest.raises(ToolRoundsError):
+        chat.chat("Search.")
+    assert len(server.asked) == 3
+
+
+def test_a_pause_without_a_search_is_an_answer(server, reply):
+    server.answers(reply([message(said("Well"), reason="pause_turn")]))
+    chat = searching(server)
+    assert chat.chat("Search.") == "Well"
+    assert chat.last_turn("assistant").finish_reason == "pause_turn"
 
 
 @pytest.mark.skipif(not TRAFFIC.is_dir(), reason="The recorded traffic is not here: set CONFORMANCE_TRAFFIC.")

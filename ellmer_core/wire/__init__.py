@@ -212,6 +212,10 @@ class Wire(ABC):
         """A whole answer as a turn. Unknown blocks become `ContentUnknown`. Raises the typed `ProviderError`
         when a 200 carries an error."""
 
+    def paused(self, turn: AssistantTurn) -> bool:  # noqa: ARG002 - as where answers pause
+        """Whether the provider goes on with this answer when it is sent back as it is."""
+        return False
+
     @abstractmethod
     def merger(self) -> Merger:
         """A fresh fold for one streamed answer."""

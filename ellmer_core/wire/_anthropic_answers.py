@@ -10,7 +10,7 @@ from . import Json, Wire, _bodies, _calls, _contents
 from ._anthropic_stream import AnthropicMerger
 from ._errors import in_band_error
 
-__all__ = ["AnthropicAnswers"]
+__all__ = ["PAUSE", "AnthropicAnswers"]
 
 FINISH = {
     "end_turn": "success",
@@ -20,6 +20,10 @@ FINISH = {
     "refusal": "content_filter",
     "model_context_window_exceeded": "context_window",
 }
+
+
+#: https://docs.claude.com/en/docs/build-with-claude/handling-stop-reasons#pause-turn
+PAUSE = "pause_turn"
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,10 @@ class AnthropicAnswers(Wire):
         neutral = FINISH.get(reason, reason) if reason else None
         calls = any(block.get("type") == "tool_use" for block in blocks)
         return "tool_use" if calls and neutral == "success" else neutral
+
+    def paused(self, turn: AssistantTurn) -> bool:
+        """Whether the server stopped between calls of its own tools, to be sent the answer and go on with it."""
+        return turn.finish_reason == PAUSE and any(isinstance(c, ContentUnknown) for c in turn.contents)
 
     def merger(self) -> AnthropicMerger:
         return AnthropicMerger()

@@ -14,7 +14,7 @@ from ..content import Content, ContentText, ContentThinking, ContentToolResult
 from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
 from . import Json, Request, _bodies, _contents, _schemas
-from ._anthropic_answers import AnthropicAnswers
+from ._anthropic_answers import PAUSE, AnthropicAnswers
 from ._anthropic_blocks import AnthropicBlocks
 from ._caching import Cache, with_marks
 from ._dialects import ANTHROPIC
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["AnthropicMessages"]
 
+
+#: Calls of tools that the server runs.
+SERVED = frozenset({"server_tool_use", "mcp_tool_use"})
 
 #: The fields that the counter of tokens takes (MessageCountTokensParams).
 COUNTED = (
@@ -119,7 +122,10 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Neighbours of one role are one message, as the API itself would merge them."""
         messages: list[Json] = []
-        for message in (message for turn in turns for message in self.keep(turn, self.message)):
+        said = [message for turn in turns for message in self.keep(turn, self.message)]
+        if any(isinstance(turn, AssistantTurn) and turn.finish_reason == PAUSE for turn in turns):
+            said = _without_pending(said)
+        for message in said:
             if messages and messages[-1]["role"] == message["role"]:
                 messages[-1] = {**message, "content": [*messages[-1]["content"], *message["content"]]}
             else:
@@ -173,6 +179,22 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
 
     def schema(self, type: Type) -> Json:
         return _schemas.json_schema(type)
+
+
+def _without_pending(messages: list[Json]) -> list[Json]:
+    """Calls that the server has not run stay out once the conversation went on without them: `web_search tool use
+    with id … was found without a corresponding web_search_tool_result block`."""
+    answered = {block.get("tool_use_id") for message in messages for block in message["content"]}
+    last = max((n for n, message in enumerate(messages) if message["role"] == "user"), default=0)
+
+    def settled(message: Json) -> Json:
+        blocks = message["content"]
+        if any(block["type"] == "tool_use" for block in blocks):  # the server waits for results of ours
+            return message
+        return {**message, "content": [b for b in blocks if b["type"] not in SERVED or b["id"] in answered]}
+
+    before = [message for message in map(settled, messages[:last]) if message["content"]]
+    return [*before, *messages[last:]]
 
 
 def _without_trailing_space(messages: list[Json]) -> list[Json]:
