@@ -32,6 +32,7 @@ _TABLE: list[tuple[str, str]] = [
         r"api.?key|x-api-key|authenticat|credential|security token|Access denied|unregistered callers",
     ),
     ("account", r"credit balance|billing|Insufficient Balance|depleted your|requires terms acceptance|quota"),
+    ("permission", r"organization must be verified|due to Zero Data Retention"),
     (
         "size",
         r"context (length|window|size)|prompt is too long|too many total text bytes|input token|token limit",
@@ -42,6 +43,7 @@ _TABLE: list[tuple[str, str]] = [
     ),
     ("size", r"max_tokens: \d+ > |max_tokens is too large"),
     ("size", r"total length of all messages|too long; exceeded|Input is too long|Input Tokens Exceeded"),
+    ("size", r"Request too large|Too many images|more than \d+ images"),
     (
         "output",
         r"Could not finish the message|tool call validation failed|Failed to call a function|hallucinated",
@@ -67,8 +69,9 @@ _TABLE: list[tuple[str, str]] = [
     ("media", r"context stuffing|Could not process image"),
     (
         "state",
-        r"Previous response with id|Item with id|encrypted content|Conversation with id|File .* not found",
+        r"Previous response with id|Item with id|encrypted content .*could not|Conversation with id|File .* not found",
     ),
+    ("state", r"was provided without its required 'reasoning' item"),
     ("state", r"bound to a different|cannot be modified"),
     ("beta", r"container: Input should|Input tag 'file' found"),
     (
@@ -78,6 +81,26 @@ _TABLE: list[tuple[str, str]] = [
     (
         SHAPE,
         r"'(max_tokens|stop|temperature|top_p|reasoning\.effort)' is not supported with this model|does not support '",
+    ),
+    (
+        SHAPE,
+        r"'(parallel_tool_calls|\w+_penalty|logit_bias|prediction)' is not supported with this|tools is not supported in",
+    ),
+    (
+        SHAPE,
+        r"image_url is only supported by|Only image types are|not represent a valid image|^Encrypted content is not supported with",
+    ),
+    (
+        SHAPE,
+        r"is only allowed when '|not found in 'tools'|too short - '|than the m\w+ of \S+ - '|one of: '|consecutive",
+    ),
+    (
+        SHAPE,
+        r"property '\w+' is unsupported|response_format type is|successive (user|assistant)|valid range of",
+    ),
+    (
+        SHAPE,
+        r"minimum number of|Additional properties are not|supported with the '\S+' model\. Supported|^invalid image input$",
     ),
     (
         SHAPE,

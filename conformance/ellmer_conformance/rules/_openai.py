@@ -1,34 +1,32 @@
-"""What both OpenAI formats share: the error body, how it names places and types, strict schemas, ranges."""
+"""What both OpenAI formats share: the error body, how it names places and types, lengths and ranges."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..exchange import Json
 from ..rule import Finding, Refusal, broken, met
 from ..rulebook import Envelope
-from ..wires.values import items_of
 
 __all__ = [
     "EFFORTS",
-    "MISNAMED",
     "NAME",
     "OUT_OF_RANGE",
     "REASONING",
     "TOO_LONG",
+    "WORDED",
     "absent",
     "envelope",
     "listed",
+    "misfits",
     "misnamed",
     "mistyped",
     "path",
     "ranges",
     "refused",
-    "schema_problems",
-    "strict_findings",
     "too_long",
     "type_name",
     "undated",
@@ -94,7 +92,7 @@ def path(pointer: str) -> str:
     return _INDEX.sub(r"[\1]", pointer).strip("/").replace("/", ".")
 
 
-_TYPES = {bool: "a boolean", int: "an integer", float: "a decimal", str: "a string", list: "an array"}
+_TYPES = {bool: "a boolean", int: "an integer", float: "a decimal number", str: "a string", list: "an array"}
 
 
 def type_name(value: Any) -> str:
@@ -137,24 +135,49 @@ def too_long(text: Any, pointer: str, limit: int) -> Iterator[Finding]:
 
 
 def misnamed(name: Any, pointer: str) -> Iterator[Finding]:
-    """A finding for a function's name: its letters."""
+    """A finding for a function's name: its letters, of which there is one at least."""
     if isinstance(name, str):
-        problem = f"the name {name!r} has characters other than letters, digits, `_` and `-`"
-        yield met(pointer) if NAME.fullmatch(name) else broken(pointer, problem, path=path(pointer))
+        place, code = path(pointer), "invalid_value" if name else "empty_string"
+        text = f"Invalid '{place}': " + (_MISNAMED if name else _EMPTY)
+        problem = f"the name {name!r} has characters other than letters, digits, `_` and `-`, or none"
+        fine = NAME.fullmatch(name)
+        yield met(pointer) if fine else broken(pointer, problem, text=text, code=code, path=place)
 
 
+def misfits(body: Json, kinds: Mapping[str, str]) -> Iterator[Finding]:
+    """A finding for each option: whether it is of its kind (`"an integer"`, `"a decimal"`, …). Null is not set."""
+    for key, kind in kinds.items():
+        value = body.get(key)
+        if value is not None:
+            yield met(f"/{key}") if _KINDS[kind](value) else mistyped(f"/{key}", kind, value)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _whole(value: Any) -> bool:
+    return _number(value) and (isinstance(value, int) or value.is_integer())
+
+
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "an integer": _whole,
+    "a decimal": _number,
+    "a boolean": lambda value: isinstance(value, bool),
+    "a string": lambda value: isinstance(value, str),
+    "an array of objects": lambda value: isinstance(value, list),
+    "an object": lambda value: isinstance(value, dict),
+}
+#: The finding has the provider's whole sentence.
+WORDED = refused("{text}", code="{code}", param="{path}")
 TOO_LONG = refused(
     "Invalid '{path}': string too long. "
     "Expected a string with maximum length {limit}, but got a string with length {length} instead.",
     code="string_above_max_length",
     param="{path}",
 )
-MISNAMED = refused(
-    "Invalid '{path}': string does not match pattern. "
-    "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
-    code="invalid_value",
-    param="{path}",
-)
+_MISNAMED = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+_EMPTY = "empty string. Expected a string with minimum length 1, but got an empty string instead."
 OUT_OF_RANGE = refused(
     "Invalid '{path}': {kind} {word} value. Expected a value {sign} {bound}, but got {value} instead.",
     code="{code}",
@@ -184,66 +207,3 @@ def ranges(body: Json, bounds: Mapping[str, tuple[float, float]]) -> Iterator[Fi
             value=value,
             code=f"{kind}_{word.replace(' ', '_').replace('minimum', 'min').replace('maximum', 'max')}_value",
         )
-
-
-def strict_problems(schema: Any, context: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """What strict mode refuses in a JSON Schema: JSON pointer into the schema, and the provider's reason.
-
-    Objects are closed and name all their properties as required. Other keywords are left alone: what strict mode
-    takes of them has changed too often.
-    """
-    if not isinstance(schema, dict):
-        return
-    properties = schema.get("properties")
-    if schema.get("type") == "object" or isinstance(properties, dict):
-        yield from _strict_object(schema, properties if isinstance(properties, dict) else {}, context)
-    for key in ("properties", "$defs", "definitions"):
-        for name, inner in _children(schema.get(key)):
-            yield from strict_problems(inner, (*context, key, name))
-    yield from strict_problems(schema.get("items"), (*context, "items"))
-    for i, inner in enumerate(items_of(schema.get("anyOf"))):
-        yield from strict_problems(inner, (*context, "anyOf", str(i)))
-
-
-def strict_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
-    """A finding for each thing that strict mode refuses in a schema, or one that there is none."""
-    problems = list(strict_problems(schema))
-    for inner, reason in problems:
-        yield broken(f"{pointer}{inner}", reason, name=name, reason=reason, path=path(pointer))
-    if not problems:
-        yield met(pointer)
-
-
-def _strict_object(schema: Json, properties: Json, context: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    pointer, where = "".join(f"/{key}" for key in context), f"In context=({_tuple(context)})"
-    if schema.get("additionalProperties") is not False:
-        yield pointer, f"{where}, 'additionalProperties' is required to be supplied and to be false."
-    required = items_of(schema.get("required"))
-    missing = [name for name in properties if name not in required]
-    if missing:
-        every = "'required' is required to be supplied and to be an array including every key in properties."
-        yield pointer, f"{where}, {every} Missing '{missing[0]}'."
-
-
-def _tuple(context: tuple[str, ...]) -> str:
-    """Python's own way to write a tuple, without its brackets."""
-    return repr(context)[1:-1]
-
-
-def _children(value: Any) -> Iterable[tuple[str, Any]]:
-    return value.items() if isinstance(value, dict) else ()
-
-
-def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
-    """A finding for a function's parameters: whether they describe an object."""
-    schema = function.get("parameters")
-    if not isinstance(schema, dict) or not schema:
-        return
-    reason = None
-    if schema.get("type") != "object" and "$ref" not in schema:
-        kind = schema.get("type")
-        reason = f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{kind}\"'."
-    elif schema.keys() <= {"type", "description", "title", "additionalProperties", "required", "$schema"}:
-        reason = "In context=(), object schema missing properties."
-    facts = {"name": function.get("name"), "reason": reason, "path": path(pointer)}
-    yield broken(pointer, reason, **facts) if reason else met(pointer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
@@ -26,6 +27,12 @@ COUNT = [
     VALIDATOR,
 ]
 SYSTEM: Json = {"role": "system", "content": "Be brief."}
+
+
+def _last(marked: str) -> Refusal:
+    return misplaced(
+        f"Expected last role User or Tool (or Assistant with {marked}) for serving but got assistant"
+    )
 
 
 def _function(name: str) -> Json:
@@ -62,10 +69,8 @@ def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
         "https://github.com/NEKOparapa/AiNiee/issues/641",
         VALIDATOR,
     ],
-    refusal=misplaced(
-        "Expected last role User or Tool (or Assistant with prefix or continue_final_message set to True) for serving "
-        "but got assistant"
-    ),
+    refusal=_last("prefix or continue_final_message set to True"),
+    formerly=[_last("prefix True"), replace(_last("prefix True"), type="invalid_request_error", code=None)],
     examples=[body(ASK, says("The sum is", prefix=True)), body(ASK)],
     counterexamples=[body(ASK, says("The sum is"))],
 )

@@ -9,7 +9,7 @@ from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...wires.openai_chat import all_parts, messages
 from ...wires.values import items_of
-from .._openai import listed, mistyped, path, refused
+from .._openai import WORDED, listed, mistyped, path, refused
 from ._book import ASK, MEASURED, MUST, REJECT, body, book, call, result
 
 PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
@@ -54,23 +54,30 @@ def content_is_there(request: Request) -> Iterator[Finding]:
         "recorded refusals: an object as content (gpt-4.1-nano), null as image URL (gpt-4o-mini)",
         MEASURED,
     ],
-    refusal=refused("{text}", code="{code}", param="{path}"),
+    refusal=WORDED,
     examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]})],
     counterexamples=[
         body({"role": "user", "content": {"type": "text", "text": "Hi"}}),
         body({"role": "user", "content": 5}),
+        body({"role": "developer", "content": None}, ASK),
+        body({"role": "user", "content": [{"type": "text", "text": None}]}),
+        body(ASK, {"role": "assistant", "content": "5", "tool_calls": "add"}, ASK),
         body({"role": "user", "content": [{"type": "image_url", "image_url": "https://example.com/a.png"}]}),
         body({"role": "user", "content": [{"type": "image_url", "image_url": {"url": None}}]}),
     ],
 )
 def fields_have_their_types(request: Request) -> Iterator[Finding]:
-    """Content is a string or a list of objects, and an image's URL a string inside an object.
+    """Content is a string or a list of objects, a text a string, and an image's URL a string inside an object.
 
     Fix: put a single part into a list; write `{"type": "image_url", "image_url": {"url": …}}`.
     """
     for pointer, message in messages(request.body):
-        content, place = message.get("content"), f"{pointer}/content"
-        if content is not None and not isinstance(content, str | list):
+        content, place = message.get("content", ""), f"{pointer}/content"
+        calls = message.get("tool_calls")
+        if message.get("role") == "assistant" and not isinstance(calls, list | None):
+            yield mistyped(f"{pointer}/tool_calls", "an array of objects", calls)
+        absent = content is None and message.get("role") != "developer"
+        if not absent and not isinstance(content, str | list):
             yield mistyped(place, "one of a string or array of objects", content)
             continue
         yield met(place)
@@ -127,6 +134,8 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
 def _part(part: Any, pointer: str) -> Iterator[Finding]:
     if not isinstance(part, dict):
         yield mistyped(pointer, "an object", part)
+    elif part.get("type") == "text" and not isinstance(part.get("text", ""), str):
+        yield mistyped(f"{pointer}/text", "a string", part["text"])
     elif part.get("type") == "image_url" and "image_url" in part:
         image, place = part["image_url"], f"{pointer}/image_url"
         if not isinstance(image, dict):

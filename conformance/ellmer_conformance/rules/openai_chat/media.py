@@ -156,6 +156,26 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "IMG-017",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2024 to 2026",
+    refusal=refused("Invalid MIME type. Only image types are supported.", code="invalid_image_format"),
+    examples=[body(_user(IMAGE))],
+    counterexamples=[body(_user({"type": "image_url", "image_url": {"url": PDF["file_data"]}}))],
+)
+def images_are_called_images(request: Request) -> Iterator[Finding]:
+    """The data URL of an image says that it is one.
+
+    Fix: send a PDF as a `file`.
+    """
+    for item in read(request):
+        if item.kind == "image" and item.media and item.media.data:
+            fine = not item.media.type or item.media.type.startswith("image/")
+            yield met(item.pointer) if fine else broken(item.pointer, f"it is called {item.media.type}")
+
+
+@book.rule(
     "IMG-010",
     MUST,
     REJECT,

@@ -5,89 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
-from ...rule import Finding, broken, met
+from ...rule import Finding, Refusal, broken, met
 from ...wires.openai_chat import messages, parts
 from ...wires.values import object_of
-from .._openai import REASONING, path, refused
+from .._openai import path, refused
 from ._book import ASK, IMAGE, MUST, REJECT, TOOL, body, book
-
-NO_CHAT = ("!*chat*", "!*search*", "!*audio*")  # of a family's models, those that do not reason
-
-
-@book.rule(
-    "REQ-015",
-    MUST,
-    REJECT,
-    source="recorded refusal (gpt-5-mini)",
-    refusal=refused(
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-        code="unsupported_parameter",
-        param="max_tokens",
-    ),
-    models=["o1*", "o3*", "o4*", "gpt-5*", *NO_CHAT],
-    examples=[body(ASK, model="gpt-5-mini", max_completion_tokens=5)],
-    counterexamples=[body(ASK, model="gpt-5-mini", max_tokens=5)],
-)
-def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Finding]:
-    """A reasoning model takes `max_completion_tokens`, not `max_tokens`."""
-    if request.body.get("max_tokens") is not None:
-        yield broken("/max_tokens", "a reasoning model has no `max_tokens`")
-    elif "max_completion_tokens" in request.body:
-        yield met("/max_completion_tokens")
-
-
-@book.rule(
-    "REQ-016",
-    MUST,
-    REJECT,
-    source="recorded refusals (o1-mini, gpt-5.6-luna)",
-    refusal=refused(
-        "Unsupported parameter: 'stop' is not supported with this model.",
-        code="unsupported_parameter",
-        param="stop",
-    ),
-    models=[
-        "o1-mini*",
-        "o3",
-        "o3-2025*",
-        "o4-mini*",
-        "gpt-5",
-        "gpt-5-mini*",
-        "gpt-5-nano*",
-        "gpt-5.6*",
-        *NO_CHAT,
-    ],
-    examples=[body(ASK, model="gpt-5-mini", stop=None)],
-    counterexamples=[body(ASK, model="gpt-5.6-luna", stop=["\n"])],
-)
-def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
-    """A reasoning model takes no stop sequences."""
-    if "stop" in request.body:
-        given = request.body["stop"] not in (None, [])
-        yield broken("/stop", "a reasoning model has no `stop`") if given else met("/stop")
-
-
-@book.rule(
-    "REQ-017",
-    MUST,
-    REJECT,
-    source="measured on the live API",
-    refusal=refused(
-        "Unsupported value: 'temperature' does not support {value} with this model. "
-        "Only the default (1) value is supported.",
-        code="unsupported_value",
-        param="temperature",
-    ),
-    models=[*REASONING, "!o1", "!o1-2024*", "!o3-mini*", *NO_CHAT],
-    examples=[body(ASK, model="gpt-5-mini", temperature=1)],
-    counterexamples=[body(ASK, model="gpt-5-mini", temperature=0.5)],
-)
-def reasoning_models_have_one_temperature(request: Request) -> Iterator[Finding]:
-    """A model that always reasons takes no temperature but 1."""
-    value = request.body.get("temperature")
-    if isinstance(value, int | float):
-        problem = f"the temperature is {value}, and this model has only 1"
-        yield met("/temperature") if value == 1 else broken("/temperature", problem, value=value)
 
 
 @book.rule(
@@ -177,31 +99,6 @@ def search_models_take_no_stop(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
-    "REQ-021",
-    MUST,
-    REJECT,
-    source="a live run's refusal (gpt-5.6-luna), and a public recording of the same generation",
-    refusal=refused(
-        "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions. "
-        "To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
-        param="reasoning_effort",
-    ),
-    models=["gpt-5.6*", *NO_CHAT],
-    examples=[body(ASK, model="gpt-5.6-luna", tools=[TOOL], reasoning_effort="none")],
-    counterexamples=[body(ASK, model="gpt-5.6-luna", tools=[TOOL])],
-)
-def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
-    """From gpt-5.6 on, function tools in Chat Completions need `reasoning_effort: "none"`.
-
-    Why: these models reason unless told not to. Fix: use the Responses API.
-    """
-    if request.body.get("tools"):
-        off = request.body.get("reasoning_effort") == "none"
-        problem = "function tools while the model reasons"
-        yield met("/tools") if off else broken("/reasoning_effort", problem, model=request.model)
-
-
-@book.rule(
     "REQ-022",
     MUST,
     REJECT,
@@ -217,26 +114,6 @@ def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
         place = f"{pointer}/content"
         seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
         yield broken(place, "this model takes no images", path=path(place)) if seen else met(place)
-
-
-@book.rule(
-    "REQ-027",
-    MUST,
-    REJECT,
-    source="recorded refusal (gpt-5.6-sol)",
-    refusal=refused(
-        "Unsupported parameter: 'logprobs' is not supported with this model.",
-        code="unsupported_parameter",
-        param="logprobs",
-    ),
-    models=[*REASONING, "gpt-5.6*", *NO_CHAT],
-    examples=[body(ASK, model="gpt-5-mini")],
-    counterexamples=[body(ASK, model="gpt-5.6-sol", logprobs=True)],
-)
-def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
-    """A reasoning model gives no log probabilities."""
-    asked = request.body.get("logprobs") is True
-    yield broken("/logprobs", "this model gives none") if asked else met("/model")
 
 
 @book.rule(
@@ -265,7 +142,13 @@ def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     ),
     models=["*-search-preview*"],
     examples=[body(ASK, model="gpt-4o-mini-search-preview")],
-    counterexamples=[body(ASK, model="gpt-4o-mini-search-preview", response_format={"type": "json_object"})],
+    counterexamples=[
+        body(
+            {"role": "user", "content": "In JSON, please."},
+            model="gpt-4o-mini-search-preview",
+            response_format={"type": "json_object"},
+        )
+    ],
 )
 def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
     """A search model has no `json_object`."""
@@ -298,3 +181,53 @@ def search_models_read_no_files(request: Request) -> Iterator[Finding]:
         for place, part in parts(message, pointer):
             file, where = part.get("type") == "file", f"{place}/type"
             yield broken(where, "this model takes no files", path=path(where)) if file else met(where)
+
+
+@book.rule(
+    "REQ-039",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5-chat-latest)",
+    refusal=Refusal(
+        "tools is not supported in this model. For a list of supported models, refer to "
+        "https://platform.openai.com/docs/guides/function-calling#models-supporting-function-calling.",
+        404,
+        type="invalid_request_error",
+    ),
+    models=["gpt-5-chat-latest"],
+    examples=[body(ASK, model="gpt-5-chat-latest")],
+    counterexamples=[body(ASK, model="gpt-5-chat-latest", tools=[TOOL])],
+)
+def the_chat_model_has_no_tools(request: Request) -> Iterator[Finding]:
+    """The chat model of GPT-5 calls nothing."""
+    yield broken("/tools", "this model has no tools") if request.body.get("tools") else met("/model")
+
+
+@book.rule(
+    "IMG-016",
+    MUST,
+    REJECT,
+    source="many reports of the same text, of GPT-3.5, GPT-4, o1-mini and o3-mini",
+    refusal=refused(
+        "Invalid content type. image_url is only supported by certain models.",
+        param="messages.[{index}].content.[{part}].type",
+    ),
+    models=[
+        "gpt-3.5*",
+        "gpt-4",
+        "gpt-4-0613",
+        "gpt-4-0314",
+        "gpt-4-32k*",
+        "o1-mini*",
+        "o1-preview*",
+        "o3-mini*",
+    ],
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="o3-mini")],
+    counterexamples=[body({"role": "user", "content": [IMAGE]}, model="o3-mini")],
+)
+def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
+    """Images go to a model that sees; GPT-3.5, the first GPT-4 and the smaller of the first o-models do not."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        for i, (place, part) in enumerate(parts(message, pointer)):
+            seen = part.get("type") == "image_url"
+            yield broken(place, "this model sees nothing", index=index, part=i) if seen else met(place)

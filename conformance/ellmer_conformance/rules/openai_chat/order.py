@@ -108,6 +108,29 @@ def arguments_are_text(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "PAIR-018",
+    MUST,
+    REJECT,
+    source="reports of the same text since 2023; of gpt-5.6-luna in 2026",
+    refusal=refused(
+        "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
+        param="messages.[{index}].tool_call_id",
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"))],
+    counterexamples=[body(ASK, call("call_1"), {"role": "tool", "content": "5"})],
+)
+def results_have_an_id(request: Request) -> Iterator[Finding]:
+    """A tool message has a `tool_call_id`.
+
+    Fix: keep the call's id with its result.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "tool":
+            given = message.get("tool_call_id") is not None
+            yield met(pointer) if given else broken(pointer, "no `tool_call_id`", index=index)
+
+
+@book.rule(
     "PAIR-002",
     MUST,
     REJECT,

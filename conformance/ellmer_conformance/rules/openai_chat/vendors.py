@@ -15,9 +15,17 @@ from .dialects import elsewhere
 __all__ = ["dialect"]
 
 # Azure runs OpenAI's own models and checks: the deployment in the URL names the model.
-AZURE = book.extend("azure", without=["REQ-001"], REQ_004={"preview": True}, REQ_024={"preview": True})
+# Which model a deployment called `gpt-4` runs, nobody knows.
+AZURE = book.extend(
+    "azure",
+    without=["REQ-001"],
+    REQ_004={"preview": True},
+    REQ_024={"preview": True},
+    STO_001={"preview": True},
+    IMG_016={"preview": True},
+)
 
-_OWN = ("deepseek", "groq", "others")
+_OWN = ("deepseek", "groq", "ollama", "others")
 
 
 def dialect(vendor: str) -> RuleBook:

@@ -176,7 +176,25 @@ def arguments_are_text(request: Request) -> Iterator[Finding]:
     examples=[body(ASK, call("c" * 64), output("c" * 64))],
     counterexamples=[body(ASK, call("c" * 65), output("c" * 65))],
 )
-def ids_are_short(request: Request) -> Iterator[Finding]:
+def calls_have_short_ids(request: Request) -> Iterator[Finding]:
     """A `call_id` has at most 64 characters."""
     for pointer, item in items(request.body):
         yield from too_long(item.get("call_id"), f"{pointer}/call_id", 64)
+
+
+@book.rule(
+    "PAIR-019",
+    MUST,
+    REJECT,
+    source="reports of ids that other services made",
+    refusal=TOO_LONG,
+    examples=[body(ASK, call("a", id="fc_" + "1" * 61), output("a"))],
+    counterexamples=[body(ASK, call("a", id="fc_" + "1" * 62), output("a"))],
+)
+def items_have_short_ids(request: Request) -> Iterator[Finding]:
+    """An item's `id` has at most 64 characters.
+
+    Fix: leave `id` out unless it came from OpenAI.
+    """
+    for pointer, item in items(request.body):
+        yield from too_long(item.get("id"), f"{pointer}/id", 64)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ...wires.openai_responses import items, parts
+from ...wires.openai_responses import items, parts, read
+from .._media import IMAGE_TYPES, redacted, sniffed
 from .._openai import path, refused
 from ._book import ASK, IMAGE, MUST, REJECT, body, book, call, output
 
@@ -75,6 +76,75 @@ def file_urls_are_urls(request: Request) -> Iterator[Finding]:
         if isinstance(url, str):
             wrong = url.startswith("data:")
             yield broken(place, "a data URL is nothing to download", url=url) if wrong else met(place)
+
+
+@book.rule(
+    "IMG-017",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/anomalyco/opencode/issues/23983",
+        "reports of each of the texts, 2025 and 2026",
+    ],
+    refusal=refused("Invalid '{path}'. {reason}", code="invalid_value", param="{path}"),
+    examples=[body(_user(IMAGE)), body(_user({"type": "input_image", "image_url": "https://x.test/a.png"}))],
+    counterexamples=[
+        body(_user({"type": "input_image", "image_url": PDF})),
+        body(_user({"type": "input_image", "image_url": "data:image/png;base64,"})),
+        body(_user({"type": "input_image", "image_url": "iVBORw0KGgo="})),
+    ],
+)
+def image_urls_are_of_images(request: Request) -> Iterator[Finding]:
+    """An `image_url` is the address of an image, or a data URL that says it is one and has some bytes.
+
+    Fix: put `data:image/png;base64,` in front of the bytes; send a PDF as `input_file`.
+    """
+    for pointer, item in items(request.body):
+        for place, part in parts(item, pointer):
+            url, where = part.get("image_url"), f"{place}/image_url"
+            if part.get("type") == "input_image" and isinstance(url, str) and not redacted(url):
+                reason = _no_image(url)
+                problem = "it is neither an address nor an image"
+                yield broken(where, problem, path=path(where), reason=reason) if reason else met(where)
+
+
+@book.rule(
+    "IMG-010",
+    MUST,
+    REJECT,
+    source="recorded by others, 2026; many reports of the same text",
+    refusal=refused(
+        "The image data you provided does not represent a valid image. Please check your input and try again with one "
+        "of the supported image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].",
+        code="invalid_value",
+        param="input",
+    ),
+    examples=[body(_user(IMAGE))],
+    counterexamples=[
+        body(_user({"type": "input_image", "image_url": "data:image/png;base64,bm90IGFuIGltYWdl"}))
+    ],
+)
+def images_are_images(request: Request) -> Iterator[Finding]:
+    """The bytes of an inline image are a PNG, JPEG, GIF or WebP."""
+    for item in read(request):
+        if item.kind == "image" and item.media and item.media.data and item.media.type.startswith("image/"):
+            data, problem = item.media.data, "the bytes are no image of these formats"
+            if not redacted(b64encode(data[:150]).decode()):
+                yield met(item.pointer) if sniffed(data) in IMAGE_TYPES else broken(item.pointer, problem)
+
+
+def _no_image(url: str) -> str | None:
+    """What is wrong with an image's URL; None where nothing is."""
+    if not url.startswith("data:"):
+        fine = url.startswith(("http://", "https://"))
+        return None if fine else "Expected a valid URL, but got a value with an invalid format."
+    kind, _, data = url[5:].partition(";base64,")
+    got = None if data else "empty base64-encoded bytes"
+    got = got if kind.startswith("image/") else f"unsupported MIME type '{kind}'"
+    return f"{_EXPECTED}, but got {got}." if got else None
+
+
+_EXPECTED = "Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU=')"
 
 
 def _files(request: Json) -> Iterator[tuple[str, Json]]:

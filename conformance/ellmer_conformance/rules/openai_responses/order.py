@@ -90,6 +90,7 @@ def items_are_sent_once(request: Request) -> Iterator[Finding]:
     examples=[
         body(ASK, REASONING, call("a", id="fc_1"), output("a")),
         body(ASK, {key: REASONING[key] for key in ("type", "summary", "encrypted_content")}, SAYS, ASK),
+        body(ASK, REASONING, {"type": "item_reference", "id": "msg_1"}, ASK),
     ],
     counterexamples=[body(ASK, REASONING, SAYS, ASK), body(ASK, REASONING)],
 )
@@ -99,7 +100,7 @@ def reasoning_keeps_its_item(request: Request) -> Iterator[Finding]:
     Why: the answer behind it was edited, dropped, or rewritten as plain text. Fix: send both items as they came, or
     the reasoning without its `id`, or not at all.
     """
-    found = [item for item in items(request.body) if type_of(item[1]) != "item_reference"]
+    found = list(items(request.body))
     for index, (pointer, item) in enumerate(found):
         id = item.get("id")
         if type_of(item) == "reasoning" and isinstance(id, str) and id.startswith("rs"):

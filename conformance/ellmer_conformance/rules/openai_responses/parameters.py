@@ -6,15 +6,39 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
-from ...wires.values import object_of
-from .._openai import EFFORTS, OUT_OF_RANGE, REASONING, listed, ranges, refused, undated
+from ...wires.values import items_of, object_of
+from .._openai import (
+    EFFORTS,
+    OUT_OF_RANGE,
+    REASONING,
+    TOO_LONG,
+    WORDED,
+    listed,
+    misfits,
+    ranges,
+    refused,
+    too_long,
+    undated,
+)
 from ._book import ASK, MUST, REJECT, body, book
 
 # What each model takes of an option, as its refusals list it. A model that is not here takes what it takes.
 CHOICES = {
     ("reasoning", "effort"): EFFORTS,
     ("reasoning", "context"): {"o3": "auto current_turn"},
-    ("text", "verbosity"): {"gpt-5.1-codex-max": "medium"},
+    ("text", "verbosity"): dict.fromkeys(
+        ("gpt-5.1-codex-max", "gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "gpt-4o", "gpt-4o-mini"), "medium"
+    ),
+}
+KINDS = {
+    "max_output_tokens": "an integer",
+    "temperature": "a decimal",
+    "top_p": "a decimal",
+    "top_logprobs": "an integer",
+    "stream": "a boolean",
+    "store": "a boolean",
+    "background": "a boolean",
+    "parallel_tool_calls": "a boolean",
 }
 
 
@@ -88,6 +112,7 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
         "https://github.com/Laisky/one-api/issues/266",
         "https://github.com/farion1231/cc-switch/pull/7370",
         "https://github.com/openai/codex/issues/9035",
+        "a report of a verbosity (gpt-4.1-mini)",
     ],
     refusal=refused(
         "Unsupported value: '{value}' is not supported with the '{model}' model. Supported values are: {known}.",
@@ -102,6 +127,7 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
         body(ASK, model="gpt-5-pro", reasoning={"effort": "low"}),
         body(ASK, model="o3", reasoning={"context": "all_turns"}),
         body(ASK, model="gpt-5.1-codex-max", text={"verbosity": "low"}),
+        body(ASK, model="gpt-4.1-mini", text={"verbosity": "low"}),
     ],
 )
 def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
@@ -163,3 +189,51 @@ def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
 def _effort(request: Request) -> str | None:
     effort = object_of(request.body.get("reasoning")).get("effort")
     return effort if isinstance(effort, str) else None
+
+
+@book.rule(
+    "REQ-034",
+    MUST,
+    REJECT,
+    source="Chat Completions: measured on the live API, 2026-08",
+    refusal=WORDED,
+    examples=[body(ASK, temperature=1, store=False, max_output_tokens=None)],
+    counterexamples=[body(ASK, temperature="0.5"), body(ASK, stream="yes")],
+)
+def options_have_their_types(request: Request) -> Iterator[Finding]:
+    """An option is of its type: a number no string, a count a whole number."""
+    yield from misfits(request.body, KINDS)
+
+
+@book.rule(
+    "REQ-042",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=TOO_LONG,
+    examples=[body(ASK, user="u" * 64, prompt_cache_key="c" * 64)],
+    counterexamples=[body(ASK, user="u" * 65), body(ASK, prompt_cache_key="c" * 65)],
+)
+def keys_of_the_client_are_short(request: Request) -> Iterator[Finding]:
+    """The names a client gives its user and its cache have at most 64 characters.
+
+    Fix: send a hash.
+    """
+    for key in ("user", "safety_identifier", "prompt_cache_key"):
+        yield from too_long(request.body.get(key), f"/{key}", 64)
+
+
+@book.rule(
+    "REQ-043",
+    MUST,
+    REJECT,
+    source=["https://github.com/microsoft/agent-framework/issues/7483", "reports of gpt-4o and gpt-4.1"],
+    refusal=refused("Encrypted content is not supported with this model.", param="include"),
+    models=["gpt-3.5*", "gpt-4*", "gpt-5-chat*"],
+    examples=[body(ASK, model="gpt-4.1", include=["web_search_call.action.sources"])],
+    counterexamples=[body(ASK, model="gpt-4.1", include=["reasoning.encrypted_content"])],
+)
+def who_does_not_think_encrypts_nothing(request: Request) -> Iterator[Finding]:
+    """Encrypted thoughts are asked of a model that reasons."""
+    asked = "reasoning.encrypted_content" in items_of(request.body.get("include"))
+    yield broken("/include", "this model has no thoughts") if asked else met("/model")

@@ -121,6 +121,7 @@ def there_is_input(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[
         "recorded refusals: `input[].content`, `tools[].name`, `tools[].vector_store_ids`, `text.format.name`",
+        "many reports: `input[].summary` of a thought (measured by others: gpt-5.6-sol)",
         SPEC,
     ],
     refusal=refused(
@@ -134,6 +135,7 @@ def there_is_input(request: Request) -> Iterator[Finding]:
         body(ASK, tools=[{"type": "file_search"}]),
         body(ASK, text={"format": {"type": "json_schema", "schema": {}}}),
         body(ASK, {"type": "function_call", "name": "add", "arguments": "{}"}),
+        body(ASK, {"type": "reasoning", "encrypted_content": "gAAAA"}, {"role": "assistant", "content": "5"}),
     ],
 )
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
@@ -146,6 +148,7 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
         "message": ("content",),
         "function_call": ("call_id", "name", "arguments"),
         "function_call_output": ("call_id", "output"),
+        "reasoning": ("summary",),
     }
     for pointer, item in items(request.body):
         named = {"call_id"} if "name" in item and is_output(item) else set()  # the SDK's types have it so

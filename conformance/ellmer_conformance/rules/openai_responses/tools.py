@@ -8,15 +8,25 @@ from typing import Any
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires import openai_responses as wire
-from .._openai import MISNAMED, misnamed, refused, schema_problems, strict_findings
-from ._book import ASK, MUST, REJECT, TOOL, body, book
+from ...wires.values import object_of
+from .._openai import WORDED, misnamed, path, refused
+from .._openai_schemas import ARRAYS, COMPOSED, STRICT, array_findings, schema_problems, strict_findings
+from ._book import ASK, MUST, REJECT, TOOL, body, book, call, output
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionToolParam)"
 SCHEMA = refused(
     "Invalid schema for function '{name}': {reason}", code="invalid_function_parameters", param="{path}"
 )
+
+
+def _of(schema: Json) -> Json:
+    """A closed object with one property."""
+    return {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
+
+
 OPEN: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
 CLOSED: Json = {**OPEN, "additionalProperties": False}
+HOSTED = ("web_search", "web_search_preview", "file_search", "image_generation", "code_interpreter")
 OLD = ["gpt-3.5*", "gpt-4", "gpt-4-*"]
 
 
@@ -33,14 +43,20 @@ def _text(schema: Json, **more: Any) -> Json:
     MUST,
     REJECT,
     source=SPEC,
-    refusal=MISNAMED,
+    refusal=WORDED,
     examples=[body(ASK, tools=[TOOL])],
-    counterexamples=[body(ASK, tools=[_tool(name="math.add")])],
+    counterexamples=[
+        body(ASK, tools=[_tool(name="math.add")]),
+        body(ASK, call("a", name=""), output("a")),
+    ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """A function's name has letters, digits, `_` and `-` only."""
+    """A function's name has letters, digits, `_` and `-` only, in its declaration and in every call."""
     for pointer, tool in _functions(request.body):
         yield from misnamed(tool.get("name"), f"{pointer}/name")
+    for pointer, item in wire.items(request.body):
+        if wire.type_of(item) == "function_call":
+            yield from misnamed(item.get("name"), f"{pointer}/name")
 
 
 @book.rule(
@@ -62,16 +78,60 @@ def parameters_are_an_object(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "SCH-020",
+    MUST,
+    REJECT,
+    source=ARRAYS,
+    refusal=SCHEMA,
+    examples=[body(ASK, tools=[_tool(parameters=_of({"type": "array", "items": {}}))])],
+    counterexamples=[body(ASK, tools=[_tool(parameters=_of({"type": "array"}))])],
+)
+def arrays_say_of_what(request: Request) -> Iterator[Finding]:
+    """An array in a function's parameters has `items`.
+
+    Fix: `"items": {}` where anything may be in it.
+    """
+    for pointer, tool in _functions(request.body):
+        yield from array_findings(tool.get("name"), tool.get("parameters"), f"{pointer}/parameters")
+
+
+@book.rule(
+    "SCH-021",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=SCHEMA,
+    examples=[body(ASK, tools=[_tool(parameters=_of({"anyOf": [{"type": "string"}, {"type": "null"}]}))])],
+    counterexamples=[body(ASK, tools=[_tool(parameters={**OPEN, "anyOf": [{"required": ["x"]}]})])],
+)
+def parameters_are_one_object(request: Request) -> Iterator[Finding]:
+    """At the root of a function's parameters there is no `oneOf`, `anyOf`, `allOf`, `enum` or `not`.
+
+    Fix: put the alternatives into a property.
+    """
+    either = "/".join(f"'{key}'" for key in COMPOSED)
+    reason = f"schema must have type 'object' and not have {either} at the top level."
+    for pointer, tool in _functions(request.body):
+        schema, place = object_of(tool.get("parameters")), f"{pointer}/parameters"
+        facts = {"name": tool.get("name"), "reason": reason, "path": path(place)}
+        wrong = schema.get("type") == "object" and schema.keys() & {*COMPOSED}
+        yield broken(place, reason, **facts) if wrong else met(place)
+
+
+@book.rule(
     "SCH-003",
     MUST,
     REJECT,
-    source="recorded refusals (gpt-4o, gpt-4o-mini)",
+    source=["recorded refusals (gpt-4o, gpt-4o-mini)", *STRICT],
     refusal=SCHEMA,
     examples=[body(ASK, tools=[_tool(parameters=CLOSED, strict=True), TOOL])],
-    counterexamples=[body(ASK, tools=[_tool(parameters=OPEN, strict=True)])],
+    counterexamples=[
+        body(ASK, tools=[_tool(parameters=OPEN, strict=True)]),
+        body(ASK, tools=[_tool(parameters=_of({"oneOf": [OPEN]}), strict=True)]),
+    ],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict function, every object is closed and requires all its properties.
+    """In a strict function, every object is closed and requires all its properties, and every value has a type.
 
     Fix: set `additionalProperties: false`; make an optional property nullable and require it.
     """
@@ -190,6 +250,27 @@ def research_has_sources(request: Request) -> Iterator[Finding]:
         yield broken("/tools", "nothing to search with", text=text)
     else:
         yield met("/tools")
+
+
+@book.rule(
+    "REQ-044",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=refused("Tool choice '{type}' not found in 'tools' parameter.", param="tool_choice"),
+    examples=[body(ASK, tools=[{"type": "web_search"}], tool_choice={"type": "web_search"})],
+    counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "image_generation"})],
+)
+def what_is_chosen_is_there(request: Request) -> Iterator[Finding]:
+    """A hosted tool that is chosen is among the tools.
+
+    A prompt on the server may bring tools of its own; then nothing is said.
+    """
+    kind = object_of(request.body.get("tool_choice")).get("type")
+    if kind in HOSTED and not request.body.get("prompt"):
+        family = str(kind).partition("_preview")[0]
+        there = any(str(tool.get("type")).startswith(family) for _, tool in wire.tools(request.body))
+        yield met("/tool_choice") if there else broken("/tool_choice", f"no tool is {kind}", type=kind)
 
 
 def _functions(request: Json) -> Iterator[tuple[str, Json]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Json, Request
 from ....rule import Finding, Refusal, broken, met
 from ....wires.openai_chat import messages, parts
+from ....wires.values import object_of
 from ..._openai import envelope
 from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from .._pairing import calls_of
@@ -34,13 +35,14 @@ UNANSWERED = refused(
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
     "(insufficient tool messages following tool_calls message)"
 )
+JSON: Json = {"role": "user", "content": "Answer in JSON."}
 NEEDED = {"refusal": UNANSWERED, "source": ("https://github.com/agno-agi/agno/issues/3105",)}
 
 deepseek = elsewhere(
     "deepseek",
     envelope=wrap,
     only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003"],
-    without=["REQ-007"],
+    without=["REQ-007", "STO-001", "STO-007"],
     PAIR_001=NEEDED,
     ORD_002=NEEDED,
     ORD_003=NEEDED,
@@ -129,10 +131,15 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     ],
 )
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
-    """While thinking is on, an assistant message that calls tools has its `reasoning_content`, if only an empty one."""
-    thinking = request.body.get("thinking")
-    if isinstance(thinking, dict) and thinking.get("type") == "enabled":
-        for pointer, message in messages(request.body):
+    """While thinking is on, an assistant message that calls tools has its `reasoning_content`, if only an empty one.
+
+    Before V4, thoughts of earlier turns of the user were not asked for.
+    """
+    if _thinks(request.body):
+        found = list(messages(request.body))
+        asked = [i for i, (_, message) in enumerate(found) if message.get("role") == "user"]
+        start = 0 if request.model.startswith("deepseek-v4") else max(asked, default=0)
+        for pointer, message in found[start:]:
             if calls_of(message):
                 there = "reasoning_content" in message
                 yield met(pointer) if there else broken(pointer, "`reasoning_content` is missing")
@@ -153,8 +160,7 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     """While thinking is on, no tool is forced."""
-    thinking = request.body.get("thinking")
-    if isinstance(thinking, dict) and thinking.get("type") == "enabled":
+    if _thinks(request.body):
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
         yield broken("/tool_choice", "a call is forced") if forced else met("/thinking")
@@ -182,6 +188,49 @@ def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
         yield broken("/tool_choice", "a call is forced", what="this tool_choice")
     else:
         yield met("/model")
+
+
+@deepseek.rule(
+    "STO-001",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=refused("This response_format type is unavailable now"),
+    examples=[body(JSON, response_format={"type": "json_object"}, model="deepseek-chat")],
+    counterexamples=[
+        body(ASK, response_format={"type": "json_schema", "json_schema": {}}, model="deepseek-chat")
+    ],
+)
+def answers_have_no_schema(request: Request) -> Iterator[Finding]:
+    """A response format is `text` or `json_object`.
+
+    Fix: put the schema into the prompt, or into a tool.
+    """
+    kind, place = object_of(request.body.get("response_format")).get("type"), "/response_format"
+    if kind is not None:
+        yield broken(place, "there is no json_schema here") if kind == "json_schema" else met(place)
+
+
+@deepseek.rule(
+    "STO-007",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=refused(
+        "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'."
+    ),
+    examples=[body(JSON, response_format={"type": "json_object"}, model="deepseek-chat")],
+    counterexamples=[body(ASK, response_format={"type": "json_object"}, model="deepseek-chat")],
+)
+def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
+    """Where the format is `json_object`, the word "json" is somewhere in the messages."""
+    if object_of(request.body.get("response_format")).get("type") == "json_object":
+        said = "json" in json.dumps(request.body.get("messages")).lower()
+        yield met("/response_format") if said else broken("/messages", 'no message has the word "json"')
+
+
+def _thinks(request: Json) -> bool:
+    return object_of(request.get("thinking")).get("type") == "enabled"
 
 
 def _column(request: Json, kind: str) -> int:

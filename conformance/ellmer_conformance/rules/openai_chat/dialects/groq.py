@@ -32,6 +32,7 @@ def refused(message: str, param: str | None = None) -> Refusal:
     return Refusal(message, type="invalid_request_error", param=param)
 
 
+FOREIGN = {"assistant": ("status", "reasoning_content"), "user": ("tool_calls",)}
 TEXT_ONLY = ["groq/compound*", "llama-3.1-8b*", "llama3*"]
 
 groq = elsewhere("groq", envelope=wrap, without=["REQ-007", "REQ-011"])
@@ -68,6 +69,7 @@ def results_are_whole(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/run-llama/llama_index/issues/14701",
         "https://github.com/julep-ai/julep/issues/885",
+        "https://github.com/NousResearch/hermes-agent/issues/11089 (reasoning_content)",
     ],
     refusal=refused(
         "'messages.{index}' : for 'role:{role}' the following must be "
@@ -76,25 +78,21 @@ def results_are_whole(request: Request) -> Iterator[Finding]:
     examples=[body(ASK, call("a"), result("a"))],
     counterexamples=[
         body(ASK, {"role": "assistant", "content": "5", "status": "completed"}, ASK),
+        body(ASK, {"role": "assistant", "content": "5", "reasoning_content": "2 + 3 …"}, ASK),
         body({**ASK, "tool_calls": []}),
     ],
 )
 def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
-    """An assistant message has no `status`, a user message no `tool_calls`.
+    """An assistant message has no `status` and no `reasoning_content`, a user message no `tool_calls`.
 
     Why: Groq checks messages against a closed schema. Fix: send what the format has, and do not echo whole answers.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         role = message.get("role")
-        key = {"assistant": "status", "user": "tool_calls"}.get(str(role))
-        if key:
+        for key in FOREIGN.get(str(role), ()):
             facts = {"index": index, "role": role, "key": key}
-            given = message.get(key) is not None
-            yield (
-                broken(f"{pointer}/{key}", f"`{key}` is none of its fields", **facts)
-                if given
-                else met(pointer)
-            )
+            problem, given = f"`{key}` is none of its fields", message.get(key) is not None
+            yield broken(f"{pointer}/{key}", problem, **facts) if given else met(pointer)
 
 
 @groq.rule(

@@ -40,7 +40,30 @@ def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 openrouter = elsewhere("openrouter", envelope=_numbered)
 xai = elsewhere("xai", envelope=_flat)
+
+
+@xai.rule(
+    "EMP-001",
+    MUST,
+    REJECT,
+    source=["https://github.com/langchain-ai/langchain/issues/34140", "many reports of the same text"],
+    refusal=Refusal("Invalid request content: Each message must have at least one content element."),
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[body({"role": "user", "content": ""}), body({"role": "user", "content": []})],
+)
+def every_message_says_something(request: Request) -> Iterator[Finding]:
+    """A message of the user or the system has content."""
+    for pointer, message in messages(request.body):
+        if message.get("role") in {"user", "system"}:
+            empty = not message.get("content")
+            yield broken(pointer, "the message has no content") if empty else met(pointer)
+
+
 perplexity = elsewhere("perplexity", envelope=_coded)
+
+
+def _misordered(what: str) -> Refusal:
+    return Refusal(f"After the (optional) system message(s), {what}", type="invalid_message", code=400)
 
 
 @perplexity.rule(
@@ -48,11 +71,8 @@ perplexity = elsewhere("perplexity", envelope=_coded)
     MUST,
     REJECT,
     source="recorded refusal (sonar)",
-    refusal=Refusal(
-        "After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).",
-        type="invalid_message",
-        code=400,
-    ),
+    refusal=_misordered("user or tool message(s) should alternate with assistant message(s)."),
+    formerly=[_misordered("user and assistant roles should be alternating.")],
     examples=[
         body({"role": "system", "content": "Be brief."}, ASK, {"role": "assistant", "content": "5"}, ASK)
     ],
@@ -73,8 +93,6 @@ def sides_alternate(request: Request) -> Iterator[Finding]:
         yield broken(pointer, f"{role} after {before}") if wrong else met(pointer)
         before = side
 
-
-ollama = elsewhere("ollama", only=["REQ-007"], REQ_007={"refusal": refused("invalid message format")})
 
 _OPEN: dict[str, object] = {
     "refusal": refused(
@@ -113,6 +131,28 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
         if calls_of(message):
             there = "reasoning_content" in message
             yield met(pointer) if there else broken(pointer, "`reasoning_content` is missing", index=index)
+
+
+@moonshot.rule(
+    "EMP-002",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=refused(
+        "Invalid request: the message at position {index} with role 'assistant' must not be empty"
+    ),
+    examples=[body(ASK, call("a", content="", reasoning_content="…"), result("a"))],
+    counterexamples=[body(ASK, {"role": "assistant", "content": ""}, ASK)],
+)
+def the_assistant_said_something(request: Request) -> Iterator[Finding]:
+    """An assistant's message has content or calls.
+
+    Fix: leave out the message of a model that said nothing.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "assistant":
+            something = message.get("content") or calls_of(message)
+            yield met(pointer) if something else broken(pointer, "neither content nor calls", index=index)
 
 
 def _dashscope(message: str) -> Refusal:
@@ -254,7 +294,6 @@ BOOKS: dict[str, RuleBook] = {
         xai,
         cerebras,
         perplexity,
-        ollama,
         moonshot,
         qwen,
         huggingface,
