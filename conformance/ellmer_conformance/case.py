@@ -90,7 +90,9 @@ class Case:
     def shows(self, wire: str, mode: Mode) -> bool:
         """Whether there is something to see on a wire format, in a mode."""
         varied = named(name.replace("*", "1") for name in self.variations)
-        return mode in self.modes and (not varied or any(one.befalls(wire, mode) for one in varied))
+        return mode in self.modes and (
+            not varied or any(one.befalls(wire, streamed="stream" in mode) for one in varied)
+        )
 
     @property
     def recorded_as(self) -> str:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import count
 
+from . import wires
 from .adapters import Adapter, Endpoint, Place
 from .canary import planted
 from .cancel import Answers
@@ -52,8 +53,9 @@ class Conversation:
 
     @property
     def entries(self) -> list[Entry]:
-        """The same with what the server noted."""
-        return list(self.server.engine.journal.of(self.case.name, self.nonce))
+        """The same with what the server noted; without what was asked beside the chat."""
+        entries = self.server.engine.journal.of(self.case.name, self.nonce)
+        return [each for each in entries if not wires.is_beside(each.request.method, each.request.url)]
 
     @property
     def abandoned(self) -> int:
@@ -63,7 +65,7 @@ class Conversation:
     @property
     def exchanges(self) -> list[Exchange]:
         """What went over the wire so far."""
-        found = self.server.exchanges(self.case.name, self.nonce)
+        found = [entry.exchange for entry in self.entries]
         return [replace(e, request=replace(e.request, wire=self.wire, vendor=self.vendor)) for e in found]
 
     def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:

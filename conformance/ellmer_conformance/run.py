@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from . import wires
+from . import continued
 from .case import Case, Mode
 from .exchange import Exchange, Item, Media
 from .neutral import PDF, Image, Reply
@@ -77,17 +77,25 @@ class Run:
     @cached_property
     def said(self) -> list[list[Item]]:
         """What each request says, in neutral items."""
-        return [wires.read(exchange.request) for exchange in self.exchanges]
+        return continued.said(self.exchanges)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the model's answers were asked for as streams: the library's choice, whatever the mode."""
+        return any(exchange.request.stream for exchange in self.exchanges)
 
     @property
     def variations(self) -> list[Variation]:
-        """Those of the case's variations that befall its answers: they are known when the first has come."""
+        """Those of the case's variations that befall its answers: they are known when the first has come.
+
+        Whether that is a stream is the library's choice, whatever the mode: it may stream for a caller who does not.
+        """
         if not self.case.variations or not self.exchanges or self.exchanges[0].response is None:
             return []
         response = self.exchanges[0].response
         first = Travelling(self.wire, response.status, response.headers, (response.body,))
         found = expanded(self.case.variations, len(sizes(first)))
-        return [one for one in found if one.befalls(self.wire, self.mode)]
+        return [one for one in found if one.befalls(self.wire, streamed=first.streams)]
 
     def answered(self) -> Iterator[tuple[int, Step]]:
         """Each exchange that took a step of the script, with the step: those the provider did not refuse.

@@ -16,6 +16,7 @@ from typing import Any
 from ellmer_harness import CassetteError, Refused, SecretFound, use_cassette
 from ellmer_harness import Exchange as Taped
 
+from . import wires
 from .adapters import Adapter
 from .case import Case, Mode
 from .endpoints import endpoint, live_key, place_of
@@ -104,7 +105,9 @@ def observed(show: Show, wire: str, vendor: str, taped: Sequence[Taped], **more:
         vendor=vendor,
         mode=show.mode,
         reloaded=show.reloaded,
-        exchanges=[exchange(wire, vendor, one) for one in taped],
+        exchanges=[
+            exchange(wire, vendor, one) for one in taped if not wires.is_beside(one.sent.method, one.sent.url)
+        ],
         replies=show.replies,
         tool_runs=show.tool_runs,
         transcript=show.transcript,

@@ -58,7 +58,9 @@ def differing(replays):
     plain = replays.play()
     splits = range(1, max(map(len, bodies(plain)), default=1))
     same = [
-        v for v in VARIATIONS.values() if re.match(r"STR-00[1-6]", v.rule) and v.befalls(plain.wire, "stream")
+        v
+        for v in VARIATIONS.values()
+        if re.match(r"STR-00[1-6]", v.rule) and v.befalls(plain.wire, streamed=True)
     ]
     every = chain(
         same, (variation(f"random:{seed}") for seed in SEEDS), (variation(f"split:{n}") for n in splits)

@@ -51,6 +51,7 @@ def exchange(*messages, answer=""):
         "openai-chat",
         "openai",
         {"model": "gpt-4.1", "messages": list(messages), "stream_options": {"include_usage": True}},
+        stream=True,
     )
     return Exchange(request, Response(200, body=answer.encode()))
 
@@ -428,7 +429,10 @@ def parted(**usage):
 
 
 def streamed(**body):
-    return given("Hi.", body={"messages": [user("Hi.")]} | body)
+    run = given("Hi.", body={"messages": [user("Hi.")]} | body)
+    return replace(
+        run, exchanges=[replace(e, request=replace(e.request, stream=True)) for e in run.exchanges]
+    )
 
 
 def moved(run, **headers):

@@ -76,9 +76,11 @@ def test_an_adapter_that_is_not_there_is_a_usage_error(project, name):
 def test_a_client_that_knows_only_a_base_url_gets_a_report_too(project):
     serve = [*CONFORMANCE, "serve", "--port=0", "--mode=observe", "--report=out"]
     with subprocess.Popen(serve, cwd=project.folder, stdout=subprocess.PIPE, text=True) as server:
-        url = next(line for line in server.stdout if "mode, on http" in line).split()[-1]
-        talk(f"{url}/v1")
-        server.send_signal(signal.SIGTERM)
+        try:
+            url = next(line for line in server.stdout if "mode, on http" in line).split()[-1]
+            talk(f"{url}/v1")
+        finally:
+            server.send_signal(signal.SIGTERM)
         said = server.communicate(timeout=30)[0]
 
     report = json.loads((project.folder / "out" / "report.json").read_text("utf-8"))

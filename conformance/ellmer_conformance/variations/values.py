@@ -73,7 +73,7 @@ class Variation:
     streamed: bool | None = True
     timed: bool = False
 
-    def befalls(self, wire: str, mode: str) -> bool:
+    def befalls(self, wire: str, *, streamed: bool) -> bool:
         """Whether there is something to change."""
-        fits = self.streamed is None or self.streamed == ("stream" in mode)
+        fits = self.streamed is None or self.streamed == streamed
         return fits and (not self.wires or wire in self.wires)

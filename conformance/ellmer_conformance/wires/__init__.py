@@ -31,7 +31,7 @@ from . import (
 )
 from .vendors import vendor_of
 
-__all__ = ["MODULES", "detect", "read", "request", "vendor_of"]
+__all__ = ["MODULES", "detect", "is_beside", "read", "request", "vendor_of"]
 
 MODULES: Mapping[str, ModuleType] = {
     module.WIRE: module
@@ -47,6 +47,11 @@ _UNREAD = {
     "ollama-generate": r"/api/generate/?$",
     "cohere-v1": r"/v1/chat/?$",
 }
+#: What clients do beside chatting: lists of models, token counts, files, batches.
+_BESIDE = re.compile(
+    r"/(models|files|batches|uploads)(/[^/:]+)*$|/(count_tokens|input_tokens|count-tokens|tokenize)$"
+    r"|:(countTokens|batchGenerateContent)$|/api/(show|pull)$"
+)
 _CASE = re.compile(r"^/c/[^/]+/[^/]+(?=/)")  # the strict server's base URL of a case
 _MODEL = re.compile(r"/(?:models|tunedModels|deployments)/(?P<model>[^/:]+)")
 _BEDROCK_MODEL = re.compile(r"/model/(?P<model>[^/]+)/")  # with its version behind a colon
@@ -74,6 +79,11 @@ def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None)
     if wire == "ollama":
         vendor = wire  # whose machine it runs on is no one's business
     return _spoken(wire, vendor), vendor
+
+
+def is_beside(method: str, url: str) -> bool:
+    """Whether a request asks no model for an answer, and is no mistake either: a list of models, a token count, …"""
+    return method != "POST" or bool(_BESIDE.search(urlsplit(url).path))
 
 
 def request(

@@ -6,11 +6,26 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Item, Json
+from ...neutral import Reply
 from ...rule import Finding, Kind, Level, broken, met
 from ...rulebook import RuleBook
 from ...run import Run
 
-__all__ = ["LOSS", "MUST", "SHOULD", "at", "book", "found", "last", "new", "objects", "results_after"]
+__all__ = [
+    "LOSS",
+    "MUST",
+    "SHOULD",
+    "answer_refused",
+    "at",
+    "book",
+    "found",
+    "last",
+    "new",
+    "objects",
+    "results_after",
+    "share_ids",
+    "stopped_by",
+]
 
 book = RuleBook("*")
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
@@ -29,6 +44,25 @@ def at(exchange: int, item: Item) -> str:
 def results_after(run: Run, exchange: int) -> list[Item]:
     """The results that the next request adds; none when the conversation ended there."""
     return new(run, exchange + 1, "result") if exchange + 1 < len(run.said) else []
+
+
+def stopped_by(run: Run, reply: Reply, reason: str) -> bool:
+    """Whether a reply says why it ended: in the neutral word, or in one of the provider's own."""
+    if reply.stop is None or reply.stop in {"stop", "tool"}:
+        return False
+    own = f'"{reply.stop}"'.encode()
+    return reply.stop == reason or any(own in e.response.body for e in run.exchanges if e.response)
+
+
+def share_ids(run: Run) -> bool:
+    """Whether calls of one answer came with the same id."""
+    ids = [[call.id for call in calls if call.id] for _, calls in run.calls()]
+    return any(len(set(each)) < len(each) for each in ids)
+
+
+def answer_refused(run: Run) -> bool:
+    """Whether an answer that cannot be told apart was refused with an error, which is as good as taking it."""
+    return share_ids(run) and any(reply.error is not None for reply in run.replies)
 
 
 def last(run: Run) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...rule import Finding, broken
 from ...run import Run
 from ...script import Answer, Call, Cut, Failure
-from ._book import LOSS, MUST, book, found
+from ._book import LOSS, MUST, book, found, stopped_by
 from .streams import cuts
 
 _EARLY = {"length", "filter"}
@@ -55,7 +55,8 @@ def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
 @book.rule("STR-010", MUST, LOSS, source="Anthropic streaming guide; OAI-CC-TRN-07; vercel/ai#5217")
 def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
     """An error inside a streamed answer raises a typed error with the status it stands for, not 200."""
-    yield from _incomplete(run, Failure, "the provider's error inside the answer was not raised")
+    if not _came_whole(run):
+        yield from _incomplete(run, Failure, "the provider's error inside the answer was not raised")
     for index, reply in enumerate(run.replies):
         status = getattr(reply.error, "status", getattr(reply.error, "status_code", None))
         if status == 200:
@@ -75,11 +76,17 @@ def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
 @book.rule("STP-001", MUST, LOSS, source="every provider's reference of stop reasons")
 def early_stops_are_reported(run: Run) -> Iterator[Finding]:
     """An answer that the token limit or a filter ended says so: its stop reason is `length` or `filter`."""
-    ended = {s.text: s.stop for s in run.case.script if isinstance(s, Answer) and s.stop in _EARLY}
+    ended = {s.text: s.stop for s in run.case.script if isinstance(s, Answer) and s.stop and s.stop in _EARLY}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.text and wanted.text in ended:
-            fine = reply.stop == ended[wanted.text] or reply.error is not None
+            fine = stopped_by(run, reply, ended[wanted.text]) or reply.error is not None
             yield found(fine, f"/replies/{index}", f"the stop reason is {reply.stop!r}")
+
+
+def _came_whole(run: Run) -> bool:
+    """Whether failures that would break streams off came as a status, to a client that may try again: ERR-003."""
+    failures = [step for step in run.case.script if isinstance(step, Failure)]
+    return bool(run.case.max_retries and not run.streamed and all(step.after for step in failures))
 
 
 def _incomplete(run: Run, fault: type, problem: str) -> Iterator[Finding]:

@@ -114,7 +114,7 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
 def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
     """When part of a stream was handed over, a failure is not tried again behind the caller's back."""
     failing = [s for s in run.case.script if isinstance(s, Failure) and s.after]
-    if run.case.max_retries and failing and "stream" in run.mode:
+    if run.case.max_retries and failing and run.streamed:
         tries = len(run.exchanges)
         problem = f"{tries} requests were sent for {len(run.case.steps)} questions"
         yield found(tries <= len(run.case.steps), "/exchanges", problem)
@@ -176,7 +176,7 @@ def _passes(status: int) -> bool:
 
 
 def _is_whole_failure(run: Run, step: object) -> bool:
-    return isinstance(step, Failure) and (step.after is None or "stream" not in run.mode)
+    return isinstance(step, Failure) and (step.after is None or not run.streamed)
 
 
 def _fails_at_once(run: Run) -> bool:

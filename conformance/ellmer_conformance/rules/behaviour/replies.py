@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from ...neutral import Reply
 from ...rule import Finding, broken, met
 from ...run import Run
-from ...script import Answer, answers_of
-from ._book import LOSS, MUST, SHOULD, book, found
+from ...script import Answer, Usage, answers_of
+from ._book import LOSS, MUST, SHOULD, answer_refused, book, found, stopped_by
 
 
 @book.rule("TXT-001", MUST, LOSS, source="one normative printer over the neutral turns")
@@ -40,17 +41,17 @@ def transcripts_are_clean(run: Run) -> Iterator[Finding]:
 
 @book.rule("TXT-005", MUST, LOSS, source="the answer is what the model said")
 def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
-    """The caller gets the model's text, whole and in order."""
-    early = {s.text for s in run.case.script if isinstance(s, Answer) and s.stop in {"filter", "length"}}
+    """The caller gets the model's text, whole and in order, with or without what it said before its calls."""
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         place = f"/replies/{index}"
         if wanted.outcome != "answered" or wanted.schema or run.refused:
             continue
-        if reply.error is not None and (_gave_up(run) or wanted.text in early):  # ERR-003, STP-001 have them
+        answers = _answers(run, wanted.text)
+        if _ended_early(run, reply, answers):
             continue
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
-        elif reply.text != wanted.text:
+        elif not _is_whole(reply.text, wanted.text, answers):
             yield broken(place, f"the text is {reply.text!r}, the model said {wanted.text!r}")
         else:
             yield met(place)
@@ -58,15 +59,15 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
 
 @book.rule("USG-001", MUST, LOSS, source="every provider's usage object")
 def usage_is_the_providers(run: Run) -> Iterator[Finding]:
-    """The token counts handed to the caller are the provider's, streamed or not."""
-    counted = {a.text: a.usage for _, step in run.answered() for a in answers_of(step)}
+    """The token counts handed to the caller are the provider's, streamed or not: the last answer's, or the sum."""
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
-        usage = counted.get(reply.text) if wanted.outcome == "answered" else None
-        if usage and reply.usage:
-            want = {"input": usage.input, "output": usage.output}
+        answers = _answers(run, wanted.text) if wanted.outcome == "answered" else []
+        usages = [answer.usage for answer in answers]
+        if usages and reply.usage and _is_whole(reply.text, wanted.text, answers):
+            want = _counts(usages[-1:])
             got = {key: reply.usage.get(key) for key in want}
             problem = f"the provider counted {want}, the caller got {got}"
-            yield found(got == want, f"/replies/{index}", problem)
+            yield found(got in (want, _counts(usages)), f"/replies/{index}", problem)
 
 
 @book.rule("STR-017", SHOULD, LOSS, source="what was shown is what was said")
@@ -86,9 +87,8 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
 )
 def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
     """Tokens read from a cache and spent on reasoning are reported, as parts of input and output."""
-    counted = {a.text: a.usage for _, step in run.answered() for a in answers_of(step)}
-    for index, reply in enumerate(run.replies):
-        usage = counted.get(reply.text)
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        usage = next((a.usage for a in _answers(run, wanted.text)[-1:]), None)
         for name in ("cached", "reasoning") if usage and reply.error is None else ():
             want, got = getattr(usage, name), reply.usage.get(name)
             said = _said(run, name)
@@ -96,6 +96,38 @@ def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
                 yield found(got == want, f"/replies/{index}", f"{name} is {got}, the provider counted {want}")
             elif want and said and name in reply.usage:
                 yield broken(f"/replies/{index}", f"{name} is not reported; the provider counted {want}")
+
+
+def _answers(run: Run, text: str) -> list[Answer]:
+    """What the model said to a question: the answer with this text, behind those whose calls led to it."""
+    found: list[Answer] = []
+    for step in run.case.script:
+        told = answers_of(step)
+        last = next((answer for answer in told if answer.text == text and not answer.calls), None)
+        if last:
+            return [*found, last]
+        found = [*found, *told[:1]] if not told or told[0].calls else []
+    return []
+
+
+def _is_whole(text: str, wanted: str, answers: Sequence[Answer]) -> bool:
+    """Whether it is the answer: alone, or with what the model said before, when it called."""
+    before = "".join(answer.text for answer in answers[:-1])
+    return text.endswith(wanted) and text.removesuffix(wanted).strip() in {"", before.strip()}
+
+
+def _ended_early(run: Run, reply: Reply, answers: Sequence[Answer]) -> bool:
+    """Whether there is a reason that this is not the answer: rules of their own (ERR-003, STP-001, …) have those."""
+    ended = {answer.reason for answer in answers} & {"length", "filter"}
+    if reply.error is not None:
+        return _gave_up(run) or answer_refused(run) or bool(ended)
+    cut = any(answer.reason == "length" for answer in answers[:-1])
+    return cut and (not reply.complete or stopped_by(run, reply, "length"))
+
+
+def _counts(usages: Sequence[Usage]) -> dict[str, int]:
+    """The tokens of one answer, or of all that a question took."""
+    return {"input": sum(each.input for each in usages), "output": sum(each.output for each in usages)}
 
 
 def _gave_up(run: Run) -> bool:

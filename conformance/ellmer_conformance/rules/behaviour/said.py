@@ -88,12 +88,13 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
 @book.rule("USG-003", MUST, LOSS, source="OpenAI: stream_options.include_usage")
 def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
     """Where token counts of a stream are reported, OpenAI's chat format is asked for them."""
-    if run.wire != "openai-chat" or run.vendor != "openai" or "stream" not in run.mode:
+    if run.wire != "openai-chat" or run.vendor != "openai":
         return
     if any(reply.usage.get("input") is not None for reply in run.replies):
         for index, exchange in enumerate(run.exchanges):
             asked = (exchange.request.body.get("stream_options") or {}).get("include_usage")
-            yield found(asked, f"/exchanges/{index}/request", "`stream_options.include_usage` is missing")
+            if exchange.request.stream:
+                yield found(asked, f"/exchanges/{index}/request", "`stream_options.include_usage` is missing")
 
 
 @book.rule("UNI-002", MUST, LOSS, source="a lone surrogate is no character, and no UTF-8")

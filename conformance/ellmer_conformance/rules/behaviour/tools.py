@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...neutral import ToolCall
 from ...rule import Finding, met
 from ...run import Run
-from ._book import LOSS, MUST, SHOULD, at, book, found, last, new, results_after
+from ._book import LOSS, MUST, SHOULD, answer_refused, at, book, found, last, new, results_after, share_ids
 
 
 @book.rule("PAIR-003", MUST, LOSS, source="tidyverse/ellmer#459, chatlas #230")
@@ -40,7 +40,7 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
     How to fix: keep the id the provider sent. (An id from another provider may be mapped: not judged here.)
     """
     given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
-    if _shared_ids(run):  # one of them had to be changed
+    if share_ids(run):  # one of them had to be changed
         return
     for index, items in enumerate(run.said[1:], 1):
         received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
@@ -80,7 +80,7 @@ def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
 @book.rule("PAR-001", MUST, LOSS, source="every provider's tool-calling guide")
 def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
     """N calls in one answer get N results in the next request."""
-    for index, calls in run.calls():
+    for index, calls in [] if answer_refused(run) else run.calls():
         place = f"/exchanges/{index + 1}/request"
         results = results_after(run, index)
         problem = f"{len(calls)} calls were made and {len(results)} results sent"
@@ -109,6 +109,8 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
 @book.rule("PAR-005", MUST, LOSS, source="each call is a request of its own")
 def every_call_is_run(run: Run) -> Iterator[Finding]:
     """Every whole call of a known tool is run exactly once, equal ones each for themselves."""
+    if answer_refused(run):
+        return
     offered = {tool.name for tool in run.case.tools}
     wanted = Counter(
         _key(c.name, c.arguments) for _, calls in run.calls() for c in calls if c.name in offered
@@ -117,12 +119,6 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
     for key in wanted:
         problem = f"{key} was called {wanted[key]} times and run {ran[key]} times"
         yield found(ran[key] == wanted[key], "/tool_runs", problem)
-
-
-def _shared_ids(run: Run) -> bool:
-    """Whether calls of one answer came with the same id."""
-    ids = [[call.id for call in calls if call.id] for _, calls in run.calls()]
-    return any(len(set(each)) < len(each) for each in ids)
 
 
 def _key(name: str, arguments: object) -> str:
