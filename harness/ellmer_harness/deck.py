@@ -58,7 +58,11 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         """How many interactions came from the file; they are the first."""
         return int(self._loaded_count)
 
-    def append(self, request: Request, response: Response | None) -> int:
+    def append(self, request: Request, response: Response) -> None:
+        """An interaction of the file, as vcrpy loads it."""
+        self.place(request, response)
+
+    def place(self, request: Request, response: Response | None = None) -> int:
         """Adds an interaction, its answer now or later (`self.answer`); gives its place."""
         with self.lock:
             self.data.append((request, response))
@@ -67,7 +71,7 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
             return len(self.data) - 1
 
     def answer(self, place: int, response: Response) -> None:
-        """The answer to a request that was appended without one."""
+        """The answer to a request that was placed without one."""
         self.data[place] = (self.data[place][0], response)
 
     def find(self, ask: Ask) -> int | None:
@@ -116,18 +120,6 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         """The requests of the file that this run did not send."""
         places = [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
         return [self.data[place][0] for place in places]
-
-    # What vcrpy's own patchers call, for clients that opted in to them.
-
-    def can_play_response_for(self, request: Request) -> bool:
-        """Whether a recording is left for the request."""
-        return self.find(Ask(self.match, request)) is not None
-
-    def play_response(self, request: Request) -> Response:
-        """Its answer."""
-        place = self.take(Ask(self.match, request))
-        assert place is not None, "asked only after can_play_response_for"
-        return self.response(place)
 
     def _load(self) -> None:
         super()._load()

@@ -1,4 +1,4 @@
-"""From exchanges to a cassette: what is kept of them, in which order, under what conditions.
+"""From exchanges to a cassette: in which order they are kept, and under what conditions.
 
 Importing this imports vcrpy, and vcrpy every HTTP client it knows: a tape does so when it is opened.
 """
@@ -9,39 +9,36 @@ import json
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vcr.patch import PATCHER_NAMES
 from vcr.record_mode import RecordMode
-from vcr.request import Request
 from vcr.serialize import serialize
 
+from . import kept
 from .blobs import Blobs
 from .deck import Deck
 from .errors import CassetteError, Refused, SecretFound, StoreError
 from .explain import command
 from .files import replace_file
-from .message import Headers
+from .patched import Patched
 from .persister import Blank, Persister
-from .reply import Reply, cut, saved
 from .scan import scan
-from .scrub import Scrub
 from .serializer import OURS, Serializer
 
 if TYPE_CHECKING:
     from .tape import Tape
 
-__all__ = ["opened", "request", "response", "save"]
+__all__ = ["kept", "opened", "save"]
 
 
 @contextmanager
 def opened(tape: Tape) -> Iterator[Deck]:
     """The cassette of a tape, through vcrpy; with vcrpy's patchers for the clients that opted in."""
     blobs = Blobs(tape.blob_folder)
-    with Deck.use(
+    with Patched.use(
         path=str(tape.file),
         match=tape.match,
         on_repeat=tape.on_repeat,
@@ -51,28 +48,8 @@ def opened(tape: Tape) -> Iterator[Deck]:
         skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers],
     ) as deck:
         tape.recorded_from = _origin(tape, deck)
+        deck.tape = tape
         yield deck
-
-
-def request(scrub: Scrub, method: str, url: str, headers: Headers, body: bytes) -> Request:
-    """The request as it is kept and looked up: allowed headers, no secrets."""
-    kept: dict[str, str] = {}
-    for name, value in scrub.request(headers):
-        kept[name] = f"{kept[name]}, {value}" if name in kept else value
-    return Request(method, scrub.url(url), scrub.body(body), kept)
-
-
-def response(tape: Tape, reply: Reply) -> dict[str, Any]:
-    """The answer as it is kept: allowed headers, no secrets, chunk sizes that fit."""
-    sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
-    body, headers = tape.scrub.body(reply.body, sizes), tape.scrub.response(reply.headers)
-    if body != reply.body:
-        headers = [(name, str(len(body)) if name == "content-length" else value) for name, value in headers]
-    live = tape.recorded_from == "live"
-    if not live and any(name == "content-length" for name, _ in headers):
-        sizes, waits = [len(body)], []  # no stream: where the network cut it is different every time
-    clean = replace(reply, headers=headers, pieces=cut(body, sizes, waits))
-    return saved(clean, timed=live)
 
 
 def save(tape: Tape, error: BaseException | None) -> None:

@@ -144,7 +144,7 @@ class Tape(Options):
     def begin(self, http: Any, request: Any, body: bytes) -> Take:
         """A request is about to leave: the answer to play, or a place for the one to come. Raises `Miss`."""
         headers = seam.lowered(request.headers.raw)
-        clean = self._recording.request(self.scrub, request.method, str(request.url), headers, body)
+        clean = self._recording.kept.request(self.scrub, request.method, str(request.url), headers, body)
         sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
         take = Take(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
         self.sent.append(sent)
@@ -173,12 +173,9 @@ class Tape(Options):
             take.exchange.played = True
         elif self.records:
             self.workers.note()
-            self._pending[id(take)] = take, deck.append(clean, None)
+            self._pending[id(take)] = take, deck.place(clean)
         else:
-            raise self.missed(
-                f"{sent.method} {sent.url} is not in cassette {self.name}\n"
-                f"{nearest(deck, ask, self.file)}\n{command(self.rerecord)}"
-            )
+            raise self.miss(ask, sent.url, deck)
 
     def _play(self, take: Take, ask: Ask, deck: Deck) -> bool:
         """Gives the take its reply; False if there is none to be had."""
@@ -203,7 +200,14 @@ class Tape(Options):
                 self.deck.give_back(take.place)
         _, place = self._pending.pop(id(take), (None, None))
         if place is not None and self.deck is not None and take.exchange.answered:
-            self.deck.answer(place, self._recording.response(self, take.seen()))
+            self.deck.answer(place, self._recording.kept.response(self, take.seen()))
+
+    def miss(self, ask: Ask, url: str, deck: Deck) -> Miss:
+        """A miss that says what was asked, and what was recorded instead."""
+        return self.missed(
+            f"{ask.request.method} {url} is not in cassette {self.name}\n"
+            f"{nearest(deck, ask, self.file)}\n{command(self.rerecord)}"
+        )
 
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
         """A miss to raise; it is kept, to be raised again at the end."""

@@ -1,0 +1,38 @@
+"""What is kept of an exchange: allowed headers, no secrets. Requests are looked up in this form, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from vcr.request import Request
+
+from .message import Headers
+from .reply import Reply, cut, saved
+from .scrub import Scrub
+
+if TYPE_CHECKING:
+    from .tape import Tape
+
+__all__ = ["request", "response"]
+
+
+def request(scrub: Scrub, method: str, url: str, headers: Headers, body: bytes) -> Request:
+    """The request as it is kept and looked up: allowed headers, no secrets."""
+    kept: dict[str, str] = {}
+    for name, value in scrub.request(headers):
+        kept[name] = f"{kept[name]}, {value}" if name in kept else value
+    return Request(method, scrub.url(url), scrub.body(body), kept)
+
+
+def response(tape: Tape, reply: Reply) -> dict[str, Any]:
+    """The answer as it is kept: allowed headers, no secrets, chunk sizes that fit."""
+    sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
+    body, headers = tape.scrub.body(reply.body, sizes), tape.scrub.response(reply.headers)
+    if body != reply.body:
+        headers = [(name, str(len(body)) if name == "content-length" else value) for name, value in headers]
+    live = tape.recorded_from == "live"
+    if not live and any(name == "content-length" for name, _ in headers):
+        sizes, waits = [len(body)], []  # no stream: where the network cut it is different every time
+    clean = replace(reply, headers=headers, pieces=cut(body, sizes, waits))
+    return saved(clean, timed=live)
