@@ -392,6 +392,25 @@ def test_responses_puts_foreign_text_before_the_calls():
     ]
 
 
+def test_responses_sends_no_reasoning_that_was_cut_off_before_it_led_to_anything():
+    """`Item 'rs_…' of type 'reasoning' was provided without its required following item.`"""
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "E"}
+    said = {
+        "type": "message",
+        "id": "msg_1",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "Hi"}],
+    }
+    cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+
+    assert RESPONSES.message(RESPONSES.turn({**cut, "output": [reasoning]})) == []
+    assert RESPONSES.message(RESPONSES.turn({**cut, "output": [said, reasoning]})) == [
+        {"role": "assistant", "content": "Hi"}
+    ]
+    whole = RESPONSES.message(RESPONSES.turn({"status": "completed", "output": [reasoning, said]}))
+    assert [item["id"] for item in whole] == ["rs_1", "msg_1"]
+
+
 def test_anthropic_drops_blank_text_and_joins_neighbours():
     turns = [
         UserTurn("a"),

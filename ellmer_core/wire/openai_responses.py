@@ -139,11 +139,12 @@ class OpenAIResponses(ResponsesItems, ResponsesAnswers):
         return items
 
     def is_whole(self, contents: Sequence[Content]) -> bool:
-        """Whether every reasoning item still has the item behind it that it came with."""
-        for content, after in pairwise([*contents, ContentText("")]):
+        """Whether every reasoning item still has the item behind it that it came with; one that was cut off at a
+        limit never had any."""
+        for content, after in pairwise([*contents, None]):
             if not isinstance(content, ContentThinking) or not self.item_of(content):
                 continue
-            if content.extra[self.name].get("before") != self.item_of(after).get("id"):
+            if after is None or content.extra[self.name].get("before") != self.item_of(after).get("id"):
                 return False
         return True
 
