@@ -90,7 +90,7 @@ def some_models_always_think(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[
         "https://github.com/anthropics/claude-code/issues/76689",
-        "https://platform.claude.com/docs/en/models/opus-5/whats-new-opus-5",
+        "https://platform.claude.com/docs/en/models/opus-5/migration-guide",
     ],
     refusal=refused(
         "output_config.effort '{effort}' is not supported when thinking is disabled on this model. "

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Json, Request
-from ...rule import Check, Finding, broken, met
+from ...rule import Check, Finding, Refusal, broken, met
 from ...wires.bedrock import messages
 from ...wires.values import object_of
 from ..anthropic import book as anthropic
@@ -21,6 +21,7 @@ from ._blocks import specs
 from ._book import (
     ASK,
     CLAUDE,
+    IMAGE,
     MUST,
     PASSED_ON,
     REJECT,
@@ -67,6 +68,10 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
         [body(user({"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}}, "What is this?"))],
         [body(user({"image": {"format": "png", "source": {"bytes": "bm90IGFuIGltYWdl"}}}, "What is this?"))],
     ),
+    "IMG-015": (
+        [body(user(IMAGE, "What is this?"))],
+        [body(user({"image": {**IMAGE["image"], "format": "jpeg"}}, "What is this?"))],
+    ),
     "ORD-001": (
         [loop(result("a"), "And 3 + 4?")],
         [loop("Here you are:", result("a")), loop(result("a"), "and", result("b"), calls=("a", "b"))],
@@ -96,6 +101,12 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
 }
 
 
+#: What Bedrock puts otherwise: it finds a field missing where Anthropic would find it wrong.
+_ELSE: dict[str, list[Refusal]] = {
+    "THK-001": [refused(f"{PASSED_ON}{{place}}.thinking.signature: Field required")],
+}
+
+
 def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
     theirs = anthropic.rules[id]
     assert theirs.refusal is not None
@@ -105,6 +116,10 @@ def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
         theirs.kind,
         source=[*theirs.source, f"Bedrock passes it on (Anthropic's {id})"],
         refusal=refused(PASSED_ON + theirs.refusal.message),
+        formerly=[
+            *(refused(PASSED_ON + each.message) for each in theirs.formerly),
+            *_ELSE.get(id, ()),
+        ],
         models=[re.sub(r"^(!?)claude", r"\1*anthropic.claude", name) for name in theirs.models] or CLAUDE,
         preview=theirs.preview,
         examples=examples,

@@ -1,4 +1,4 @@
-"""Declared functions, and what does not go together with them; media types."""
+"""Declared functions, and what does not go together with them; media types; the cache."""
 
 from __future__ import annotations
 
@@ -192,47 +192,55 @@ def old_models_take_no_media_in_responses(request: Request) -> Iterator[Finding]
 
 
 @book.rule(
-    "REQ-021",
+    "REQ-027",
     MUST,
     REJECT,
-    source="recorded refusals (gemini-2.0-flash-preview-image-generation, gemini-2.5-flash-image)",
-    refusal=refused("{what} is not enabled for models/{model}"),
-    models=["gemini-2.0-flash-preview-image-generation", "gemini-2.5-flash-image*"],
-    examples=[body(ASK, named="gemini-2.5-flash-image")],
+    source="several independent reports of the same text",
+    refusal=refused(
+        "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.\n\n"
+        "Proposed fix: move those values to CachedContent from GenerateContent request."
+    ),
+    examples=[body(ASK, cachedContent="cachedContents/x")],
     counterexamples=[
-        body(ASK, named="gemini-2.5-flash-image", tools=TOOLS),
-        body(ASK, named="gemini-2.5-flash-image", generationConfig={"responseMimeType": "application/json"}),
+        body(ASK, cachedContent="cachedContents/x", tools=TOOLS),
+        body(ASK, cachedContent="cachedContents/x", systemInstruction={"parts": [{"text": "Be brief."}]}),
     ],
 )
-def painters_do_not_call(request: Request) -> Iterator[Finding]:
-    """An image model has neither functions nor a JSON answer."""
-    type = get(get(request.body, "generationConfig"), "responseMimeType")
-    if any(True for _ in declarations(request.body)):
-        yield broken("/tools", "an image model calls nothing", what="Function calling", model=request.model)
-    elif type == "application/json":
-        place = f"/{key_of(request.body, 'generationConfig')}"
-        yield broken(place, "an image model has no JSON", what="JSON mode", model=request.model)
-    else:
-        yield met("/model")
+def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
+    """With cached content, a request sets neither tools nor their config nor a system instruction: the cache has them."""
+    if get(request.body, "cachedContent"):
+        place = f"/{key_of(request.body, 'cachedContent')}"
+        beside = [key for key in ("systemInstruction", "tools", "toolConfig") if get(request.body, key)]
+        yield broken(place, f"beside `{beside[0]}`") if beside else met(place)
 
 
 @book.rule(
-    "REQ-022",
+    "REQ-028",
     MUST,
     REJECT,
-    source="recorded refusals (gemini-2.5-flash-preview-tts, gemini-2.5-pro-preview-tts)",
+    source=["several independent reports of the same text", "accepted with `codeExecution`: recorded"],
     refusal=refused(
-        "The requested combination of response modalities (TEXT) is not supported by the model. models/{model} "
-        "accepts the following combination of response modalities:\n* AUDIO\n"
+        "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
     ),
-    models=["gemini-2.5-*-tts"],
+    models=["gemini-3*"],
+    preview=True,
     examples=[
-        body(ASK, named="gemini-2.5-flash-preview-tts", generationConfig={"responseModalities": ["AUDIO"]})
+        body(
+            ASK,
+            named="gemini-3-flash-preview",
+            tools=[*TOOLS, {"googleSearch": {}}],
+            toolConfig={"includeServerSideToolInvocations": True},
+        )
     ],
-    counterexamples=[body(ASK, named="gemini-2.5-flash-preview-tts")],
+    counterexamples=[body(ASK, named="gemini-3-flash-preview", tools=[*TOOLS, {"googleSearch": {}}])],
 )
-def speakers_speak(request: Request) -> Iterator[Finding]:
-    """A speech model is asked for sound."""
-    asked = get(get(request.body, "generationConfig"), "responseModalities")
-    mute = not asked or "TEXT" in asked
-    yield broken("/generationConfig", "it is asked for text", model=request.model) if mute else met("/model")
+def functions_and_search_are_asked_for(request: Request) -> Iterator[Finding]:
+    """From Gemini 3 on, a request with functions and Google's own search tools says that it wants both.
+
+    Why a preview: since when it must is not known.
+    """
+    tools = [tool for _, tool in repeated(request.body, "tools", "")]
+    searches = any(get(tool, key) is not None for tool in tools for key in SEARCH)
+    if searches and any(True for _ in declarations(request.body)):
+        said = get(get(request.body, "toolConfig"), "includeServerSideToolInvocations")
+        yield met("/tools") if said else broken("/tools", "functions beside a search tool")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
-from ...wires.gemini import contents, get, parts
-from ._book import ASK, MUST, REJECT, answer, body, book, call, model, refused, user
+from ...wires.gemini import contents, declarations, get, parts
+from ._book import ASK, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
 
 _SIGNATURES = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
 
@@ -19,6 +19,18 @@ VERTEX = book.extend(
     IMG_006={"preview": True},
     REQ_020={"preview": True},
     TRM_003={"preview": False},
+    THK_015={"preview": True},
+    THK_016={"preview": True},
+    THK_017={"preview": True},
+    THK_018={"preview": True},
+    REQ_027={"preview": True},
+    EMP_004={
+        "source": ("https://github.com/anomalyco/opencode/issues/17519",),
+        "refusal": refused(
+            "Unable to submit request because it must include at least one parts field, which describes the prompt "
+            "input. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini"
+        ),
+    },
     REQ_013={
         "preview": False,
         "source": ("recorded refusal (gemini-2.5-pro)",),
@@ -69,6 +81,32 @@ def calls_have_no_ids(request: Request) -> Iterator[Finding]:
                 if isinstance(value := get(found, key), dict):
                     facts = {"content": content, "part": part, "field": field}
                     yield broken(f"{place}/{key}", "it has an id", **facts) if "id" in value else met(place)
+
+
+@VERTEX.rule(
+    "SCH-001",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused(
+        "Unable to submit request because `{name}` functionDeclaration `parameters` schema should be of type OBJECT. "
+        "Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling"
+    ),
+    examples=[body(ASK, tools=TOOLS)],
+    counterexamples=[
+        body(ASK, tools=[{"functionDeclarations": [{"name": "add", "parameters": {"type": "STRING"}}]}])
+    ],
+)
+def parameters_are_objects(request: Request) -> Iterator[Finding]:
+    """A function's `parameters` are of type object.
+
+    Fix: leave them out where there are no arguments.
+    """
+    for pointer, declaration in declarations(request.body):
+        schema, place = declaration.get("parameters"), f"{pointer}/parameters"
+        if isinstance(schema, dict) and "$ref" not in schema:
+            right, name = str(schema.get("type")).upper() == "OBJECT", declaration.get("name")
+            yield met(place) if right else broken(place, "it is of another type", name=name)
 
 
 def dialect(vendor: str) -> RuleBook:
