@@ -237,6 +237,6 @@ $("problems").append(...data.problems.map((problem) => el("li", problem)));
 $("legend").append(...data.verdicts.filter((_, v) => v === NOTHING || rows.some((row) => row.verdict === v))
   .map(([name, sign]) => el("span", el(`b.${name}`, sign), ` ${name}`)),
   el("span", `In a cell, by case: ${data.modes.join(" · ")}; by rule: verdicts.`));
-if (data.skipped.length) $("skipped").append(el("h3", "Cases a wire format cannot express"),
+if (data.skipped.length) $("skipped").append(el("h2", "Cases a wire format cannot express"),
   el("ul", ...data.skipped.map((s) => el("li", `${s.adapter}, ${s.wire}, ${s.case}: ${s.reason}`))));
 draw();
