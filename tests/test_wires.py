@@ -411,6 +411,38 @@ def test_responses_sends_no_reasoning_that_was_cut_off_before_it_led_to_anything
     assert [item["id"] for item in whole] == ["rs_1", "msg_1"]
 
 
+@pytest.mark.parametrize(
+    ("wire", "answer"),
+    [
+        (
+            ANTHROPIC,
+            {
+                "content": [
+                    {"type": "thinking", "thinking": "hm", "signature": "S"},
+                    {"type": "text", "text": "\n"},
+                ]
+            },
+        ),
+        (
+            Bedrock(model="us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+            {
+                "stopReason": "max_tokens",
+                "output": {
+                    "message": {"content": [{"reasoningContent": {"redactedContent": "eA=="}}, {"text": " "}]}
+                },
+            },
+        ),
+    ],
+    ids=["anthropic", "bedrock"],
+)
+def test_thoughts_that_led_to_nothing_are_not_sent_back(wire, answer):
+    """`The final block in an assistant message cannot be thinking`"""
+    turn = wire.turn(answer)
+    call = wire.message(AssistantTurn([*turn.contents, ONE]))
+    assert wire.message(turn) == []
+    assert len(call[0]["content"]) == 2
+
+
 def test_anthropic_drops_blank_text_and_joins_neighbours():
     turns = [
         UserTurn("a"),

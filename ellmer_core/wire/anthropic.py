@@ -151,6 +151,11 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
             c for c in turn.contents if self.sendable(c) and (thinks or not isinstance(c, ContentThinking))
         ]
         blocks = [block for c in contents if (block := self.said(c))]
+        while blocks and blocks[-1]["type"] in {
+            "thinking",
+            "redacted_thinking",
+        }:  # cut off behind its thoughts
+            blocks.pop()  # `The final block in an assistant message cannot be thinking` (tailcallhq/forgecode#2107)
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def sendable(self, content: Content) -> bool:

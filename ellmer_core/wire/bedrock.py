@@ -179,6 +179,10 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
         thinks = not isinstance(turn, AssistantPartialTurn)
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         blocks = [block for c in contents if self.sendable(c) and (block := self.said(c))]
+        while (
+            blocks and "reasoningContent" in blocks[-1]
+        ):  # cut off behind its thoughts; Claude's are refused so
+            blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def sendable(self, content: Content) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
-from ..content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
+from ..content import Content, ContentThinking, ContentToolRequest, ContentToolResult
 from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
 from . import Json, Request, _bodies, _contents, _schemas
