@@ -145,17 +145,16 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
                 return [{"role": "user", "content": blocks}] if blocks else []
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """What the model said. The thinking of a partial answer may lack its signature: it stays here."""
+        """What the model said. The thinking of a partial answer may lack its signature: it stays here; and so does
+        what nothing follows: `The final block in an assistant message cannot be thinking` (tailcallhq/forgecode#2107).
+        """
         thinks = not isinstance(turn, AssistantPartialTurn)
         contents = [
             c for c in turn.contents if self.sendable(c) and (thinks or not isinstance(c, ContentThinking))
         ]
         blocks = [block for c in contents if (block := self.said(c))]
-        while blocks and blocks[-1]["type"] in {
-            "thinking",
-            "redacted_thinking",
-        }:  # cut off behind its thoughts
-            blocks.pop()  # `The final block in an assistant message cannot be thinking` (tailcallhq/forgecode#2107)
+        while blocks and blocks[-1]["type"] in {"thinking", "redacted_thinking"}:
+            blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def sendable(self, content: Content) -> bool:

@@ -175,13 +175,12 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
         return [FILLER, *blocks] if lacks_text else blocks
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """What the model said, in one message; of a partial answer, no thinking: it may lack its signature."""
+        """What the model said, in one message; of a partial answer, no thinking: it may lack its signature. None at
+        the end either: Claude refuses an answer that ends with its thoughts."""
         thinks = not isinstance(turn, AssistantPartialTurn)
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         blocks = [block for c in contents if self.sendable(c) and (block := self.said(c))]
-        while (
-            blocks and "reasoningContent" in blocks[-1]
-        ):  # cut off behind its thoughts; Claude's are refused so
+        while blocks and "reasoningContent" in blocks[-1]:
             blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
