@@ -10,40 +10,9 @@ from ...rule import Finding, broken, met
 from ...wires.openai_chat import all_parts, messages
 from ...wires.values import items_of
 from .._openai import WORDED, listed, mistyped, path, refused
-from ._book import ASK, MEASURED, MUST, REJECT, body, book, call, result
+from ._book import ASK, MEASURED, MUST, REJECT, body, book
 
 PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
-
-
-@book.rule(
-    "REQ-006",
-    MUST,
-    REJECT,
-    source=MEASURED,
-    refusal=refused(
-        "Invalid value for 'content': expected a string, got null.", param="messages.[{index}].content"
-    ),
-    examples=[body(ASK, call("call_1"), result("call_1", "")), body({"role": "user", "content": ""})],
-    counterexamples=[
-        body({"role": "user"}),
-        body({"role": "user", "content": None}),
-        body(ASK, {"role": "assistant", "content": None}),
-        body(ASK, call("call_1"), result("call_1", None)),
-    ],
-)
-def content_is_there(request: Request) -> Iterator[Finding]:
-    """A message has content, unless it is an assistant's that calls tools, refuses or speaks.
-
-    Why: null is not an empty answer. Fix: send `""` (which is accepted), or leave the message out.
-    """
-    for i, (pointer, message) in enumerate(messages(request.body)):
-        if message.get("role") not in {"user", "system", "assistant", "tool"}:
-            continue
-        instead = ("tool_calls", "function_call", "refusal", "audio")
-        if message.get("role") == "assistant" and any(message.get(key) is not None for key in instead):
-            continue
-        missing = message.get("content") is None
-        yield broken(pointer, "the message has no content", index=i) if missing else met(pointer)
 
 
 @book.rule(
