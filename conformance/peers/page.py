@@ -157,7 +157,7 @@ INTRO = """\
 The same cases, played through other libraries against the strict server: no provider was called. A failure means that
 a documented, recorded or stated rule was broken, not that an account was refused anything. Every failing cell leads to
 the exchange, the place in it, and a script that shows it again with nothing but the library and this package; a failure
-that its script does not show is not here.
+that its script does not show is not here. (Those pages are made with the site: `./nox -s docs -- serve`.)
 
 The bridges are short and public (`conformance/ellmer_conformance/adapters/`): each uses the library's own chat, history
 and tool loop where it has one. `openai`, `anthropic` and `google-genai` are the raw SDKs in a loop of our own: the

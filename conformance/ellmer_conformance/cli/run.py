@@ -16,8 +16,8 @@ __all__ = ["command", "filters", "run"]
 F = TypeVar("F", bound=Callable[..., object])
 
 _REPEATED = {
-    "adapter": "Installed adapter, or package.module:name [ellmer-core].",
-    "wire": "Only this wire format.",
+    "adapter": "Installed adapter, or package.module:name [ellmer-core]. Repeatable.",
+    "wire": "Only this wire format. Repeatable, as those below; `*` and `?` are understood.",
     "vendor": "Only this vendor.",
     "case": "Only this case.",
     "mode": "Only this mode: sync, async, stream, async-stream.",
@@ -28,9 +28,7 @@ def filters(function: F) -> F:
     """The options that narrow what is played."""
     for name, text in reversed(_REPEATED.items()):
         aliases = ["--family"] if name == "wire" else []
-        function = click.option(
-            f"--{name}", *aliases, name, multiple=True, help=f"{text} Repeatable; globs but for adapters."
-        )(function)
+        function = click.option(f"--{name}", *aliases, name, multiple=True, help=text)(function)
     return function
 
 
