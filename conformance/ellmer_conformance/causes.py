@@ -33,6 +33,7 @@ _TABLE: list[tuple[str, str]] = [
     ),
     ("account", r"credit balance|billing|Insufficient Balance|depleted your|requires terms acceptance|quota"),
     ("permission", r"organization must be verified|due to Zero Data Retention"),
+    ("permission", r"does not have access|not yet available for this|organization has been disabled"),
     (
         "size",
         r"context (length|window|size)|prompt is too long|too many total text bytes|input token|token limit",
@@ -44,6 +45,8 @@ _TABLE: list[tuple[str, str]] = [
     ("size", r"max_tokens: \d+ > |max_tokens is too large"),
     ("size", r"total length of all messages|too long; exceeded|Input is too long|Input Tokens Exceeded"),
     ("size", r"Request too large|Too many images|more than \d+ images"),
+    ("size", r"exceeds? (context|the model) limit|image exceeds|dimensions exceed|PDF pages|image parts per"),
+    ("size", r"payload size exceeds|Cached content is too small"),
     (
         "output",
         r"Could not finish the message|tool call validation failed|Failed to call a function|hallucinated",
@@ -54,7 +57,7 @@ _TABLE: list[tuple[str, str]] = [
     ),
     (
         "moderation",
-        r"content management policy|safety|moderat|violates usage|inappropriate content|DataInspection",
+        r"content management policy|content filtering policy|safety|moderat|violates usage|inappropriate content|DataInspection",
     ),
     (SHAPE, r"^Failed to download file from data:"),
     (
@@ -67,13 +70,35 @@ _TABLE: list[tuple[str, str]] = [
     ),
     ("media", r"Failed to load (image|audio)|unsupported file uri|type you uploaded|Expected a file with"),
     ("media", r"context stuffing|Could not process image"),
+    ("media", r"PDF specified was not valid|robots\.txt|Unable to process input image|Only HTTPS URLs"),
     (
         "state",
         r"Previous response with id|Item with id|encrypted content .*could not|Conversation with id|File .* not found",
     ),
     ("state", r"was provided without its required 'reasoning' item"),
     ("state", r"bound to a different|cannot be modified"),
+    (
+        "state",
+        r"Invalid `(signature|encrypted_content|data)`|(Corrupted )?Thought signature( is not valid|\.$)",
+    ),
+    ("beta", r"for the `anthropic-beta` header|anthropic-version: header"),
     ("beta", r"container: Input should|Input tag 'file' found"),
+    (
+        SHAPE,
+        r"thinking\.type\.\w+\" is not|^adaptive thinking is not|effort parameter\.$|when thinking is disabled on",
+    ),
+    (
+        SHAPE,
+        r"\"any\" are not supported|^role 'system' is not|oneOf, allOf, or anyOf|not found in provided tools",
+    ),
+    (
+        SHAPE,
+        r"only one of thinking budget|budget \d+ is invalid|^Thinking level is not|^CachedContent can not be used",
+    ),
+    (
+        SHAPE,
+        r"^User messages cannot contain|^Cache point cannot|instruction is not enabled for models/gemma-3",
+    ),
     (
         SHAPE,
         r"has moved to|Unknown (parameter|name)|Unrecognized request argument|at the same time|file format is inv",
@@ -175,7 +200,7 @@ _TABLE: list[tuple[str, str]] = [
         "capability",
         r"capability|json schema is required|xgrammar|too complex for compilation|Invalid Value: 'file'",
     ),
-    ("capability", r"video model type|logprobs|must be one of \(<"),
+    ("capability", r"video model type|logprobs|must be one of \(<|too many states|allowed nesting depth"),
     (
         "vague",
         r"^Request contains an invalid argument|^Provider returned error|^Param Incorrect|^Request Error",
@@ -200,7 +225,7 @@ _TABLE: list[tuple[str, str]] = [
         SHAPE,
         r"missing field|is not specified|is not defined|only allowed for|must start with|A maximum of \d",
     ),
-    (SHAPE, r"cannot unmarshal"),
+    (SHAPE, r"cannot unmarshal|validation errors detected|should have at (most|least)"),
     (SHAPE, r"tools\.\d|messages\.\d|following item|type_error|Validation: |input is invalid|last role"),
 ]
 _COMPILED = [(cause, re.compile(pattern, re.IGNORECASE)) for cause, pattern in _TABLE]

@@ -69,6 +69,12 @@ BEDROCK = {
     "a blank before a call": be.body(
         be.ASK, be.assistant("\n\n", be.use("a")), be.user(be.result("a")), toolConfig=be.TOOLS
     ),
+    "a cache point behind the answer to a thought": be.body(
+        be.ASK, be.assistant(be.THOUGHT, "5", CACHE), be.ASK
+    ),
+    "a stop sequence and a system prompt": be.body(
+        be.ASK, system=[{"text": "Be brief."}], inferenceConfig={"stopSequences": ["END"]}, model=be.NOVA_LITE
+    ),
     "a model behind a profile": be.body(
         be.assistant("Hello!"),
         be.ASK,

@@ -34,6 +34,42 @@ REPORTED = {
     # https://github.com/immersive-translate/immersive-translate/issues/3529
     "Unsupported value: 'reasoning_effort' does not support 'minimal' with this model. Supported values are: 'none', "
     "'low', 'medium', and 'high'.": SHAPE,
+    # https://github.com/handochan/aelix-ai/issues/258
+    '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
+    '"output_config.effort" to control thinking behavior.': SHAPE,
+    # https://github.com/docker/docker-agent/issues/3362
+    "adaptive thinking is not supported on this model": SHAPE,
+    # https://github.com/Oaklight/llm-rosetta/pull/289
+    "This model does not support the effort parameter.": SHAPE,
+    # https://github.com/anthropics/claude-code/issues/76689
+    "output_config.effort 'xhigh' is not supported when thinking is disabled on this model. "
+    "Use effort 'high' or below, or enable thinking.": SHAPE,
+    # https://github.com/anthropics/claude-code/issues/61412
+    "role 'system' is not supported on this model": SHAPE,
+    # https://github.com/betmoar/cc-proxy-plugin/issues/67
+    "messages.799.content.1.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'": SHAPE,
+    # https://github.com/anomalyco/opencode/issues/31687
+    "Cache point cannot be inserted after reasoning block.": SHAPE,
+    # https://github.com/openclaw/openclaw/issues/6470
+    "User messages cannot contain reasoning content. Please remove the reasoning content and try again.": SHAPE,
+    # several independent reports each
+    'tool_choice: type "tool" and "any" are not supported for this model.': SHAPE,
+    "tools.0.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level": SHAPE,
+    "Tool 'web_search' not found in provided tools": SHAPE,
+    "You can only set only one of thinking budget and thinking level.": SHAPE,
+    "Budget 0 is invalid. This model only works in thinking mode.": SHAPE,
+    "The thinking budget 64000 is invalid. Please choose a value between 128 and 32768.": SHAPE,
+    "CachedContent can not be used with GenerateContent request setting system_instruction, tools or "
+    "tool_config.": SHAPE,
+    # what a request does not show: sizes, what a server signed, what a header asks for
+    "messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: 5400000 bytes > 5242880 bytes": "size",
+    "A maximum of 100 PDF pages may be provided.": "size",
+    "input length and `max_tokens` exceed context limit: 197460 + 21333 > 200000, decrease input length": "size",
+    "The maximum tokens you requested exceeds the model limit of 10000.": "size",
+    "messages.1.content.0: Invalid `signature` in `thinking` block": "state",
+    "messages.0.content.0.document.source.base64.data: The PDF specified was not valid.": "media",
+    "Unexpected value(s) `x-2026-01-01` for the `anthropic-beta` header.": "beta",
+    "Output blocked by content filtering policy": "moderation",
     # what rules word, in words of the providers' own
     "A conversation must start with a user message. Try again with a conversation that starts with a user "
     "message.": SHAPE,

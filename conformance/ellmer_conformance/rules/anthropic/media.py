@@ -74,6 +74,7 @@ def images_are_images(request: Request) -> Iterator[Finding]:
         "{place}.source.base64: The image was specified using the {told} media type, but the image appears to be a "
         "{found} image"
     ),
+    formerly=[refused("{place}.source.base64.data: Image does not match the provided media type {told}")],
     examples=[body(user(IMAGE))],
     counterexamples=[body(user(_inline("image", "image/jpeg", PNG)))],
 )

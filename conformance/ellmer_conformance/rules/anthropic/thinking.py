@@ -21,10 +21,11 @@ MORE = {"max_tokens": 2048, "tools": [TOOL], "thinking": THINKING}
     MUST,
     REJECT,
     source="several independent reports of the same text, one with the whole body",
-    refusal=refused("{place}: Invalid `signature` in `thinking` block"),
+    refusal=refused("{text}"),
     examples=[body(ASK, assistant(THOUGHT, use("a")), user(result("a")), **MORE)],
     counterexamples=[
         body(ASK, assistant({**THOUGHT, "signature": ""}, use("a")), user(result("a")), **MORE),
+        body(ASK, assistant({**THOUGHT, "thinking": "", "signature": ""}, "5"), ASK),
     ],
 )
 def thoughts_are_signed(request: Request) -> Iterator[Finding]:
@@ -35,9 +36,11 @@ def thoughts_are_signed(request: Request) -> Iterator[Finding]:
     """
     for pointer, place, block in all_blocks(request.body):
         if block.get("type") == "thinking":
-            signed = bool(block.get("signature"))
             where = place.rpartition(".")[0]
-            yield met(pointer) if signed else broken(pointer, "the thought is not signed", place=where)
+            empty = f"{where}.thinking: each thinking block must contain thinking"
+            text = f"{where}: Invalid `signature` in `thinking` block" if block.get("thinking") else empty
+            problem, facts = "the thought is not signed", {"place": where, "text": text}
+            yield met(pointer) if block.get("signature") else broken(pointer, problem, **facts)
 
 
 @book.rule(
