@@ -116,15 +116,27 @@ class AsyncLine(Carrier):
         await self.drop()
 
     async def call(self, effect: CallTools) -> None:
-        async def one(place: int) -> None:
-            effect.keep(place, await ainvoke(effect.requests[place]))
-
+        """Runs the tools side by side; what one of them raises waits for the others. Not `asyncio.gather()`: it
+        loses the message of a cancellation, by which anyio knows that it is its own."""
         if len(effect.requests) == 1:
-            return await one(next(iter(effect.requests)))
-        outcomes = await asyncio.gather(*map(one, effect.requests), return_exceptions=True)
-        for outcome in outcomes:
-            if outcome is not None:
-                raise outcome
+            [(place, request)] = effect.requests.items()
+            return effect.keep(place, await ainvoke(request))
+        raised: dict[int, BaseException] = {}
+
+        async def one(place: int) -> None:
+            try:
+                effect.keep(place, await ainvoke(effect.requests[place]))
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:  # noqa: BLE001 - SystemExit and the like, for the caller
+                raised[place] = error
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(place)) for place in effect.requests]
+        for place in sorted(raised):
+            raise raised[place]
+        for task in tasks:
+            task.result()  # a tool may have cancelled itself
         return None
 
     async def notify(self, effect: Notify) -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 from contextvars import ContextVar
 
+import anyio
 import httpx
 import httpx2
 import pytest
@@ -611,6 +612,48 @@ def test_an_exception_in_one_of_several_tools_loses_no_result(server, reply, mak
     told = [m["content"] for m in server.asked[1].json["messages"] if m["role"] == "tool"]
     assert told[0] == "fine"
     assert "interrupted" in told[1]
+
+
+def test_a_cancel_scope_of_anyio_ends_several_tools_and_itself(server, reply, make):
+    chat, scopes = make(), []
+
+    async def wait():
+        await anyio.sleep_forever()
+
+    async def leave():
+        scopes[0].cancel()
+        return "left"
+
+    chat.register_tools([_named(wait, "a"), _named(leave, "b")])
+    server.answers(reply([calls("a", "b")]), reply([answer()]))
+
+    async def run():
+        with anyio.CancelScope() as scope:
+            scopes.append(scope)
+            await chat.chat_async("Hi")
+        assert scope.cancelled_caught
+        await chat.chat_async("Go on")
+
+    asyncio.run(run())
+    told = [m["content"] for m in server.asked[1].json["messages"] if m["role"] == "tool"]
+    assert "interrupted" in told[0]
+    assert told[1] == "left"
+
+
+def test_a_tool_that_cancels_itself_cancels_the_chat(server, reply, make):
+    chat = make()
+
+    async def give_up():
+        raise asyncio.CancelledError
+
+    chat.register_tools([_named(give_up, "a"), _named(lambda: "fine", "b")])
+    server.answers(reply([calls("a", "b")]), reply([answer()]))
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(chat.chat_async("Hi"))
+    chat.chat("Go on")
+    told = [m["content"] for m in server.asked[1].json["messages"] if m["role"] == "tool"]
+    assert "interrupted" in told[0]
+    assert told[1] == "fine"
 
 
 def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
