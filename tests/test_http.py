@@ -621,7 +621,7 @@ def test_a_cancel_scope_of_anyio_ends_several_tools_and_itself(server, reply, ma
         await anyio.sleep_forever()
 
     async def leave():
-        scopes[0].cancel()
+        asyncio.get_running_loop().call_soon(scopes[0].cancel)
         return "left"
 
     chat.register_tools([_named(wait, "a"), _named(leave, "b")])
