@@ -17,7 +17,8 @@ class StreamController:
     """Cancels the streams it was given to: `chat.stream("…", controller=controller)`.
 
     The stream then ends without an error. What was received stays in the history as an
-    `AssistantPartialTurn` with the reason; no tool is started any more, one that is running ends first.
+    `AssistantPartialTurn` with the reason; no tool is started any more, one that is running ends first. A
+    blocking `stream()` that has no answer yet, not even its headers, ends when they come.
     """
 
     def __init__(self) -> None:
