@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -62,3 +63,12 @@ def test_one_case_at_many_vendors_has_a_line_for_each():
     lines = printed([r for r in ROWS if r.case == "one_tool"], 80).splitlines()
 
     assert sum("✓✓✓✓" in line for line in lines) == len(HOMES) + len(OTHERS)
+
+
+def test_the_few_cases_that_are_played_without_a_recording_are_named():
+    report = report_of(ROWS)
+    report.plays[:2] = [replace(play, case="cancelled", way="server") for play in report.plays[:2]]
+    file = io.StringIO()
+    print_report(report, Console(file=file, width=120))
+
+    assert "played against the strict server: cancelled\n" in file.getvalue()

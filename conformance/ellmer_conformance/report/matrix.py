@@ -77,6 +77,10 @@ _WAYS = {
 def _unseen(report: Report) -> Iterator[str]:
     """How it was played, and the rules that this cannot show, by reason. Recordings show all."""
     for way in dict.fromkeys(play.way for play in report.plays if play.way in _WAYS):
+        if any(play.way == "cassette" for play in report.plays):  # and show these rules
+            cases = dict.fromkeys(play.case for play in report.plays if play.way == way)
+            yield f"{_WAYS[way]}: {', '.join(cases)}"
+            continue
         yield _WAYS[way]
         rules: dict[str, list[str]] = defaultdict(list)
         for skip in report.skipped:
