@@ -73,12 +73,10 @@ def calibrate(paths: Iterable[Path | str], on_file: Callable[[Path], None] = lam
     for path in find(paths):
         on_file(path)
         try:
-            recordings = read(path)
+            for recording in read(path) or ():
+                _count(found, str(path), recording)
         except Unreadable as error:
             found.unreadable.append(str(error))
-            continue
-        for recording in recordings or ():
-            _count(found, str(path), recording)
     return found
 
 

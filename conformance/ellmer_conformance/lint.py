@@ -152,18 +152,20 @@ def lint_file(source: Source) -> FileReport:
 
 def _judged(path: Path) -> FileReport:
     report = FileReport(str(path))
+    count = 0
     try:
         recordings = read(path)
+        for recording in recordings or ():
+            count += 1
+            _recorded(report, recording)
     except Unreadable as error:
-        if not _traces(report, path):
+        if count or not _traces(report, path):
             report.problem = error.problem
         return report
     if recordings is None and not _traces(report, path):
         report.skipped["no recording of HTTP"] += 1
-    elif recordings == []:
+    elif recordings is not None and not count:
         report.skipped["an empty recording"] += 1
-    for recording in recordings or ():
-        _recorded(report, recording)
     return report
 
 

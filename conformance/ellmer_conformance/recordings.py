@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -34,10 +34,13 @@ class Recording:
     when: date | None = None
 
 
-def read(path: Path) -> list[Recording] | None:
-    """The exchanges of a file; None where it is no recording at all. Raises `Unreadable`."""
-    found = recordings.read(path)
-    return None if found is None else [_recording(each) for each in found.interactions]
+def read(path: Path) -> Iterator[Recording] | None:
+    """The exchanges of a file, one after the other, so that a log may be long; None where it is no recording at all.
+
+    A line of a log that is no exchange has no URL. Raises `Unreadable`, of a log in the middle, too.
+    """
+    found = recordings.each(path)
+    return None if found is None else (_recording(it) if it else Recording("", "", "") for it in found)
 
 
 def _recording(it: Interaction) -> Recording:

@@ -20,6 +20,8 @@ class Skip:
 
 def request_of(recording: Recording) -> Request | Skip:
     """The request of a recording."""
+    if not recording.url:
+        return Skip("a line without an exchange")
     found = wires.detect(recording.url, None, recording.headers)
     if found is None:
         return Skip("no chat request")

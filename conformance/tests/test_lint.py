@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 import zlib
 from base64 import b64encode
 from pathlib import Path
@@ -190,6 +191,23 @@ def test_every_form_of_recording_is_judged(tmp_path, write):
     assert "did not have response messages: a" in complaint.says
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson.gz"])
+def test_a_log_is_read_line_by_line(tmp_path, name):
+    text = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "a\u2028b\x85c" + "x" * 10_000}]}
+    line = json.dumps({"url": URL, "body": text}, ensure_ascii=False).encode() + b"\n"
+    data = b'\xef\xbb\xbf{"level": "info"}\n' + line * 2_000 + b'{"level": "info"}\r\n'
+    (tmp_path / name).write_bytes(gzip.compress(data, 1) if name.endswith("gz") else data)
+
+    tracemalloc.start()
+    report = lint_file(tmp_path / name)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert (report.problem, report.judged, report.complaints) == (None, 2_000, [])
+    assert dict(report.skipped) == {"a line without an exchange": 2}
+    assert most < len(data) / 4, most
+
+
 @pytest.mark.parametrize("write", [vcr_yaml, ruby, har, polly, nock], ids=lambda write: write.__name__)
 def test_the_answer_is_read_as_it_was(tmp_path, write):
     (recording,) = read(write(tmp_path, GOOD))
@@ -274,7 +292,8 @@ def test_nothing_is_passed_over_in_silence(tmp_path):
         ("cut.yaml", b"interactions:\n- request: {method: POST", "cut short"),
         ("cut.yaml.gz", gzip.compress(b"interactions: []", mtime=0)[:-4], "cannot be read"),
         ("no.json", b"\xff\xfe\x00", "no text in UTF-8"),
-        ("cut.jsonl", b'{"url": "x"}\n{"url', "cut short"),
+        ("cut.jsonl", b'{"url": "x"}\n{"url', "line 2 is damaged, or cut short"),
+        ("cut.jsonl.gz", gzip.compress(b'{"url": "x"}\n' * 99, mtime=0)[:-9], "cannot be read"),
         (
             "odd.json",
             b'{"interactions": [{"request": {"url": "https://a.test"}, "response": "x"}]}',
@@ -286,7 +305,7 @@ def test_nothing_is_passed_over_in_silence(tmp_path):
             "version",
         ),
     ],
-    ids=["json", "yaml", "gzip", "no text", "lines", "odd", "future"],
+    ids=["json", "yaml", "gzip", "no text", "lines", "zipped lines", "odd", "future"],
 )
 def test_a_file_that_cannot_be_read_is_told_and_ends_with_2(tmp_path, name, content, told):
     (tmp_path / name).write_bytes(content)

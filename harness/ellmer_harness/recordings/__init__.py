@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .files import SUFFIXES, Found, Unreadable, read
+from .files import SUFFIXES, Found, Unreadable, each, read
 from .interaction import Interaction
 
-__all__ = ["SUFFIXES", "Found", "Interaction", "Unreadable", "find", "read"]
+__all__ = ["SUFFIXES", "Found", "Interaction", "Unreadable", "each", "find", "read"]
 
 
 def find(paths: Iterable[Path | str]) -> Iterator[Path]:
@@ -21,4 +21,4 @@ def find(paths: Iterable[Path | str]) -> Iterator[Path]:
     for path in map(Path, paths):
         if not path.exists():
             raise Unreadable(path, "there is no such file or folder")
-        yield from (path,) if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
+        yield from (path,) if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import zlib
-from binascii import Error as Base64Error
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,27 +12,19 @@ from typing import Any
 
 import yaml
 
-from ..errors import CassetteError
 from ..serializer import OURS, Serializer
 from .entries import entry, is_entry
 from .har import har_entry, is_http
 from .interaction import Interaction
+from .logs import exchanges, is_log
+from .unreadable import Unreadable, explained
 
-__all__ = ["SUFFIXES", "Found", "Unreadable", "content", "read"]
+__all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 
 SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson")
-_LINES = {".jsonl", ".ndjson"}
 _YAML = {".yaml", ".yml"}
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version)\s*:")
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class Unreadable(CassetteError):
-    """A file that cannot be read: `path`, and what is wrong with it."""
-
-    def __init__(self, path: Path, problem: str) -> None:
-        super().__init__(f"{path}: {problem}")
-        self.path, self.problem = path, problem
 
 
 @dataclass(frozen=True)
@@ -63,27 +53,26 @@ for _tag in ("tag:yaml.org,2002:python/", "!ruby/", "!"):
 
 def read(path: Path) -> Found | None:
     """The interactions of a file; None where it is no recording at all. Raises `Unreadable`."""
-    try:
+    with explained(path):
+        if is_log(path):
+            found = exchanges(path)
+            return None if found is None else Found("a log", [each for each in found if each])
         data = path.read_bytes()
         data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
         suffix = _suffix(path, data)
         if suffix is None:
             return None
         text = data.decode("utf-8-sig")
-        if suffix in _LINES:
-            found = [*_lines(text, path.parent)]
-            return Found("a log", found) if found else None
         return _documents(text, path) if suffix in _YAML else _found(content(text, suffix), text, path)
-    except (OSError, EOFError) as error:
-        raise Unreadable(path, f"it cannot be read: {error}") from error
-    except UnicodeDecodeError as error:
-        raise Unreadable(path, f"it is no text in UTF-8: {error.reason} at byte {error.start}") from error
-    except (json.JSONDecodeError, yaml.YAMLError) as error:
-        raise Unreadable(
-            path, f"it is damaged, or cut short: {' '.join(str(error).split())[:200]}"
-        ) from error
-    except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:
-        raise Unreadable(path, f"it looks like a recording and does not hold together: {error}") from error
+
+
+def each(path: Path) -> Iterator[Interaction | None] | None:
+    """The same, one after the other: of a log no more than a line is in memory, and None stands for one that holds
+    something else. Raises `Unreadable`, of a log's later lines when it is their turn."""
+    if is_log(path):
+        return exchanges(path)
+    found = read(path)
+    return None if found is None else iter(found.interactions)
 
 
 def content(text: str, suffix: str) -> Any:
@@ -142,14 +131,6 @@ def _entries(items: list[Any], place: str, path: Path) -> list[Interaction]:
         if not is_entry(item):
             raise ValueError(f"{place}/{at} is no request with a URL, and its answer")
     return [entry(item, f"{place}/{at}", path.parent) for at, item in enumerate(items)]
-
-
-def _lines(text: str, folder: Path) -> Iterator[Interaction]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            value = json.loads(line)
-            if is_entry(value):
-                yield entry(value, f"line {number}", folder)
 
 
 assert OURS == "ellmer_harness", "the pattern above spells it out"

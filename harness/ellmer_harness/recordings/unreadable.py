@@ -1,0 +1,44 @@
+"""Files that cannot be read, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from binascii import Error as Base64Error
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from ..errors import CassetteError
+
+__all__ = ["Unreadable", "explained"]
+
+
+class Unreadable(CassetteError):
+    """A file that cannot be read: `path`, and what is wrong with it."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path, self.problem = path, problem
+
+
+@contextmanager
+def explained(path: Path, place: str = "it") -> Iterator[None]:
+    """Whatever reading a file or a place in it raises, as `Unreadable`."""
+    try:
+        yield
+    except Unreadable:
+        raise
+    except (OSError, EOFError) as error:
+        raise Unreadable(path, f"{place} cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        problem = f"{place} is no text in UTF-8: {error.reason} at byte {error.start}"
+        raise Unreadable(path, problem) from error
+    except (json.JSONDecodeError, yaml.YAMLError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise Unreadable(path, f"{place} is damaged, or cut short: {said}") from error
+    except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:
+        problem = f"{place} looks like a recording and does not hold together: {error}"
+        raise Unreadable(path, problem) from error
