@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache, wraps
-from types import UnionType
+from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -47,6 +47,11 @@ def type_of(annotation: Any, *, required: bool = True) -> Type:
     """
     if isinstance(annotation, Type):
         return annotation
+    if isinstance(annotation, (dict, str, bytes, int, float, NoneType)):
+        raise UsageError(
+            f"{annotation!r:.80} is no type: type_string(), int and models are, and JSON Schema, through "
+            "type_from_schema()."
+        )
     if basic := basic_type(annotation):
         return replace(basic, required=required)
     return known_type(_json_schema(annotation), required=required)

@@ -166,12 +166,22 @@ def _credentials(
             )
         return partial(_key_of, credentials)
     if api_key is not None:
-        return partial(str, api_key.strip())
+        return _given_key(wire, api_key)
     if not wire.key_vars or (wire.key_optional and not any(map(_variable, wire.key_vars))):
         return None
     read = partial(_environment_key, wire.vendor, wire.key_vars)
     read()
     return read
+
+
+def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
+    if not isinstance(api_key, str):
+        raise UsageError(f"api_key= is a string, not {type(api_key).__name__}.")
+    if key := api_key.strip():
+        return partial(str, key)
+    if wire.key_vars and not wire.key_optional:
+        raise UsageError(f"api_key= is blank, and {wire.vendor} wants a key.")
+    return None
 
 
 def setting(name: str, value: str | None, *variables: str) -> str:

@@ -703,6 +703,8 @@ def test_wrong_constructor_options(keys):
     ("options", "words"),
     [
         ({"credentials": lambda: {"a": "b"}}, "it returned dict"),
+        ({"api_key": 5}, "api_key= is a string, not int"),
+        ({"api_key": " "}, "api_key= is blank, and OpenAI wants a key"),
         ({"params": [1]}, "params= is a dictionary"),
         ({"api_headers": "x"}, "api_headers= is a dictionary"),
         ({"timeout": "soon"}, "number of seconds"),
@@ -721,6 +723,11 @@ def test_options_of_a_wrong_kind_say_which(keys, options, words):
 def test_no_other_vendors_key_goes_to_a_server_of_somebodys(keys):
     chat = chat_openai_compatible(base_url="http://localhost:1", model="m")
     assert "key-of" not in str(dict(chat.wire.request([UserTurn("Hi")]).headers))
+
+
+def test_a_server_that_needs_no_key_is_sent_no_blank_one():
+    chat = chat_openai_compatible(base_url="http://localhost:1", model="m", api_key="")
+    assert "authorization" not in chat.wire.request([UserTurn("Hi")]).headers
 
 
 def test_the_key_is_read_when_a_request_is_built(keys):
