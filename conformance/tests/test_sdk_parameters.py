@@ -8,8 +8,8 @@ from openai.types.chat import completion_create_params as completions
 from openai.types.responses import response_create_params as responses
 
 from ellmer_conformance.rules.anthropic.parameters import KEYS as ANTHROPIC
+from ellmer_conformance.rules.gemini.fields import CALL, CONFIG, CONTENT, DECLARATION, PART, RESPONSE, TOP
 from ellmer_conformance.rules.gemini.schemas import SCHEMA
-from ellmer_conformance.rules.gemini.shape import CONFIG, TOP
 from ellmer_conformance.rules.openai_chat.shape import KEYS as CHAT
 from ellmer_conformance.rules.openai_responses.shape import KEYS as RESPONSES
 
@@ -43,10 +43,15 @@ def test_every_parameter_is_known(parameters, known):
     [
         (gemini.GenerateContentConfig, TOP | CONFIG | OF_THE_SDK),
         (gemini.GenerationConfig, CONFIG),
+        (gemini.Content, CONTENT),
+        (gemini.Part, PART),
+        (gemini.FunctionCall, CALL),
+        (gemini.FunctionResponse, RESPONSE),
+        (gemini.FunctionDeclaration, DECLARATION),
         # Known to Vertex AI alone; the Gemini API was recorded to refuse it.
         (gemini.Schema, SCHEMA | {"additional_properties"}),
     ],
-    ids=["request", "generationConfig", "schema"],
+    ids=["request", "generationConfig", "content", "part", "call", "response", "declaration", "schema"],
 )
 def test_every_field_of_gemini_is_known(model, known):
     assert set(model.model_fields) - known == set()

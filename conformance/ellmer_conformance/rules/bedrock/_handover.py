@@ -30,7 +30,10 @@ def translation(request: Request) -> tuple[Request, dict[str, str]]:
         object_of(request.body.get("inferenceConfig")),
         request.body.get("additionalModelRequestFields"),
     )
-    tools = [{"name": tool.get("name")} for _, tool in specs(request.body)]
+    tools = [
+        {"name": tool.get("name"), "input_schema": object_of(tool.get("inputSchema")).get("json")}
+        for _, tool in specs(request.body)
+    ]
     body = {"messages": said, "tools": tools, "temperature": config.get("temperature"), **object_of(more)}
     chosen = object_of(object_of(request.body.get("toolConfig")).get("toolChoice"))
     body["tool_choice"] = {"type": next(iter(chosen), "auto")}
@@ -43,7 +46,13 @@ def led_back(pointer: str, places: dict[str, str]) -> str:
     block = re.match(r"/messages/\d+/content/\d+", pointer)
     if block:
         return places.get(block[0], pointer)
-    roots = {"/tool_choice": "/toolConfig/toolChoice", "/temperature": "/inferenceConfig/temperature"}
+    roots = {
+        "/tool_choice": "/toolConfig/toolChoice",
+        "/tool_choice/type": "/toolConfig/toolChoice",
+        "/temperature": "/inferenceConfig/temperature",
+    }
+    if schema := re.fullmatch(r"/tools/(\d+)/input_schema(.*)", pointer):
+        return f"/toolConfig/tools/{schema[1]}/toolSpec/inputSchema/json{schema[2]}"
     return roots.get(pointer, pointer.replace("/thinking", "/additionalModelRequestFields/thinking"))
 
 

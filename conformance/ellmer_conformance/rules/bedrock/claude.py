@@ -44,7 +44,9 @@ CLOSED: Json = {**SCHEMA, "additionalProperties": False}
 TINY: Json = {**CLOSED, "properties": {"x": {"type": "integer", "multipleOf": 5}}, "required": ["x"]}
 LIST: Json = {**CLOSED, "properties": {"x": {"type": "array", "maxItems": 5}}, "required": ["x"]}
 THINKING: Json = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
+ADAPTIVE: Json = {"additionalModelRequestFields": {"thinking": {"type": "adaptive"}}}
 SONNET_5 = "us.anthropic.claude-sonnet-5"
+OPUS_5_5 = "us.anthropic.claude-opus-5-5"
 HAIKU_3 = "anthropic.claude-3-haiku-20240307-v1:0"
 
 
@@ -80,6 +82,18 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
         [body(ASK, assistant(THOUGHT, "I add.", use("a")), user(result("a")), toolConfig=TOOLS)],
         [body(ASK, assistant(THOUGHT, use("a"), "I add."), user(result("a")), toolConfig=TOOLS)],
     ),
+    "REQ-028": (
+        [body(ASK, toolConfig=TOOLS, model=OPUS_5_5)],
+        [body(ASK, toolConfig={**TOOLS, "toolChoice": {"any": {}}}, model=OPUS_5_5)],
+    ),
+    "SCH-016": (
+        [body(ASK, toolConfig=TOOLS)],
+        [body(ASK, toolConfig=spec(inputSchema={"json": {**SCHEMA, "anyOf": [{"required": ["x"]}]}}))],
+    ),
+    "SCH-017": (
+        [body(ASK, toolConfig=TOOLS)],
+        [body(ASK, toolConfig=spec(inputSchema={"json": {"type": "object", "properties": {"a/b": {}}}}))],
+    ),
     "ORD-013": ([body(ASK, model=SONNET_5)], [body(ASK, assistant("{"), model=SONNET_5)]),
     "ORD-011": ([body(ASK, assistant("The sum is"))], [body(ASK, assistant("The sum is "))]),
     "THK-001": (
@@ -90,6 +104,11 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
         [body(ASK, assistant(THOUGHT, use("a")), user(result("a")), toolConfig=TOOLS, **THINKING)],
         [loop(result("a"), **THINKING)],
     ),
+    "THK-015": (
+        [body(ASK, model=SONNET_5, **ADAPTIVE)],
+        [body(ASK, model=SONNET_5, **THINKING)],
+    ),
+    "THK-016": ([body(ASK, **THINKING)], [body(ASK, **ADAPTIVE)]),
     "THK-011": (
         [body(ASK, toolConfig=TOOLS, **THINKING)],
         [body(ASK, toolConfig={**TOOLS, "toolChoice": {"any": {}}}, **THINKING)],
@@ -163,30 +182,6 @@ def prefill_and_tools_exclude_each_other(request: Request) -> Iterator[Finding]:
         pointer, message = found[-1]
         last = message.get("role") == "assistant"
         yield broken(pointer, "the assistant has the last word") if last else met(pointer)
-
-
-@book.rule(
-    "REQ-015",
-    MUST,
-    REJECT,
-    source=[
-        "recorded refusal of the same body without Converse (claude-haiku-4-5)",
-        "https://github.com/skydiscover-ai/skydiscover/issues/15",
-        "https://github.com/aws-samples/bedrock-chat/pull/979",
-    ],
-    refusal=refused(
-        f"{PASSED_ON}`temperature` and `top_p` cannot both be specified for this model. Please use only one."
-    ),
-    models=[f"*anthropic.claude-{name}*" for name in ("haiku-4-5", "sonnet-4-5", "sonnet-4-6", "opus-4-1")],
-    examples=[body(ASK, inferenceConfig={"temperature": 0.5})],
-    counterexamples=[body(ASK, inferenceConfig={"temperature": 0.5, "topP": 0.9})],
-)
-def one_way_of_sampling(request: Request) -> Iterator[Finding]:
-    """From Opus 4.1 on, temperature and `topP` exclude each other."""
-    config = object_of(request.body.get("inferenceConfig"))
-    if config.keys() & {"temperature", "topP"}:
-        both = config.get("temperature") is not None and config.get("topP") is not None
-        yield broken("/inferenceConfig/topP", "beside a temperature") if both else met("/inferenceConfig")
 
 
 @book.rule(

@@ -65,7 +65,7 @@ def some_models_do_not_stop(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
-    "THK-015",
+    "THK-020",
     MUST,
     REJECT,
     source=REPORTS,
@@ -90,7 +90,7 @@ def thoughts_of_others_are_not_signed(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
-    "THK-016",
+    "THK-021",
     MUST,
     REJECT,
     source=["https://github.com/openclaw/openclaw/issues/6470", REPORTS],

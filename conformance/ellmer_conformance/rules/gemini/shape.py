@@ -1,4 +1,4 @@
-"""What a request is made of: the protobuf message behind the JSON, field by field."""
+"""What a request is made of: objects where they belong, contents with parts, roles."""
 
 from __future__ import annotations
 
@@ -7,52 +7,13 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ...wires.gemini import contents, get, key_of, parts, snake
-from ...wires.values import decoded, words
+from ...wires.gemini import contents, get, key_of, parts
+from ...wires.values import decoded
 from .._media import PNG, redacted
-from ._book import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, text, user
-from ._proto import Problem, proto, told, unknown
+from ._book import ASK, IMAGE, MUST, REJECT, answer, body, book, call, model, refused, text, user
+from ._proto import proto
 
 SDK = "https://github.com/googleapis/python-genai (types)"
-TOP = frozenset(
-    words(
-        "cached_content contents continuation_token generation_config labels model model_armor_config output_config "
-        "safety_settings service_tier store system_instruction tool_config tools"
-    )
-)
-CONFIG = frozenset(
-    words(
-        "audio_timestamp audio_transcription_config candidate_count enable_affective_dialog enable_enhanced_civic_answers "
-        "frequency_penalty image_config logprobs max_output_tokens media_resolution model_config model_selection_config "
-        "presence_penalty response_format response_json_schema _response_json_schema response_logprobs "
-        "response_mime_type response_modalities response_schema routing_config seed speech_config stop_sequences "
-        "temperature thinking_config top_k top_p translation_config"
-    )
-)
-LATER = frozenset({"response_format"})  # fields of generationConfig that were refused before they were known
-
-
-@book.rule(
-    "REQ-004",
-    MUST,
-    REJECT,
-    source=["recorded refusals of `logProbs` and `response_schema`", SDK],
-    refusal=refused("{text}"),
-    formerly=[refused("{formerly}")],
-    examples=[body(ASK, tools=TOOLS, generationConfig={"maxOutputTokens": 5, "top_k": 5})],
-    counterexamples=[
-        body(ASK, response_schema={"type": "object"}),
-        body(ASK, generationConfig={"response_format": {}}, response_schema={"type": "object"}),
-        body(ASK, generationConfig={"logProbs": True}),
-    ],
-)
-def keys_are_known(request: Request) -> Iterator[Finding]:
-    """The request has no field that the message behind it does not have.
-
-    Why: protobuf's JSON takes camelCase and snake_case, and nothing else.
-    """
-    formerly = "\n".join(each.said for each in _unknown(request.body, CONFIG - LATER))
-    yield from told(_unknown(request.body, CONFIG), formerly=formerly)
 
 
 @book.rule(
@@ -187,14 +148,3 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
 def _parts(request: Json) -> Iterator[tuple[str, Json]]:
     for pointer, content in contents(request):
         yield from parts(content, pointer)
-
-
-def _unknown(request: Json, config: frozenset[str]) -> list[Problem]:
-    found = []
-    for key, value in request.items():
-        if snake(key) not in TOP:
-            found.append(Problem(f"/{key}", *unknown(key)))
-        elif snake(key) == "generation_config" and isinstance(value, dict):
-            new = (name for name in value if snake(name) not in config)
-            found += [Problem(f"/{key}/{name}", *unknown(name, "generation_config")) for name in new]
-    return found
