@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.metadata import entry_points
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from .adapters import Adapter, Capabilities
 from .case import MODES, Case, Mode
@@ -20,6 +20,7 @@ __all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpres
 
 FILTERS = ("wire", "vendor", "case", "mode")
 OURS = "ellmer-core"
+_PARTS = ("name", "wires", "capabilities", "session")  # of an adapter
 
 
 class UnknownChoice(LookupError):
@@ -90,8 +91,7 @@ def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
             )
         module, _, attribute = known[name].value.partition(":")
         made = _imported(name, module, attribute)
-    adapter: Adapter = made() if callable(made) else made
-    return adapter
+    return _adapter(name, made)
 
 
 def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
@@ -111,6 +111,23 @@ def _imported(name: str, module: str, attribute: str) -> Any:
         raise UnknownChoice(
             f"the adapter {name!r} cannot be imported: {error}. Is its library installed here?"
         ) from error
+    except (TypeError, ValueError) as error:  # what `import_module` says to `./lib.py`
+        raise UnknownChoice(
+            f"the adapter {name!r} cannot be imported: {error}. Give package.module:name."
+        ) from error
+
+
+def _adapter(name: object, made: Any) -> Adapter:
+    """The adapter itself, or what the class or function makes. Raises UnknownChoice for what is none."""
+    try:
+        adapter = made() if callable(made) else made
+    except Exception as error:
+        problem = f"the adapter {name!r} cannot be made without arguments: {type(error).__name__}: {error}"
+        raise UnknownChoice(problem) from error
+    missing = [part for part in _PARTS if not hasattr(adapter, part)]
+    if missing:
+        raise UnknownChoice(f"{name!r} is no adapter: it has no {', no '.join(missing)}")
+    return cast("Adapter", adapter)
 
 
 def _plays(

@@ -65,12 +65,26 @@ def test_a_module_of_the_working_folder_is_found_and_its_pytest_settings_are_not
     assert "not judged: CAS-01, CAS-02: " in done.stdout
 
 
-@pytest.mark.parametrize("name", ["my_library:Nothing", "no-such-adapter"])
-def test_an_adapter_that_is_not_there_is_a_usage_error(project, name):
+NO_ADAPTERS = {
+    "my_library:Nothing": "cannot be imported",
+    "no-such-adapter": "unknown adapter",
+    "my_library:": "cannot be imported",
+    "./my_library.py:MyLibrary": "cannot be imported",
+    "my_library:Session": "cannot be made without arguments: TypeError",
+    "json:dumps": "cannot be made without arguments: TypeError",
+    "my_library:json": "is no adapter: it has no name, no wires, no capabilities, no session",
+}
+
+
+@pytest.mark.parametrize(("name", "told"), NO_ADAPTERS.items(), ids=NO_ADAPTERS)
+def test_an_adapter_that_is_none_is_a_usage_error(project, name, told):
     done = project(*CONFORMANCE, "run", f"--adapter={name}", "--against=server")
 
+    said = " ".join(done.stderr.split())
     assert done.returncode == 2
-    assert name in done.stdout + done.stderr
+    assert f"{name!r}" in said
+    assert told in said
+    assert "Traceback" not in said
 
 
 def test_a_client_that_knows_only_a_base_url_gets_a_report_too(project):

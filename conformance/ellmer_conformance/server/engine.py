@@ -107,7 +107,7 @@ class Engine:
     def _no_case(self, http: HttpRequest, way: Route) -> Asked | None:
         if way.case in self.scripts or not way.wire or http.method != "POST":
             return None
-        known = ", ".join(sorted(self.scripts))
+        known = ", ".join(home.named(self.scripts))
         request = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
         sentence = f"There is no case {way.case!r} here. The cases are: {known}."
         return Asked(request, refusal=Refusal(sentence, 404))

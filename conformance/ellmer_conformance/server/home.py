@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
+from textwrap import fill
 
 from .dialects import WRONG_KEY, WRONG_MODEL
 from .reply import Reply, plain
 
-__all__ = ["greeting", "page"]
+__all__ = ["greeting", "named", "page"]
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
 _MESSAGES = {"messages": [{"role": "user", "content": "Hello"}]}
@@ -42,6 +43,13 @@ _PROVIDERS = (
     ),
 )
 
+_OTHERS = (("Mistral", "/c/any/1@mistral"), ("Cohere", ""), ("Ollama", ""), ("Bedrock", ""))
+
+
+def named(cases: Iterable[str]) -> list[str]:
+    """The cases that a person would ask for: not those under a variation, of which there are hundreds."""
+    return sorted(case for case in cases if "~" not in case)
+
 
 def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
     """Base URLs, requests to try, and the cases."""
@@ -52,7 +60,10 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             "It answers what the real APIs answer, and refuses what they refuse, in their words. Any key will do.",
             "Base URLs for the providers' own SDKs:",
             "",
-            *(f"  {name:10} {base}{root}" for name, root, *_ in _PROVIDERS),
+            *(f"  {name:10} {base}{root}" for name, root, *_ in (*_PROVIDERS, *_OTHERS)),
+            "",
+            "Where vendors share OpenAI's paths, @vendor says whose they are, by name or host:",
+            f"{base}/c/any/1@api.deepseek.com/v1",
             "",
             "To try it by hand:",
             "",
@@ -61,7 +72,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             f"A scripted case: {base}/c/<case>/<nonce> before the provider's path; each nonce is a conversation",
             f"of its own, and {base}/c/<case>/<nonce>/report tells what happened in it. The cases:",
             "",
-            f"  {', '.join(sorted(case for case in cases if '~' not in case))}",
+            fill(", ".join(named(cases)), 110, initial_indent="  ", subsequent_indent="  "),
             "",
             f"The key {WRONG_KEY!r} and the model {WRONG_MODEL!r} are refused, as the provider refuses such.",
             "",
