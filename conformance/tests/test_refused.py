@@ -172,12 +172,12 @@ COMPOSED = (
     "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
 )
 REPORTED = {
-    # https://github.com/pipecat-ai/pipecat/issues/4043
-    "Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions. Please use "
-    "/v1/responses instead.": (
+    # https://github.com/BerriAI/litellm/pull/34569
+    "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function "
+    "tools, use /v1/responses or set reasoning_effort to 'none'.": (
         "openai-chat",
         "",
-        oc.body(oc.ASK, model="gpt-5.4", tools=[oc.TOOL], reasoning_effort="low"),
+        oc.body(oc.ASK, model="gpt-5.6", tools=[oc.TOOL]),
     ),
     # https://github.com/vishalmysore/Tools4AI/issues/16
     "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 325 "

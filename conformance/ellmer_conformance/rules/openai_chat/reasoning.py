@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
-from ...rule import Finding, broken, met
+from ...rule import Finding, Refusal, broken, met
 from .._openai import EFFORTS, REASONING, listed, refused, undated
 from ._book import ASK, MEASURED, MUST, REJECT, TOOL, body, book
 
@@ -88,25 +88,29 @@ def reasoning_models_have_one_temperature(request: Request) -> Iterator[Finding]
         yield met("/temperature") if value == 1 else broken("/temperature", problem, value=value)
 
 
+def _with_tools(instead: str) -> Refusal:
+    text = "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions."
+    return refused(f"{text} {instead}", param="reasoning_effort")
+
+
 @book.rule(
     "REQ-021",
     MUST,
     REJECT,
     source=[
         "a public recording (gpt-5.6)",
-        "https://github.com/danny-avila/LibreChat/issues/14355 (gpt-5.6, whatever the effort)",
-        "https://github.com/jeffdafoe/llm-memory-api/pull/178 (gpt-5.5, whatever the effort)",
-        "https://github.com/pipecat-ai/pipecat/issues/4043 (gpt-5.4, where an effort is set)",
+        "https://github.com/BerriAI/litellm/pull/34569 (gpt-5.6, whatever the effort)",
+        "https://github.com/charmbracelet/crush/issues/2913 (gpt-5.5)",
+        "measured by others, 2026-07: gpt-5.5 takes tools where no effort is set",
+        "https://github.com/pipecat-ai/pipecat/issues/4043 (gpt-5.4)",
         "https://github.com/openai/openai-openapi/issues/541 (gpt-5.4)",
     ],
-    refusal=refused(
-        "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions. {instead}",
-        param="reasoning_effort",
-    ),
+    refusal=_with_tools("To use function tools, use /v1/responses or set reasoning_effort to 'none'."),
+    formerly=[_with_tools("Please use /v1/responses instead.")],
     models=["gpt-5.4*", "gpt-5.5*", "gpt-5.6*", *NO_CHAT],
     examples=[
         body(ASK, model="gpt-5.6-luna", tools=[TOOL], reasoning_effort="none"),
-        body(ASK, model="gpt-5.4", tools=[TOOL]),
+        body(ASK, model="gpt-5.5", tools=[TOOL]),
     ],
     counterexamples=[
         body(ASK, model="gpt-5.6-luna", tools=[TOOL]),
@@ -114,23 +118,15 @@ def reasoning_models_have_one_temperature(request: Request) -> Iterator[Finding]
     ],
 )
 def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
-    """From gpt-5.4 on, function tools in Chat Completions need a model that does not reason.
+    """From gpt-5.4 on, function tools in Chat Completions and a reasoning effort exclude each other.
 
-    Why: gpt-5.4 reasons if told to, the later ones unless told not to. Fix: use the Responses API, or
-    `reasoning_effort: "none"`.
+    Why: gpt-5.6 reasons unless told not to, and so wants `reasoning_effort: "none"`. Fix: use the Responses API.
     """
     if request.body.get("tools"):
-        effort, by_default = request.body.get("reasoning_effort"), not request.model.startswith("gpt-5.4")
-        off = effort == "none" or (effort is None and not by_default)
-        facts = {"model": request.model, "instead": _instead(request.model)}
+        by_default = "low" if request.model.startswith("gpt-5.6") else "none"
+        off = (request.body.get("reasoning_effort") or by_default) == "none"
         problem = "function tools while the model reasons"
-        yield met("/tools") if off else broken("/reasoning_effort", problem, **facts)
-
-
-def _instead(model: str) -> str:
-    if model.startswith("gpt-5.6"):
-        return "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
-    return "Please use /v1/responses instead."
+        yield met("/tools") if off else broken("/reasoning_effort", problem, model=request.model)
 
 
 @book.rule(
