@@ -8,6 +8,7 @@ halves; what stays half becomes U+FFFD.
 from __future__ import annotations
 
 import json
+from operator import is_
 from typing import Any
 
 from .content import Content, ContentText, ContentThinking, ContentToolRequest, misfits, replaced
@@ -27,20 +28,20 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
         raise ResponseError(f"The answer makes no sense as {wire.name}: {wrong}")
     if not isinstance(turn.finish_reason, (str, type(None))):
         raise ResponseError(f"The answer makes no sense as {wire.name}: it ended for {turn.finish_reason!r}")
+    contents, tokens = tuple(map(_legible, turn.contents)), _counts(turn.tokens)
+    if tokens is turn.tokens and all(map(is_, contents, turn.contents)):
+        return turn
     return AssistantTurn(
-        map(_legible, turn.contents),
-        tokens=_counts(turn.tokens),
-        finish_reason=turn.finish_reason,
-        json=turn.json,
-        cost=turn.cost,
+        contents, tokens=tokens, finish_reason=turn.finish_reason, json=turn.json, cost=turn.cost
     )
 
 
 def _counts(tokens: Tokens) -> Tokens:
     """The counts that are some: a strange one is no reason to lose an answer."""
     given = vars(tokens)
-    counts = {name: count if type(count) is int else _whole(count) for name, count in given.items()}
-    return tokens if counts == given else Tokens(**counts)
+    if all(count is None or type(count) is int for count in given.values()):
+        return tokens
+    return Tokens(**{name: count if type(count) is int else _whole(count) for name, count in given.items()})
 
 
 def _whole(count: object) -> int | None:

@@ -27,7 +27,7 @@ __all__ = ["AnthropicMessages"]
 
 
 #: Calls of tools that the server runs.
-SERVED = frozenset({"server_tool_use", "mcp_tool_use"})
+SERVED = ("server_tool_use", "mcp_tool_use")
 
 #: The fields that the counter of tokens takes (MessageCountTokensParams).
 COUNTED = (
@@ -153,7 +153,7 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
             c for c in turn.contents if self.sendable(c) and (thinks or not isinstance(c, ContentThinking))
         ]
         blocks = [block for c in contents if (block := self.said(c))]
-        while blocks and blocks[-1]["type"] in {"thinking", "redacted_thinking"}:
+        while blocks and blocks[-1].get("type") in ("thinking", "redacted_thinking"):
             blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
@@ -188,14 +188,17 @@ class AnthropicMessages(AnthropicBlocks, AnthropicAnswers):
 def _without_pending(messages: list[Json]) -> list[Json]:
     """Calls that the server has not run stay out once the conversation went on without them: `web_search tool use
     with id … was found without a corresponding web_search_tool_result block`."""
-    answered = {block.get("tool_use_id") for message in messages for block in message["content"]}
+    answered = [block.get("tool_use_id") for message in messages for block in message["content"]]
     last = max((n for n, message in enumerate(messages) if message["role"] == "user"), default=0)
 
     def settled(message: Json) -> Json:
         blocks = message["content"]
-        if any(block["type"] == "tool_use" for block in blocks):  # the server waits for results of ours
+        if any(block.get("type") == "tool_use" for block in blocks):  # the server waits for results of ours
             return message
-        return {**message, "content": [b for b in blocks if b["type"] not in SERVED or b["id"] in answered]}
+        return {
+            **message,
+            "content": [b for b in blocks if b.get("type") not in SERVED or b.get("id") in answered],
+        }
 
     before = [message for message in map(settled, messages[:last]) if message["content"]]
     return [*before, *messages[last:]]
@@ -203,7 +206,7 @@ def _without_pending(messages: list[Json]) -> list[Json]:
 
 def _without_trailing_space(messages: list[Json]) -> list[Json]:
     """`final assistant content cannot end with trailing whitespace` (tailcallhq/forgecode#1872)."""
-    if messages and messages[-1]["role"] == "assistant" and messages[-1]["content"][-1]["type"] == "text":
+    if messages and messages[-1]["role"] == "assistant" and messages[-1]["content"][-1].get("type") == "text":
         *before, last = messages[-1]["content"]
         messages[-1] = {"role": "assistant", "content": [*before, {**last, "text": last["text"].rstrip()}]}
     return messages
