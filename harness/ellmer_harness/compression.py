@@ -39,11 +39,11 @@ def is_coded(body: bytes, encoding: str) -> bool:
 
 
 def _deflate(body: bytes) -> bool:
-    if len(body) > 1 and body[0] & 15 == 8 and int.from_bytes(body[:2]) % 31 == 0:
-        return True  # the header of RFC 1950
-    engine = zlib.decompressobj(-15)
+    if len(body) > 1 and body[0] & 15 == 8 and int.from_bytes(body[:2]) % 31 == 0:  # the header of RFC 1950
+        return bool(zlib.decompressobj(15).decompress(body))
+    engine = zlib.decompressobj(-15)  # which has no header: JSON looks like it, too, but for its end
     engine.decompress(body)
-    return engine.eof
+    return engine.eof and not engine.unused_data
 
 
 def _brotli(body: bytes) -> bool:

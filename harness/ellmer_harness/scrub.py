@@ -6,6 +6,7 @@ that a recording made with a key matches a replay made with another, or with non
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -106,9 +107,9 @@ class Scrub:
         return cls(found, REQUEST_HEADERS + kept, RESPONSE_HEADERS + kept)
 
     def text(self, text: str) -> str:
-        """The text with every secret value, plain or URL-encoded, replaced by its placeholder."""
+        """The text with every secret value, however it is escaped, replaced by its placeholder."""
         for value, placeholder in self.values.items():
-            for form in dict.fromkeys((value, quote(value, safe=""), quote_plus(value))):
+            for form in _forms(value):
                 text = text.replace(form, placeholder)
         return text
 
@@ -119,8 +120,9 @@ class Scrub:
     def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
         """The body with every secret value replaced; `sizes`, its chunks', are changed to fit."""
         for value, placeholder in self.values.items():
-            if (old := value.encode()) in body:
-                body = _replaced(body, old, placeholder.encode(), sizes)
+            for form in _forms(value):
+                if (old := form.encode()) in body:
+                    body = _replaced(body, old, placeholder.encode(), sizes)
         return body
 
     def request(self, headers: Iterable[tuple[str, str]]) -> Headers:
@@ -134,6 +136,14 @@ class Scrub:
     def _kept(self, headers: Iterable[tuple[str, str]], allowed: Callable[[str], bool]) -> Headers:
         kept = [(name, value) for name, value in headers if allowed(name) and not is_secret_name(name)]
         return [(name, self.text(clean_url(value) if name == "location" else value)) for name, value in kept]
+
+
+@lru_cache(maxsize=256)
+def _forms(value: str) -> tuple[str, ...]:
+    """The value as it is, as URLs and forms have it, and as JSON does."""
+    escaped = [json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)]
+    urls = (quote(value, safe=""), quote_plus(value))
+    return tuple(dict.fromkeys((value, *urls, *escaped, *(each.replace("/", r"\/") for each in escaped))))
 
 
 def _replaced(body: bytes, old: bytes, new: bytes, sizes: list[int] | None) -> bytes:

@@ -210,6 +210,8 @@ def test_whether_a_body_is_in_its_encoding_shows(coding, compress):
         bytes(range(256)),
         b"data: 1\n\n",
         b"\x00\x00\x00\x54\x00",
+        b'{"p": null, "": null}',  # begins like deflate without a header
+        b"80 of 100",  # and this like one with a header
     ):
         assert is_coded(compress(plain), coding)
         assert not is_coded(plain, coding)

@@ -107,6 +107,15 @@ PLACES = {
     "a JSON web token": {
         "content": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
     },
+    "a login form": {"data": {"user": "me", "password": "S3cret!pw"}},
+    "a login": {"json": {"user": "me", "userPassword": "S3cret!pw"}},
+    "a part": {"data": {"db_password": "S3cret!pw"}, "files": {"f": b"1"}},
+    "another part": {"data": {"auth_token": "9f8e7d6c5b4a39281706f5e4d3c2b1a0"}, "files": {"f": b"1"}},
+    "XML": {"content": "<SecretAccessKey>9f8e7d6c5b4a39281706f5e4d3c2b1a0</SecretAccessKey>"},
+    "camel case": {"json": {"sessionToken": "9f8e7d6c5b4a39281706f5e4d3c2b1a0"}},
+    "an environment": {"content": "DB_PASSWORD=9f8e7d6c5b4a39281706f5e4d3c2b1a0"},
+    "JSON in JSON": {"json": {"arguments": '{"api_token": "9f8e7d6c5b4a39281706f5e4d3c2b1a0"}'}},
+    "a password in a URL": {"json": {"db": "postgres://me:S3cret!pw@db.example.com/x"}},
 }
 
 
@@ -123,6 +132,39 @@ def test_a_secret_anywhere_is_refused_and_nothing_is_written(server, record, tmp
     assert files(tmp_path) == b"the good one"
     assert TOKEN not in str(refusal.value)
     assert "9f8e7d6c5b4a" not in str(refusal.value)
+    assert "S3cret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("send", ["data", "json", "files"])
+def test_a_named_secret_is_replaced_however_it_is_escaped(server, record, tmp_path, send):
+    def ask(secret):
+        return httpx.post(API, **{send: {"password": secret}}).json()
+
+    server.whole({})
+    with use_cassette(tmp_path / "c.json", **record, secrets={"PASSWORD": 'p@ss/"wörd" & 1'}):
+        ask('p@ss/"wörd" & 1')
+    assert b"<PASSWORD>" in files(tmp_path)
+    with use_cassette(tmp_path / "c.json", secrets={"PASSWORD": "mine & 2/3"}):
+        assert ask("mine & 2/3") == {}
+
+
+SERVICES = {
+    "sk_" + "live_": 24,
+    "glpat-": 20,
+    "npm_": 36,
+    "SG.9f8e7d6c5b4a39281706f5.": 43,
+    "xapp-1-": 40,
+    "GOCSPX-": 28,
+    "pplx-": 48,
+    "nvapi-": 64,
+    "whsec_": 32,
+}
+
+
+@pytest.mark.parametrize("prefix", SERVICES)
+def test_the_keys_of_services_are_known(prefix):
+    key = prefix + (b64encode(bytes(range(7, 255, 3))).decode().replace("/", "x"))[: SERVICES[prefix]]
+    assert [*scan({"said": f"use {key}."})]
 
 
 @pytest.mark.parametrize(
@@ -174,6 +216,10 @@ def test_ordinary_traffic_is_no_secret():
         "schema": {"password": {"type": "string"}, "api_key": "your-api-key-goes-here"},
         "authorization": "Bearer REDACTED",
         "sha": "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+        "nextPageToken": "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+        "code": "api_key=settings.OPENAI_API_KEY; token = github3.authorize(login); password = getPasswordOfUser",
+        "usage": {"total_tokens": 12, "token": " antidisestablishmentarianism"},
+        "placeholder": "client_secret=%5B%27scrubbed%27%5D&password=<PASSWORD1>",
     }
     assert not list(scan(harmless))
 
