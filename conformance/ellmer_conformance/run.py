@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,7 @@ from .script import Answer, Call, Cut, Step
 from .variations import Travelling, Variation, expanded
 from .variations.events import sizes
 
-__all__ = ["Run", "ToolRun", "Trouble", "Varied"]
+__all__ = ["Run", "ToolRun", "Trouble", "Varied", "call_key"]
 
 
 @dataclass(frozen=True)
@@ -126,15 +127,29 @@ class Run:
 
     def tool_media(self) -> list[Media]:
         """The images and PDFs that the tools returned, in call order, whichever tool was done first."""
-        called = [(call.name, dict(call.arguments)) for _, calls in self.calls() for call in calls]
+        called = [call_key(call.name, call.arguments) for _, calls in self.calls() for call in calls]
         runs = sorted(self.tool_runs, key=lambda run: _place(called, run))
         return [media for run in runs for media in media_of(run.value)]
 
 
-def _place(called: Sequence[tuple[str, object]], run: ToolRun) -> int:
+def _place(called: Sequence[str], run: ToolRun) -> int:
     """Which of the model's calls a tool was run for; after all others where it is none."""
-    key = (run.name, dict(run.arguments))
+    key = call_key(run.name, run.arguments)
     return called.index(key) if key in called else len(called)
+
+
+def call_key(name: str, arguments: object) -> str:
+    """What stands for a call: equal for those that differ in no more than what JSON readers lose of a number."""
+    return f"{name}({json.dumps(_rounded(arguments), sort_keys=True, ensure_ascii=False)})"
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _rounded(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:.12g}".removeprefix("-" if value == 0 else "") if number else value
 
 
 def media_of(value: object) -> list[Media]:

@@ -87,6 +87,17 @@ def test_the_python_example_keeps_every_rule(judged, case, mode):
     assert len(run.replies) == len(run.case.steps)
 
 
+def test_a_language_whose_numbers_end_at_2_to_the_53_is_told_so_and_breaks_nothing(judged):
+    example = (EXAMPLES / "driver-python" / "driver.py").read_text("utf-8")
+    reading = "functools.partial(json.loads, parse_int=float)"
+    program = f"import functools, json\njson.loads = {reading}\njson.load = lambda f: json.loads(f.read())\n"
+
+    _, verdicts = judged(program + example, "large_numbers")
+
+    assert not broken(verdicts)
+    assert verdicts["UNI-003"].outcome == "warn"
+
+
 def test_a_program_that_answers_one_of_two_calls_is_caught(judged):
     run, verdicts = judged(FIRST_ONLY)
 

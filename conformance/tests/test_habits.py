@@ -141,6 +141,15 @@ class LeavesItToTheServer(Habit):
         return response
 
 
+class CountsInFloats(Habit):
+    """Numbers are what JavaScript has: a SHOULD, and no reason to take a call for another."""
+
+    cases = ("large_numbers",)
+
+    def tool(self, tool):
+        return replace(tool, run=lambda **told: tool.run(**{name: float(n) + 0 for name, n in told.items()}))
+
+
 HABITS = Habit.__subclasses__()
 
 

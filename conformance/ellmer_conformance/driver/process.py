@@ -17,7 +17,8 @@ from ..canary import environment
 from ..case import Case, Mode
 from ..direct import NO_CASSETTE, Conversation
 from ..endpoints import WHERE, place_of
-from ..run import Run, ToolRun, Trouble
+from ..run import Run, ToolRun, Trouble, call_key
+from ..script import answers_of
 from ..server import StrictServer
 from .conversation import as_json
 from .replies import Line, NoReply, read
@@ -144,7 +145,9 @@ def _tool_run(case: Case, name: str, arguments: object) -> ToolRun:
     """The run of a tool with its value, as the case's own tool gives it."""
     tool = next(tool for tool in case.tools if tool.name == name)
     given = dict(arguments) if isinstance(arguments, Mapping) else {}
+    told = [call for step in case.script for answer in answers_of(step) for call in answer.calls]
+    meant = {call_key(call.name, call.arguments): call.arguments for call in told}
     try:
-        return ToolRun(name, given, tool.run(**given))
+        return ToolRun(name, given, tool.run(**meant.get(call_key(name, given), given)))
     except Exception as error:  # noqa: BLE001 - a tool that fails is a case
         return ToolRun(name, given, error=error)

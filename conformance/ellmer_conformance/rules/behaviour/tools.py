@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...neutral import ToolCall
 from ...rule import Finding, met
-from ...run import Run
+from ...run import Run, call_key
 from ._book import LOSS, MUST, SHOULD, answer_refused, at, book, found, last, new, results_after, share_ids
 
 
@@ -91,7 +91,7 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
 def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
     """Each result carries the value of its own call, whatever the order in which the tools finished."""
     values = {
-        (r.name, json.dumps(dict(r.arguments), sort_keys=True)): r.value
+        call_key(r.name, r.arguments): r.value
         for r in run.tool_runs
         if isinstance(r.value, str) and r.value.strip()
     }
@@ -100,7 +100,7 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
         calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
         for item in items:
             call = calls.get(item.id) if item.kind == "result" else None
-            value = values.get((call.name, json.dumps(call.arguments, sort_keys=True))) if call else None
+            value = values.get(call_key(call.name, call.arguments)) if call else None
             if value is not None:
                 problem = f"the result of {call.name if call else ''} should say {value!r}"
                 yield found(value in item.text, at(index, item), problem)
@@ -113,16 +113,12 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
         return
     offered = {tool.name for tool in run.case.tools}
     wanted = Counter(
-        _key(c.name, c.arguments) for _, calls in run.calls() for c in calls if c.name in offered
+        call_key(c.name, c.arguments) for _, calls in run.calls() for c in calls if c.name in offered
     )
-    ran = Counter(_key(r.name, r.arguments) for r in run.tool_runs)
+    ran = Counter(call_key(r.name, r.arguments) for r in run.tool_runs)
     for key in wanted:
         problem = f"{key} was called {wanted[key]} times and run {ran[key]} times"
         yield found(ran[key] == wanted[key], "/tool_runs", problem)
-
-
-def _key(name: str, arguments: object) -> str:
-    return f"{name}({json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=dict)})"
 
 
 @book.rule("PAR-006", SHOULD, LOSS, source="field practice")
@@ -134,4 +130,4 @@ def failing_siblings_drop_nothing(run: Run) -> Iterator[Finding]:
     texts = [item.text for item in run.said[-1] if item.kind == "result"]
     for r in good:
         sent = any(str(r.value) in text for text in texts)
-        yield found(sent, last(run), f"the result of {_key(r.name, r.arguments)} is missing")
+        yield found(sent, last(run), f"the result of {call_key(r.name, r.arguments)} is missing")
