@@ -275,7 +275,7 @@ REPORTED = {
     "Invalid request content: Each message must have at least one content element.": (
         "openai-chat",
         "xai",
-        oc.body({"role": "user", "content": ""}, model="grok-4"),
+        oc.body({"role": "user", "content": []}, model="grok-4"),
     ),
 }
 

@@ -25,6 +25,14 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
             error: Json = {"detail": refusal.message}
         case 422:
             error = {"detail": json.loads(refusal.message)}
+            if refusal.type:
+                error = {
+                    "object": "error",
+                    "message": error,
+                    "type": refusal.type,
+                    "param": None,
+                    "code": None,
+                }
         case 404 | 429:
             error = {"message": refusal.message}
         case _:
@@ -46,6 +54,7 @@ def incapable(message: str) -> Refusal:
 
 #: Refused by the shape alone: pydantic's errors, as a list.
 INVALID = Refusal("{detail}", 422)
+ONCE_INVALID = Refusal("{detail}", 422, type="invalid_request_error")
 
 
 def invalid(pointer: str, problem: str, *errors: Json) -> Finding:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, met
 from ...wires.mistral import messages
-from ...wires.values import elements
-from ._book import ASK, IMAGE, INVALID, MUST, REJECT, TOOL, body, book, invalid, says, user
+from ...wires.values import elements, words
+from ._book import ASK, IMAGE, INVALID, MUST, ONCE_INVALID, REJECT, TOOL, body, book, invalid, says, user
 
 SDK = "https://github.com/mistralai/client-python (types)"
 GENAI = "https://github.com/maruel/genai (Mistral's request type)"
 
-#: OpenAI's fields that are not Mistral's.
-FOREIGN = {"seed": "random_seed", "user": None, "logit_bias": None, "max_completion_tokens": "max_tokens"}
+#: Fields of others that are not Mistral's.
+FOREIGN = frozenset(words("seed user logit_bias max_completion_tokens store keep_alive"))
+#: What a message of each role has, and nothing else.
+FIELDS = {
+    "system": {"role", "content"},
+    "user": {"role", "content"},
+    "assistant": {"role", "content", "tool_calls", "prefix"},
+    "tool": {"role", "content", "tool_call_id", "name"},
+}
 CHUNKS = (
     "text",
     "image_url",
@@ -59,22 +67,60 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     "REQ-004",
     MUST,
     REJECT,
-    source=[GENAI, "measured by others on the live API"],
+    source=[GENAI, "measured by others on the live API, 2024 to 2026"],
     refusal=INVALID,
+    formerly=[ONCE_INVALID],
     examples=[body(ASK, random_seed=1, max_tokens=5)],
-    counterexamples=[body(ASK, seed=1), body(ASK, max_completion_tokens=5), body(ASK, user="someone")],
+    counterexamples=[
+        body(ASK, seed=1),
+        body(ASK, max_completion_tokens=5),
+        body(ASK, user="someone"),
+        body(ASK, store=False),
+    ],
 )
 def fields_are_mistrals(request: Request) -> Iterator[Finding]:
-    """The request has none of OpenAI's fields that Mistral does not know.
+    """The request has none of the fields of others that Mistral does not know.
 
     Fix: `random_seed` for `seed`, `max_tokens` for `max_completion_tokens`; leave out the others.
     """
-    for key, value in request.body.items():
-        if key in FOREIGN:
-            said = {"type": "extra_forbidden", "loc": ["body", key], "msg": "Extra inputs are not permitted"}
-            yield invalid(f"/{key}", f"`{key}` is OpenAI's", {**said, "input": value})
-    if not FOREIGN.keys() & request.body.keys():
+    foreign = [key for key in request.body if key in FOREIGN]
+    errors = [_extra(["body", key], request.body[key]) for key in foreign]
+    for key in foreign:
+        yield invalid(f"/{key}", f"`{key}` is no field of Mistral's", *errors)
+    if not foreign:
         yield met("")
+
+
+@book.rule(
+    "REQ-011",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/charmbracelet/crush/issues/1590 (reasoning_content)",
+        "https://github.com/BerriAI/litellm/issues/30882 (metadata)",
+        "https://github.com/nomtek/mistralai_client_dart/issues/44 (name and tool_calls of a user)",
+        SDK,
+    ],
+    refusal=INVALID,
+    formerly=[ONCE_INVALID],
+    examples=[body(ASK, says("5", prefix=False), ASK)],
+    counterexamples=[body({**ASK, "name": "alice"}), body(ASK, says("5", reasoning_content="2 + 3 …"), ASK)],
+)
+def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
+    """A message has the fields of its role, and no others, not even as null.
+
+    Why: Mistral checks messages against a closed schema. Fix: send what the format has, and do not echo whole answers.
+    """
+    found = [
+        (f"{pointer}/{key}", _extra(["body", "messages", index, message.get("role"), key], message[key]))
+        for index, (pointer, message) in enumerate(messages(request.body))
+        for key in message
+        if key not in FIELDS.get(str(message.get("role")), message)
+    ]
+    for place, _ in found:
+        yield invalid(place, "the message has no such field", *(error for _, error in found))
+    if not found:
+        yield met("/messages")
 
 
 @book.rule(
@@ -185,6 +231,11 @@ def _no_function(index: int, tool: Json) -> Iterator[Json]:
         yield {"type": "missing", "loc": [*at, "function"], "msg": "Field required", "input": tool}
     at = ["body", "tools", "list[str]", index]
     yield {"type": "string_type", "loc": at, "msg": "Input should be a valid string", "input": tool}
+
+
+def _extra(at: list[Any], value: Any) -> Json:
+    """Pydantic's error for a field that a model does not have."""
+    return {"type": "extra_forbidden", "loc": at, "msg": "Extra inputs are not permitted", "input": value}
 
 
 def _untagged(at: list[str | int], key: str, tag: str, value: Json, expected: str) -> Json:

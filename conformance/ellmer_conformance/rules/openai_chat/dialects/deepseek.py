@@ -88,7 +88,7 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
         "Failed to deserialize the JSON body into the target type: messages[{index}]: unknown variant `{type}`, "
         "expected `text` at line 1 column {column}"
     ),
-    models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
+    models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner", "!*vision*"],
     examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="deepseek-chat")],
     counterexamples=[
         body({"role": "user", "content": [IMAGE]}, model="deepseek-chat"),

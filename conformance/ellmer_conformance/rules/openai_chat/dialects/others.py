@@ -48,15 +48,15 @@ xai = elsewhere("xai", envelope=_flat)
     REJECT,
     source=["https://github.com/langchain-ai/langchain/issues/34140", "many reports of the same text"],
     refusal=Refusal("Invalid request content: Each message must have at least one content element."),
-    examples=[body(ASK, call("a"), result("a"))],
-    counterexamples=[body({"role": "user", "content": ""}), body({"role": "user", "content": []})],
+    examples=[body({"role": "user", "content": ""}, call("a"), result("a"))],
+    counterexamples=[body({"role": "user", "content": None}), body({"role": "user", "content": []})],
 )
-def every_message_says_something(request: Request) -> Iterator[Finding]:
-    """A message of the user or the system has content."""
+def every_message_has_content(request: Request) -> Iterator[Finding]:
+    """A message that calls nothing has content, if only an empty text."""
     for pointer, message in messages(request.body):
-        if message.get("role") in {"user", "system"}:
-            empty = not message.get("content")
-            yield broken(pointer, "the message has no content") if empty else met(pointer)
+        if message.get("role") in {"user", "system", "assistant"} and not calls_of(message):
+            none = message.get("content") in (None, [])
+            yield broken(pointer, "the message has no content") if none else met(pointer)
 
 
 perplexity = elsewhere("perplexity", envelope=_coded)
@@ -151,7 +151,7 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") == "assistant":
-            something = message.get("content") or calls_of(message)
+            something = message.get("content") or calls_of(message) or message.get("partial")
             yield met(pointer) if something else broken(pointer, "neither content nor calls", index=index)
 
 
