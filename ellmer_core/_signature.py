@@ -60,13 +60,24 @@ class Signature:
         return {name: _hint(hints[name], p) for name, p in self.named.items() if name in hints}
 
     def _all_hints(self) -> dict[str, Any]:
-        written = _written(self.function)
+        resolve, scope = self._hinted()
         with suppress(NameError):
-            return get_type_hints(written, include_extras=True)
+            return get_type_hints(resolve, scope, include_extras=True)
         try:  # only then: a name means first what it means where the function stands
-            return get_type_hints(written, localns=dict(self.names), include_extras=True)
+            return get_type_hints(resolve, scope, dict(self.names), include_extras=True)
         except NameError as error:
             raise UsageError(f"A type hint of {self.function!r} cannot be resolved: {error}.") from error
+
+    def _hinted(self) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """A function with the hints of the named parameters only, and where their names are to be looked up: what is
+        returned may have a type that is imported for type checkers."""
+        written = _written(self.function)
+        hints = getattr(written, "__annotations__", {})
+
+        def bearer() -> None: ...
+
+        bearer.__annotations__ = {name: hint for name, hint in hints.items() if name in self.named}
+        return bearer, getattr(inspect.unwrap(written), "__globals__", {})
 
     def description(self) -> str:
         """The docstring up to its parameters; empty where there is none."""

@@ -378,3 +378,22 @@ def test_tool_reject():
         tool_reject()
     with pytest.raises(ToolReject, match=r"^Tool call rejected\. Not on Sundays\.$"):
         tool_reject("Not on Sundays.")
+
+
+def counted(function):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return call
+
+
+def test_what_a_tool_returns_may_have_a_type_that_only_type_checkers_import():
+    class Table:
+        def rows(self, count: int) -> pandas.DataFrame:  # noqa: F821
+            """Looks up rows."""
+
+        again = counted(rows)
+
+    assert tool(Table().rows).arguments.properties == {"count": TypeBasic(type="integer")}
+    assert tool(Table().again).arguments.properties == {"count": TypeBasic(type="integer")}
