@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from shiny.session import get_current_session
@@ -13,7 +13,8 @@ from .._cancel import StreamController
 from .._chat import Chat
 from .._history import NEVER_CALLED
 from .._progress import showing
-from ..content import Content, ContentToolRequest, ContentToolResult
+from ..content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
+from ..render._literal import Literal
 from ..render._sections import note
 
 __all__ = ["stream"]
@@ -34,6 +35,29 @@ class Said:
             await session.send_custom_message("ellmer-progress", asdict(self))
 
 
+@dataclass
+class Words:
+    """What the model says and thinks, piece by piece, its markup as text. Whatever else comes ends it."""
+
+    kind: type[ContentText | ContentThinking] = ContentText
+    text: Literal = field(default_factory=Literal)
+
+    def take(self, content: Content) -> list[Content]:
+        """What can be shown of it now, and of what was before it."""
+        match content:
+            case ContentText(text) | ContentThinking(text):
+                before = [] if type(content) is self.kind else self.end()
+                self.kind = type(content)
+                shown = self.text.feed(text)
+                return [*before, self.kind(shown)] if shown else before
+        return [*self.end(), content]
+
+    def end(self) -> list[Content]:
+        """What was kept back."""
+        rest, self.text = self.text.feed("", last=True), Literal()
+        return [self.kind(rest)] if rest else []
+
+
 async def stream(
     chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
 ) -> AsyncGenerator[Any, None]:
@@ -41,13 +65,17 @@ async def stream(
     shown: Shown = asyncio.Queue()
     talking = asyncio.create_task(_talk(chat, inputs, controller, shown))
     waiting: dict[str, ContentToolRequest] = {}
+    words = Words()
     try:
         while (one := await shown.get()) is not None:
             if isinstance(one, Said):
                 await one.tell()
             else:
                 await _keep(waiting, one)
-                yield one
+                for content in words.take(one):
+                    yield content
+        for content in words.end():
+            yield content
         for request in waiting.values():
             yield ContentToolResult(error=NEVER_CALLED, request=request)
         await talking

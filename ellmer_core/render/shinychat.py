@@ -26,6 +26,7 @@ from ..content import (
 )
 from ..errors import UsageError
 from ..turns import Turn
+from ._literal import literal
 from ._sections import is_tag, noted, sides, told
 from .html import contents_html
 from .markdown import contents_markdown
@@ -68,12 +69,12 @@ def _(content: Content) -> Any:
 
 @contents_shinychat.register(ContentText)
 def _(content: ContentText) -> str | None:
-    return None if is_tag(content) else content.text
+    return None if is_tag(content) else literal(content.text)
 
 
 @contents_shinychat.register(ContentThinking)
 def _(content: ContentThinking) -> ChatMessage | None:
-    return ChatMessage(content.thinking, content_type="thinking") if content.thinking else None
+    return ChatMessage(literal(content.thinking), content_type="thinking") if content.thinking else None
 
 
 @contents_shinychat.register(ContentToolRequest)
@@ -129,6 +130,13 @@ def _message(content: Content) -> ChatMessage:
     return in_place(content, message)
 
 
+def _piece(content: ContentText | ContentThinking) -> ChatMessage:
+    """A part of a text, as it is: what is markup in it, only the whole shows (see `Literal`)."""
+    if isinstance(content, ContentThinking):
+        return ChatMessage(content.thinking, content_type="thinking")
+    return ChatMessage("" if is_tag(content) else content.text)
+
+
 def _own_look(content: Content, base: type[Content]) -> Any:
     """HTML or Markdown of a class that has a method of its own for it, unlike its base."""
     for render, markup in ((contents_html, HTML), (contents_markdown, str)):
@@ -152,3 +160,5 @@ if isinstance(ChatMessage, type):  # the extra is here
     for generic in (message_content, message_content_chunk):
         generic.register(Content)(_message)
         generic.register(Turn)(contents_shinychat.dispatch(Turn))
+    message_content_chunk.register(ContentText)(_piece)
+    message_content_chunk.register(ContentThinking)(_piece)

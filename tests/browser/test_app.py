@@ -316,6 +316,28 @@ def test_a_reload_in_the_middle_of_an_answer_keeps_what_was_received(talk):
     expect(it.log.get_by_text("Fine.")).to_be_visible()
 
 
+HOSTILE = (
+    "<style>* { display: none }</style> <img src=x onerror=alert(1)> <title> <div>, `<div>`, <b>bold</b>"
+)
+
+
+def test_markup_of_the_model_is_text_live_and_restored(talk):
+    said = Delivery(Answer((Think(HOSTILE), Say(f"{HOSTILE}\n\nThe end."))), slices=(3,))
+    app = talk([said])
+    shown = app.log.get_by_text(HOSTILE.replace("`", "").replace("<b>bold</b>", "bold"))
+    app.ask(HOSTILE)
+    live = app.log.inner_html()
+
+    expect(shown.last).to_be_visible()
+    expect(app.log.locator("code", has_text="<div>")).to_have_count(2)
+    expect(app.log.locator("b")).to_have_text(["bold", "bold"])
+    assert "<style>" not in live
+    assert "<img" not in live
+    app.reload("The end.")
+    expect(shown.last).to_be_visible()
+    expect(app.log.locator("b")).to_have_text(["bold", "bold"])
+
+
 @pytest.mark.parametrize(
     "text",
     ["word" * 200, f"https://example.com/{'path/' * 80}", f"| {'column | ' * 40}\n|{'---|' * 40}\n| 1 |"],
