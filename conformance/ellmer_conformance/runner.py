@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ellmer_harness import CassetteError, Refused, SecretFound, use_cassette
+from ellmer_harness import CassetteError, Refused, SecretFound, Tape, use_cassette
 from ellmer_harness import Exchange as Taped
 
 from . import wires
-from .adapters import Adapter
+from .adapters import Adapter, Place
 from .case import Case, Mode
 from .endpoints import endpoint, live_key, place_of
 from .judging import complaints, exchange
@@ -25,6 +25,7 @@ from .retired import pytest_cassette_stale
 from .run import Run, Trouble, Varied
 from .show import NotTestable, Show, declared_refusals, opened, without_waiting
 from .travel import framing
+from .variations import Variation
 
 __all__ = ["attempt", "cassette_path", "observed", "our_trouble", "play"]
 
@@ -50,51 +51,73 @@ def play(
 
     Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
     """
-    place = place_of(adapter, wire, vendor)
-    live = record and live_key(place) is not None
-    where = cassette_path(wire, vendor, case, mode)
-    refused = declared_refusals(adapter, wire, vendor, case)
-    options: dict[str, Any] = {
-        "mode": "rewrite" if record else "replay",
-        "blobs": cassettes / "blobs",
-        "routes": {place.origin: f"{server(case.name)}@{vendor}"} if server and not live else None,
-        "recorded_from": "live" if live else "strict-server",
-        "judge": lambda sent: [*complaints(wire, vendor, sent)],
-        "policies": [pytest_cassette_stale],
-        "allow_idle": bool(refused),  # a refusal may come before any request
-        "rerecord": f"conformance record --wire {wire} --vendor {vendor} --case {case.recorded_as}",
-    }
+    taping = _Taping(adapter, wire, vendor, case, mode, cassettes, record, server)
+    run = taping.perform()
+    if record or run.refused:
+        return run
+    return replace(run, varied=[Varied(one, taping.perform(one)) for one in run.variations])
 
-    def perform(**more: Any) -> Run:
-        show = Show(case, mode)
-        where_to = replace(endpoint(place, wire, vendor, live=live), max_retries=case.max_retries)
-        sessions = opened(adapter, where_to, case, show.tools, case.history)
-        with nullcontext() if live else without_waiting(adapter) as waits:
-            taped = show.perform(sessions, use_cassette(cassettes / where, **options | more))
+
+@dataclass(frozen=True)
+class _Taping:
+    """A case of an adapter and its cassette, performed as often as there are variations."""
+
+    adapter: Adapter
+    wire: str
+    vendor: str
+    case: Case
+    mode: Mode
+    cassettes: Path
+    record: bool
+    server: Callable[[str], str] | None
+
+    @property
+    def _path(self) -> Path:
+        return cassette_path(self.wire, self.vendor, self.case, self.mode)
+
+    def perform(self, variation: Variation | None = None) -> Run:
+        """The case once, plainly or under a variation."""
+        place = place_of(self.adapter, self.wire, self.vendor)
+        live = self.record and live_key(place) is not None
+        refused = declared_refusals(self.adapter, self.wire, self.vendor, self.case)
+        show = Show(self.case, self.mode)
+        where = endpoint(place, self.wire, self.vendor, live=live)
+        where = replace(where, max_retries=self.case.max_retries)
+        sessions = opened(self.adapter, where, self.case, show.tools, self.case.history)
+        with nullcontext() if live else without_waiting(self.adapter) as waits:
+            taped = show.perform(sessions, self._tape(place, variation, live=live, may_idle=bool(refused)))
         return observed(
             show,
-            wire,
-            vendor,
+            self.wire,
+            self.vendor,
             taped,
             refused=refused,
-            replayed=not record,
+            replayed=not self.record,
             misses=show.misses,
             unplayed=show.unplayed,
-            cassette=where.as_posix(),
+            cassette=self._path.as_posix(),
             recorded_from=show.recorded_from,
             waits=waits,
         )
 
-    run = perform()
-    return run if record or refused else replace(run, varied=_varied(run, perform))
-
-
-def _varied(run: Run, perform: Callable[..., Run]) -> list[Varied]:
-    """The same under each variation of the case."""
-    return [
-        Varied(one, perform(framing=framing(one, run.wire), allow_unused=True, allow_idle=True))
-        for one in run.variations
-    ]
+    def _tape(
+        self, place: Place, variation: Variation | None, *, live: bool, may_idle: bool
+    ) -> AbstractContextManager[Tape]:
+        """The cassette; under a variation the conversation may end before all of it is played."""
+        wire, vendor, case = self.wire, self.vendor, self.case
+        return use_cassette(
+            self.cassettes / self._path,
+            mode="rewrite" if self.record else "replay",
+            blobs=self.cassettes / "blobs",
+            routes=None if live or not self.server else {place.origin: f"{self.server(case.name)}@{vendor}"},
+            recorded_from="live" if live else "strict-server",
+            judge=lambda sent: [*complaints(wire, vendor, sent)],
+            policies=[pytest_cassette_stale],
+            allow_idle=may_idle or variation is not None,  # a refusal may come before any request
+            allow_unused=variation is not None,
+            framing=framing(variation, wire) if variation else None,
+            rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.recorded_as}",
+        )
 
 
 def observed(show: Show, wire: str, vendor: str, taped: Sequence[Taped], **more: Any) -> Run:
