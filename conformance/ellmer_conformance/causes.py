@@ -153,8 +153,9 @@ _TABLE: list[tuple[str, str]] = [
     ),
     (
         SHAPE,
-        r"response format `json_schema`$|content must be a string|Content blocks are expected to be either",
+        r"response format `json_schema`(\.|$)|content must be a string|Content blocks are expected to be either",
     ),
+    (SHAPE, r"json schema is required|^`tool calling` is not supported"),
     (
         SHAPE,
         r"type, (property )?'\w+' (is not|values)|Self-referencing|too many (optional )?parameters|too many strict",
@@ -198,7 +199,7 @@ _TABLE: list[tuple[str, str]] = [
     ),
     (
         "capability",
-        r"capability|json schema is required|xgrammar|too complex for compilation|Invalid Value: 'file'",
+        r"capability|xgrammar|too complex for compilation|Invalid Value: 'file'",
     ),
     ("capability", r"video model type|logprobs|must be one of \(<|too many states|allowed nesting depth"),
     (

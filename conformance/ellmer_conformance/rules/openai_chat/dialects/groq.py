@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ....wires.openai_chat import messages, parts, tools
+from ....wires.values import object_of
 from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere
 
@@ -32,6 +33,8 @@ def refused(message: str, param: str | None = None) -> Refusal:
     return Refusal(message, type="invalid_request_error", param=param)
 
 
+NO_SCHEMA = "This model does not support response format `json_schema`"
+GUIDE = "https://console.groq.com/docs/structured-outputs"
 FOREIGN = {"assistant": ("status", "reasoning_content"), "user": ("tool_calls",)}
 TEXT_ONLY = ["groq/compound*", "llama-3.1-8b*", "llama3*"]
 
@@ -140,16 +143,52 @@ def tools_are_functions(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source="recorded refusals (llama-3.1-8b-instant, groq/compound)",
-    refusal=refused("This model does not support response format `json_schema`"),
+    refusal=refused(f"{NO_SCHEMA}. See supported models at {GUIDE}#supported-models"),
+    formerly=[refused(NO_SCHEMA)],
     models=TEXT_ONLY,
     examples=[body(ASK, model="llama-3.1-8b-instant")],
     counterexamples=[body(ASK, model="llama-3.1-8b-instant", response_format={"type": "json_schema"})],
 )
 def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
     """The smaller models have no `json_schema`."""
-    format = request.body.get("response_format")
-    asked = isinstance(format, dict) and format.get("type") == "json_schema"
+    asked = object_of(request.body.get("response_format")).get("type") == "json_schema"
     yield broken("/response_format", "this model has no json_schema") if asked else met("/model")
+
+
+@groq.rule(
+    "STO-011",
+    MUST,
+    REJECT,
+    source="recorded refusals (llama-4-maverick, gpt-oss-20b)",
+    refusal=refused("json schema is required"),
+    formerly=[refused("code=400, message=json schema is required, type=invalid_request_error")],
+    models=[f"!{model}" for model in TEXT_ONLY],
+    examples=[
+        body(ASK, response_format={"type": "json_schema", "json_schema": {"name": "sum", "schema": {}}})
+    ],
+    counterexamples=[body(ASK, response_format={"type": "json_schema"})],
+)
+def a_schema_is_there(request: Request) -> Iterator[Finding]:
+    """Where the format is `json_schema`, there is a schema."""
+    format = object_of(request.body.get("response_format"))
+    if format.get("type") == "json_schema":
+        there, place = object_of(format.get("json_schema")).get("schema") is not None, "/response_format"
+        yield met(place) if there else broken(place, "there is no schema")
+
+
+@groq.rule(
+    "REQ-020",
+    MUST,
+    REJECT,
+    source="recorded refusal (llama-guard-4-12b)",
+    refusal=refused("`tool calling` is not supported with this model"),
+    models=["*llama-guard*"],
+    examples=[body(ASK, model="meta-llama/llama-guard-4-12b")],
+    counterexamples=[body(ASK, model="meta-llama/llama-guard-4-12b", tools=[TOOL])],
+)
+def the_guard_calls_nothing(request: Request) -> Iterator[Finding]:
+    """The model that guards has no tools."""
+    yield broken("/tools", "this model has no tools") if request.body.get("tools") else met("/model")
 
 
 @groq.rule(
