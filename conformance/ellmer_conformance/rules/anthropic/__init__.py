@@ -17,6 +17,7 @@ for _part in (
     "parameters",
     "modes",
     "sampling",
+    "fields",
     "order",
     "pairing",
     "served",

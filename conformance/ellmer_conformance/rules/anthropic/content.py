@@ -189,7 +189,8 @@ def called_names_are_plain(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source="https://github.com/anthropics/anthropic-sdk-python (ToolUseBlockParam)",
-    refusal=refused("{place}.input: Input should be a valid dictionary"),
+    refusal=refused("{place}.input: Input should be an object"),
+    formerly=[refused("{place}.input: Input should be a valid dictionary")],
     examples=[body(ASK, assistant(use("a")), user(result("a")))],
     counterexamples=[body(ASK, assistant({**use("a"), "input": '{"x": 2}'}), user(result("a")))],
 )

@@ -1,4 +1,4 @@
-"""Options: thinking and limits; at the end the keys that no one knows."""
+"""Options: thinking, limits and sampling."""
 
 from __future__ import annotations
 
@@ -7,21 +7,13 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import tools
-from ...wires.values import items_of, object_of, words
+from ...wires.values import items_of, object_of
 from ._book import ASK, MUST, REJECT, TOOL, body, book, refused
 
 MEASURED = "measured on the live API, 2026-08"
 GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 THINKING: Json = {"type": "enabled", "budget_tokens": 1024}
 SEARCH: Json = {"type": "web_search_20250305", "name": "web_search"}
-KEYS = frozenset(
-    words(
-        "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
-        "diagnostics fallback_credit_token fallbacks inference_geo max_tokens mcp_servers messages metadata model "
-        "output_config output_format service_tier speed stop_sequences stream system temperature thinking thread "
-        "tool_choice tools top_k top_p user_profile_id workspace_id"
-    )
-)
 
 
 @book.rule(
@@ -74,24 +66,6 @@ def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
     if isinstance(value, int | float):
         place = "/temperature"
         yield met(place) if 0 <= value <= 1 else broken(place, f"the temperature is {value}")
-
-
-@book.rule(
-    "REQ-004",
-    MUST,
-    REJECT,
-    source=[MEASURED, "https://github.com/anthropics/anthropic-sdk-python (MessageCreateParams)"],
-    refusal=refused("{key}: Extra inputs are not permitted"),
-    examples=[body(ASK, top_k=5, stop_sequences=["."])],
-    counterexamples=[body(ASK, stop=["."]), body(ASK, n=1)],
-)
-def keys_are_known(request: Request) -> Iterator[Finding]:
-    """The request has no field that the endpoint does not know.
-
-    Why: a parameter of another provider is refused, not ignored.
-    """
-    for key in request.body:
-        yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is no parameter", key=key)
 
 
 @book.rule(

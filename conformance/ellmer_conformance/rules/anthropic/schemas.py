@@ -31,13 +31,14 @@ def _schema(**schema: Any) -> Json:
     examples=[body(ASK, tools=[TOOL, {**TOOL, "name": "noop", "input_schema": {"type": "object"}}])],
     counterexamples=[
         body(ASK, tools=[{"name": "add"}]),
+        body(ASK, tools=[{"input_schema": {"type": "object"}}]),
         body(ASK, tools=[_schema(properties={})]),
         body(ASK, tools=[_schema(type="string")]),
         body(ASK, tools=[{"name": "add", "input_schema": True}]),
     ],
 )
 def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
-    """A tool's `input_schema` is a JSON Schema of type `object`, also where there are no arguments.
+    """A tool has a name, and an `input_schema` of type `object`, also where there are no arguments.
 
     Fix: send `{"type": "object", "properties": {}}`.
     """
@@ -122,6 +123,8 @@ def schemas_are_of_the_newest_draft(request: Request) -> Iterator[Finding]:
 
 
 def _misshapen(tool: Json) -> str | None:
+    if "name" not in tool:
+        return "name: Field required"
     if "input_schema" not in tool:
         return "input_schema: Field required"
     schema = tool["input_schema"]

@@ -98,7 +98,8 @@ def messages_are_objects(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=SDK,
-    refusal=refused("messages.{index}.role: Input should be 'user' or 'assistant'"),
+    refusal=refused("messages.{index}.role: Input should be 'user', 'assistant' or 'system'"),
+    formerly=[refused("messages.{index}.role: Input should be 'user' or 'assistant'")],
     examples=[body(ASK, assistant("5"), ASK)],
     counterexamples=[
         body({"role": "tool", "content": "5"}),
@@ -124,11 +125,12 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[
         body({"content": "Hi"}),
         body({"role": "user"}),
+        body(user({"text": "Hi"})),
         body(ASK, assistant(use("toolu_1")), user({"type": "tool_result", "content": "5"})),
     ],
 )
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
-    """A message has a role and content; a call has id, name and input; a result names its call; a thought is signed.
+    """A message has a role and content; a block has a type; a call has id, name and input; a result names its call; a thought is signed.
 
     Why not the content of system messages: one that only sets the effort has none.
     """
@@ -137,6 +139,8 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
             given, place = key in message or message.get("role") == "system", f"messages.{index}.{key}"
             yield met(pointer) if given else broken(pointer, f"`{key}` is missing", place=place)
     for pointer, place, block in all_blocks(request.body):
+        if "type" not in block:
+            yield broken(pointer, "`type` is missing", place=f"{place.rpartition('.')[0]}.type")
         for key in NEEDS.get(str(block.get("type")), ()):
             given = key in block
             yield met(pointer) if given else broken(pointer, f"`{key}` is missing", place=f"{place}.{key}")
@@ -147,7 +151,8 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source="recorded refusal of an object as content (claude-3-5-haiku)",
-    refusal=refused("messages.{index}.content: Input should be a valid {expected}"),
+    refusal=refused("messages.{index}.content: Input should be a valid array"),
+    formerly=[refused("messages.{index}.content: Input should be a valid list")],
     examples=[body({"role": "user", "content": "Hi"})],
     counterexamples=[body({"role": "user", "content": {"type": "text", "text": "Hi"}})],
 )
@@ -157,7 +162,27 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
         content, place = message.get("content", ""), f"{pointer}/content"
         right = isinstance(content, str | list)
         problem = "the content is neither a string nor a list"
-        yield met(place) if right else broken(place, problem, index=index, expected="list")
+        yield met(place) if right else broken(place, problem, index=index)
+
+
+@book.rule(
+    "REQ-034",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text, of `null` above all",
+    refusal=refused("system: Input should be a valid array"),
+    formerly=[refused("system: Input should be a valid list")],
+    examples=[body(ASK, system="Be brief."), body(ASK, system=[{"type": "text", "text": "Be brief."}])],
+    counterexamples=[body(ASK, system=None), body(ASK, system={"type": "text", "text": "Be brief."})],
+)
+def the_system_prompt_is_text_or_a_list(request: Request) -> Iterator[Finding]:
+    """The system prompt is a string or a list of text blocks.
+
+    Fix: where there is none, leave the key out.
+    """
+    if "system" in request.body:
+        right = isinstance(request.body["system"], str | list)
+        yield met("/system") if right else broken("/system", "it is neither a string nor a list")
 
 
 @book.rule(
