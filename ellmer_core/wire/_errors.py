@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from html import unescape
 from typing import Any
 
@@ -46,6 +47,7 @@ STATUS_OF = {
 }
 
 _WAIT = re.compile(r"(?:try again|retry) in (?:(\d+)m(?!s))?(?:([\d.]+)(ms|s)\b)?", re.IGNORECASE)
+_EVENT = re.compile(r"^data:(.+)$", re.MULTILINE)
 _TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _LONGEST = 2000  # characters of an error text that is no JSON
 
@@ -94,10 +96,11 @@ def _class(status: int | None) -> type[ProviderError]:
 
 def _parsed(body: bytes) -> object:
     text = body.decode("utf-8", "replace").strip()
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    event = _EVENT.search(text)  # some refuse a stream with a stream
+    for said in (text, *(event.groups() if event else ())):
+        with suppress(ValueError, RecursionError):
+            return json.loads(said)
+    return text
 
 
 def _facts(body: object) -> dict[str, Any]:
