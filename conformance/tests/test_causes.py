@@ -70,6 +70,11 @@ REPORTED = {
     "messages.0.content.0.document.source.base64.data: The PDF specified was not valid.": "media",
     "Unexpected value(s) `x-2026-01-01` for the `anthropic-beta` header.": "beta",
     "Output blocked by content filtering policy": "moderation",
+    # https://github.com/VRSEN/agency-swarm/issues/367: what led to the item is known to the server alone
+    "Item 'fc_0105' of type 'function_call' was provided without its required 'reasoning' item: 'rs_0105'.": "state",
+    "Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/"
+    "organization/general and click on Verify Organization.": "permission",
+    "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 34307.": "size",
     # what rules word, in words of the providers' own
     "A conversation must start with a user message. Try again with a conversation that starts with a user "
     "message.": SHAPE,

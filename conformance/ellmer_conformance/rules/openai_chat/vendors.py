@@ -23,6 +23,10 @@ AZURE = book.extend(
     REQ_024={"preview": True},
     STO_001={"preview": True},
     IMG_016={"preview": True},
+    REQ_030={
+        "models": ("*-search-preview*", "gpt-4o*"),
+        "source": (f"{book.rules['REQ-030'].source[0]}; reports of gpt-4o",),
+    },
 )
 
 _OWN = ("deepseek", "groq", "ollama", "others")
