@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.metadata import entry_points
 from operator import attrgetter
+from shutil import which
 from typing import Any, cast
 
 from .adapters import Adapter, Capabilities
@@ -78,7 +80,7 @@ def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
     if not isinstance(name, str):
         made = name
     elif name.startswith("command:"):
-        made = Driver(name.removeprefix("command:"))
+        made = _driver(name.removeprefix("command:"))
     elif ":" in name:
         module, _, attribute = name.partition(":")
         made = _imported(name, module, attribute)
@@ -115,6 +117,17 @@ def _imported(name: str, module: str, attribute: str) -> Any:
         raise UnknownChoice(
             f"the adapter {name!r} cannot be imported: {error}. Give package.module:name."
         ) from error
+
+
+def _driver(command: str) -> Driver:
+    """A command as an adapter. Raises UnknownChoice where there is none."""
+    try:
+        program = next(iter(shlex.split(command)), "")
+    except ValueError as error:
+        raise UnknownChoice(f"the command {command!r} cannot be read: {error}") from error
+    if which(program) is None:
+        raise UnknownChoice(f"the command {command!r} cannot be run: there is no program {program!r}")
+    return Driver(command)
 
 
 def _adapter(name: object, made: Any) -> Adapter:

@@ -87,6 +87,14 @@ def test_an_adapter_that_is_none_is_a_usage_error(project, name, told):
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("command", ["no-such-program driver.js", "", "python 'driver.py"])
+def test_a_command_that_is_none_is_a_usage_error(project, command):
+    done = project(*CONFORMANCE, "run", f"--command={command}", "--wire=anthropic", "--case=plain_text")
+
+    assert done.returncode == 2
+    assert f"the command {command!r} cannot be" in " ".join(done.stderr.split())
+
+
 def test_a_client_that_knows_only_a_base_url_gets_a_report_too(project):
     serve = [*CONFORMANCE, "serve", "--port=0", "--mode=observe", "--report=out"]
     with subprocess.Popen(serve, cwd=project.folder, stdout=subprocess.PIPE, text=True) as server:

@@ -19,9 +19,11 @@ __all__ = ["command"]
 @click.option(
     "-o",
     "--output",
+    "--report",
+    "output",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="Folder to write to.",
+    help="Folder to write to, as of `conformance run --report`.",
 )
 def command(reports: tuple[Path, ...], output: Path) -> None:
     """Join REPORTS (files, or folders with a report.json) and write every form of the result.

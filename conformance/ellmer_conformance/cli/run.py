@@ -78,7 +78,7 @@ def command(
     Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run. Further arguments after `--`
     go to pytest (`-x`, `-k two_parallel`, `-v`).
     """
-    if driver:
+    if driver is not None:
         if not wanted["wire"] or wanted["adapter"]:
             raise click.UsageError(
                 "--command needs --wire (which format does it speak?) and goes without --adapter."
