@@ -14,6 +14,7 @@ from typing import Any
 from vcr.cassette import Cassette
 from vcr.request import Request
 
+from .kept import masked
 from .key import Ask, Match
 from .options import Repeat
 from .serializer import OURS, Serializer
@@ -36,6 +37,7 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         self._waiting: defaultdict[bytes, deque[int]] = defaultdict(deque)
         self._spent: defaultdict[bytes, list[int]] = defaultdict(list)
         self._keyed = 0
+        self._masks = False
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -73,6 +75,10 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
     def answer(self, place: int, response: Response) -> None:
         """The answer to a request that was placed without one."""
         self.data[place] = (self.data[place][0], response)
+
+    def ask(self, request: Request) -> Ask:
+        """A scrubbed request, to be looked up."""
+        return Ask(self.match, masked(request) if self._masks else request)
 
     def find(self, ask: Ask) -> int | None:
         """The place of the recording to play next for this request."""
@@ -123,6 +129,7 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     def _load(self) -> None:
         super()._load()
+        self._masks = bool(self.provenance.get("masked"))
         if unknown := self.provenance.get("not_compared"):  # its recorder did not keep that
             self.match = self.match.without(unknown)
             self.asks = [Ask(self.match, request) for request, _ in self.data]

@@ -27,6 +27,7 @@ from .serializer import OURS, Serializer
 __all__ = ["Converted", "Rules", "convert"]
 
 Json = dict[str, Any]
+_ROUNDS = 4
 _WITH_BODY = {"POST", "PUT", "PATCH"}
 
 
@@ -60,16 +61,26 @@ def convert(found: Found, near: Path, blobs: Path, rules: Rules) -> Converted:
     """
     answered = [each for each in found.interactions if each.status is not None]
     settled = [_settled(each) for each in answered]
-    written = [_written(each, rules.scrub) for each in settled]
-    if rules.mask and (found_out := masks(written, rules.not_secret)):
-        scrub = replace(rules.scrub, values={**rules.scrub.values, **found_out})
-        written = [_written(each, scrub) for each in settled]
+    scrub = _masking(settled, rules) if rules.mask else rules.scrub
+    written = [_written(each, scrub) for each in settled]
     media = Blobs(blobs)
-    cassette = {"version": 1, "metadata": _metadata(found, rules), "interactions": written}
+    metadata = _metadata(found, rules, masked=scrub is not rules.scrub)
+    cassette = {"version": 1, "metadata": metadata, "interactions": written}
     text = Serializer(media, near=near).serialize(cassette)
     _scanned(cassette, rules)
     _proven(text, written, media, near)
     return Converted(text, media, len(written), [*_notes(found, settled)], _left_out(settled, rules.scrub))
+
+
+def _masking(settled: list[Interaction], rules: Rules) -> Scrub:
+    """Masks what is found, and what is found then: one secret may be part of another, or of its wrapping."""
+    scrub = rules.scrub
+    for _ in range(_ROUNDS):
+        found_out = masks([_written(each, scrub) for each in settled], rules.not_secret)
+        if found_out.keys() <= scrub.values.keys():
+            break
+        scrub = replace(scrub, values={**scrub.values, **found_out})
+    return scrub
 
 
 def _settled(it: Interaction) -> Interaction:
@@ -121,7 +132,7 @@ def _answer(it: Interaction, scrub: Scrub) -> Json:
     return saved(reply, timed=timed)
 
 
-def _metadata(found: Found, rules: Rules) -> Json:
+def _metadata(found: Found, rules: Rules, *, masked: bool) -> Json:
     if found.kind == "ours":
         return found.metadata
     ours: Json = {"recorded_from": rules.recorded_from, "imported_from": found.kind}
@@ -130,6 +141,8 @@ def _metadata(found: Found, rules: Rules) -> Json:
     lost = any(each.body is None and each.method in _WITH_BODY for each in found.interactions)
     hidden = any(not _is_url(each.url) for each in found.interactions)
     ours["not_compared"] = ["headers", *["body"] * lost, *["url"] * hidden]
+    if masked:
+        ours["masked"] = True
     return {**found.metadata, OURS: ours}
 
 

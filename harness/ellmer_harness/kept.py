@@ -9,12 +9,13 @@ from vcr.request import Request
 
 from .message import Headers
 from .reply import Reply, cut, saved
+from .scan import masks
 from .scrub import Scrub
 
 if TYPE_CHECKING:
     from .tape import Tape
 
-__all__ = ["request", "response"]
+__all__ = ["masked", "request", "response"]
 
 
 def request(scrub: Scrub, method: str, url: str, headers: Headers, body: bytes) -> Request:
@@ -23,6 +24,13 @@ def request(scrub: Scrub, method: str, url: str, headers: Headers, body: bytes) 
     for name, value in scrub.request(headers):
         kept[name] = f"{kept[name]}, {value}" if name in kept else value
     return Request(method, scrub.url(url), scrub.body(body), kept)
+
+
+def masked(request: Request) -> Request:
+    """The request as it is in a cassette that was imported with `--mask`: other secrets of the kind are the same."""
+    found = masks({"uri": request.uri, "body": request.body})
+    scrub = Scrub(found)
+    return Request(request.method, scrub.url(request.uri), scrub.body(request.body), request.headers)
 
 
 def response(tape: Tape, reply: Reply) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from vcr.request import Request
 
 from . import kept
 from .deck import Deck, Response
-from .key import Ask
 from .reply import Reply
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Patched(Deck):
         assert self.tape is not None, "the file is loaded before anybody asks"
         if self.tape.allows(request.host):
             return False
-        ask = Ask(self.match, self._clean(request))
+        ask = self.ask(self._clean(request))
         if self.find(ask) is not None or (self.on_repeat != "error" and self.played(ask)):
             return True
         if self.tape.offline:
@@ -55,7 +54,7 @@ class Patched(Deck):
 
     def play_response(self, request: Request) -> Response:
         """Its answer."""
-        place = self.take(Ask(self.match, self._clean(request)))
+        place = self.take(self.ask(self._clean(request)))
         assert place is not None, "asked only after can_play_response_for"
         return self.response(place)
 

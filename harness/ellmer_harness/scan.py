@@ -6,6 +6,7 @@ decompressed. A finding carries a fingerprint, eight hex digits of a hash, by wh
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64decode
 from collections.abc import Collection, Iterable, Iterator
@@ -40,7 +41,7 @@ def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -
     known = [(secret, f"the value of {name}") for secret, name in secrets]
     seen = set()
     for pointer, key, text in _strings(value, where, ""):
-        for what, secret in _found(text, key, known):
+        for what, secret, _ in _found(text, key, known):
             finding = Finding(pointer, what, _fingerprint(secret))
             if finding not in seen:
                 seen.add(finding)
@@ -48,9 +49,14 @@ def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -
 
 
 def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
-    """The secrets that `scan` finds in a value, but for the accepted ones, each with what to write in its place."""
-    found = {secret for _, key, text in _strings(value, "", "") for _, secret in _found(text, key, [])}
-    left = (secret for secret in found if _fingerprint(secret) not in accepted)
+    """What is to be masked so that `scan` finds nothing but what is accepted, each with what to write in its place:
+    the secrets, and the base64 that hides one."""
+    left = {
+        holder or secret
+        for _, key, text in _strings(value, "", "")
+        for _, secret, holder in _found(text, key, [])
+        if _fingerprint(secret) not in accepted
+    }
     return dict.fromkeys(sorted(left, key=len, reverse=True), MASK)
 
 
@@ -63,7 +69,8 @@ def _strings(value: Any, pointer: str, key: str) -> Iterator[tuple[str, str, str
     if isinstance(value, str):
         yield pointer, key, value
     elif isinstance(value, bytes):
-        yield pointer, key, value.decode("latin-1")
+        parsed = _parsed(value)
+        yield from _strings(value.decode("latin-1") if parsed is None else parsed, pointer, key)
     elif isinstance(value, dict):
         for name, item in value.items():
             yield pointer, "", name
@@ -75,25 +82,34 @@ def _strings(value: Any, pointer: str, key: str) -> Iterator[tuple[str, str, str
             yield from _strings(item, f"{pointer}/{index}", key)
 
 
-def _found(text: str, key: str, known: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for form in _unwrapped(text):
-        yield from ((what, secret) for secret, what in known if secret in form)
-        yield from patterned(form)
-        yield from named(form)
-    yield from under(key, text)
+def _parsed(body: bytes) -> Any:
+    """The value of a body of JSON; None for any other."""
+    try:
+        return json.loads(body) if body[:1] in {b"{", b"["} else None
+    except (ValueError, RecursionError):
+        return None
 
 
-def _unwrapped(text: str) -> Iterator[str]:
-    """The string, and what it may be hiding."""
+def _found(text: str, key: str, known: list[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """What it is, the secret, and the base64 that hides it, if any does."""
+    for form, holder in _unwrapped(text):
+        yield from ((what, secret, holder) for secret, what in known if secret in form)
+        yield from ((what, secret, holder) for what, secret in patterned(form))
+        yield from ((what, secret, holder) for what, secret in named(form))
+    yield from ((what, secret, "") for what, secret in under(key, text))
+
+
+def _unwrapped(text: str) -> Iterator[tuple[str, str]]:
+    """The string, and what it may be hiding, with the base64 that hides it."""
     if len(text) < 8:
         return
-    yield text
+    yield text, ""
     if "%" in text:
-        yield unquote_plus(text)
+        yield unquote_plus(text), ""
     if "\\" in text:
-        yield re.sub(r"\\(.)", r"\1", text)
+        yield re.sub(r"\\(.)", r"\1", text), ""
     for token in _BASE64.findall(text):
-        yield from _decoded(token)
+        yield from ((form, token) for form in _decoded(token))
 
 
 def _decoded(token: str) -> Iterator[str]:

@@ -168,7 +168,7 @@ class Tape(Options):
 
     def _place(self, take: Take, clean: Any, deck: Deck) -> None:
         """Finds the answer in the deck, or makes room for it there."""
-        ask, sent = Ask(deck.match, clean), take.exchange.sent
+        ask, sent = deck.ask(clean), take.exchange.sent
         if self.replays and self._play(take, ask, deck):
             take.exchange.played = True
         elif self.records:

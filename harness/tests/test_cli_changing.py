@@ -125,6 +125,27 @@ def test_secrets_are_not_imported(tmp_path, capsys):
         assert httpx.post(f"{API}/0", content="{}").text == "the token is REDACTED"
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda secret: f"grant_type=refresh_token&client_secret={secret}",
+        lambda secret: json.dumps({"auth": {"password": secret}, "n": 1}),
+        lambda secret: json.dumps({"said": f"Bearer {secret}"}),
+        lambda secret: "see " + b64encode(f"api_key: {secret}".encode()).decode(),
+    ],
+    ids=["form", "JSON", "text", "base64"],
+)
+def test_a_request_with_a_masked_secret_is_found_with_another(tmp_path, write):
+    path = vcrpy(tmp_path / "a.yaml", "welcome")
+    path.write_text(path.read_text().replace("body: '{}'", f"body: {json.dumps(write(TOKEN))}"))
+    assert main(["import", str(path), "--out", str(tmp_path / "c.json"), "--mask"]) == 0
+    assert TOKEN not in (tmp_path / "c.json").read_text()
+    assert main(["scan", str(tmp_path / "c.json")]) == 0
+    for secret in (TOKEN, "d3VtbXk5OTk5MTIzNDU2Nzg5MGFiY2Rl"):
+        with use_cassette(tmp_path / "c.json"):
+            assert httpx.post(f"{API}/0", content=write(secret)).text == "welcome"
+
+
 def test_a_host_of_ones_own_becomes_a_name(tmp_path):
     path = vcrpy(tmp_path / "a.yaml", "https://api.example.com knows")
     assert (
