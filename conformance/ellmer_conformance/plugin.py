@@ -216,10 +216,12 @@ class Collector:
         if not self.report.rows:
             return
         terminalreporter.ensure_newline()
-        print_report(self.report, console(terminalreporter._tw._file))  # noqa: SLF001 - no public way to its stream
-        folder = self.config.getoption("report")
+        written = self.config.getoption("report")
+        folder = Path(written) if written else None
+        to = console(terminalreporter._tw._file)  # noqa: SLF001 - no public way to its stream
+        print_report(self.report, to, folder)
         cassettes = self.config.getoption("cassettes")
-        for path in forms.write(self.report, Path(folder), cassettes=cassettes) if folder else ():
+        for path in forms.write(self.report, folder, cassettes=cassettes) if folder else ():
             terminalreporter.write_line(f"wrote {path}")
 
 

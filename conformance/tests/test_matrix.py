@@ -3,6 +3,7 @@
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -72,3 +73,18 @@ def test_the_few_cases_that_are_played_without_a_recording_are_named():
     print_report(report, Console(file=file, width=120))
 
     assert "played against the strict server: cancelled\n" in file.getvalue()
+
+
+def test_what_to_type_next_can_be_typed():
+    failure = replace(
+        row("anthropic", "anthropic", "one_tool", "sync"), verdict="fail", message="no", pointer="/x"
+    )
+    file, kept = io.StringIO(), io.StringIO()
+
+    print_report(report_of([failure]), Console(file=file, width=60))
+    print_report(report_of([failure]), Console(file=kept, width=60), Path("out of here"))
+
+    assert file.getvalue().startswith("ellmer-core: sync · async · stream · async-stream\n")
+    assert "conformance repro" not in file.getvalue()
+    assert "--report FOLDER keeps" in file.getvalue()
+    assert f"conformance repro '{failure.id}' --report 'out of here'\n" in kept.getvalue()

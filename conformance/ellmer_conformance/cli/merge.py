@@ -35,7 +35,7 @@ def command(reports: tuple[Path, ...], output: Path) -> None:
     """
     parts = [opened(path) for path in reports]
     joined = rescored(Report.joined(parts))
-    print_report(joined, console(sys.stdout))
+    print_report(joined, console(sys.stdout), output)
     for path in forms.write(joined, output):
         click.echo(f"wrote {path}")
     sys.exit(joined.exit_code)

@@ -79,7 +79,7 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
     if not found.rows:
         click.echo("No request reached a chat endpoint: there is nothing to report.")
         return
-    print_report(found, console(sys.stdout))
+    print_report(found, console(sys.stdout), folder)
     for path in forms.write(found, folder):
         click.echo(f"wrote {path}")
 

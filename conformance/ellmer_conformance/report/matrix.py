@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from shlex import quote
 from typing import IO
 
 from rich.box import SIMPLE_HEAD
@@ -45,10 +47,11 @@ def console(file: IO[str]) -> Console:
     return found if found.is_terminal else Console(file=file, width=_WIDE)
 
 
-def print_report(report: Report, to: Console) -> None:
-    """The matrix of each adapter, each failure once, and the score."""
+def print_report(report: Report, to: Console, folder: Path | None = None) -> None:
+    """The matrix of each adapter, each failure once, and the score; `folder` is where the report is written to."""
     for adapter in report.adapters:
-        for table in _tables(adapter, [row for row in report.rows if row.adapter == adapter], to.width):
+        to.print(Text(f"{adapter}: {' · '.join(MODES)}", style="italic"), soft_wrap=True)
+        for table in _tables([row for row in report.rows if row.adapter == adapter], to.width):
             to.print(table)
     to.print(_legend(report.rows))
     for line in _unseen(report):
@@ -56,9 +59,11 @@ def print_report(report: Report, to: Console) -> None:
     groups = _grouped(report.harness_errors + report.failures)
     chosen = _chosen(groups)
     for group in chosen:
-        to.print(_failure(group), soft_wrap=True)
+        to.print(_failure(group, folder), soft_wrap=True)
     if len(groups) > len(chosen):
         to.print(f"… and {len(groups) - len(chosen)} failures more, in the report", style="dim")
+    if groups and not folder:
+        to.print("--report FOLDER keeps a script and the exchange of each failure, and a page", style="dim")
     for problem in report.problems:
         to.print(Text("✗ baseline: ", style="bold red").append(problem, style="default"), soft_wrap=True)
     for name, counts in report.score.items():
@@ -91,7 +96,7 @@ def _unseen(report: Report) -> Iterator[str]:
             yield f"  not judged: {shown}: {reason}"
 
 
-def _tables(adapter: str, rows: Sequence[Row], width: int) -> Iterator[Table]:
+def _tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
     """The matrix: cases by vendors, and the vendors of whom only some cases were played by these cases."""
     cells: dict[tuple[str, Place, str], list[Row]] = defaultdict(list)
     for row in rows:
@@ -101,7 +106,6 @@ def _tables(adapter: str, rows: Sequence[Row], width: int) -> Iterator[Table]:
         played[place].add(case)
     most = max(map(len, played.values()))
     names = list(dict.fromkeys(row.case for row in rows))
-    title = f"{adapter}: {' · '.join(MODES)}"
     whole = [place for place in played if 2 * len(played[place]) > most]
     for places in filter(None, (whole, [place for place in played if place not in whole])):
         cases = [case for case in names if any(case in played[place] for place in places)]
@@ -112,14 +116,13 @@ def _tables(adapter: str, rows: Sequence[Row], width: int) -> Iterator[Table]:
         }
         if len(places) <= len(cases):
             body = [(case, [at[case, place] for place in places]) for case in cases]
-            yield from _table(title, "case", [_words(place) for place in places], body, width)
+            yield from _table("case", [_words(place) for place in places], body, width)
         else:
             body = [(_name(place), [at[case, place] for case in cases]) for place in places]
-            yield from _table(title, "vendor", [case.split("_") for case in cases], body, width)
+            yield from _table("vendor", [case.split("_") for case in cases], body, width)
 
 
 def _table(
-    title: str,
     first: str,
     heads: Sequence[Sequence[str]],
     rows: Sequence[tuple[str, Sequence[Text]]],
@@ -127,7 +130,7 @@ def _table(
 ) -> Iterator[Table]:
     """A table, in as many pieces as the width asks for."""
     for some in _fitting(heads, width - max(map(len, [first, *(name for name, _ in rows)])) - _GAP):
-        table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+        table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
         table.add_column(first, no_wrap=True)
         for place in some:
             table.add_column("\n".join(heads[place]), justify="center", no_wrap=True)
@@ -201,7 +204,7 @@ def _chosen(groups: Sequence[list[Row]]) -> list[list[Row]]:
     return chosen[:_FAILURES]
 
 
-def _failure(group: Sequence[Row]) -> Text:
+def _failure(group: Sequence[Row], folder: Path | None) -> Text:
     row = group[0]
     text = Text().append(MARKS[row.verdict][0], style=MARKS[row.verdict][1])
     text.append(f" {row.rule} ({row.verdict}) ", style="bold").append(_cut(row.message))
@@ -213,7 +216,9 @@ def _failure(group: Sequence[Row]) -> Text:
     places = list(dict.fromkeys(f"{r.wire}/{r.vendor}/{r.case}[{r.mode}]" for r in group))
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
     text.append(f"\n    in {', '.join(places[:3])}{more}", style="dim")
-    return text.append(f"\n    {row.explain_command}\n    {row.repro_command}", style="dim")
+    text.append(f"\n    {row.explain_command}", style="dim")
+    again = f"\n    {row.repro_command} --report {quote(str(folder))}" if folder else ""
+    return text.append(again, style="dim")
 
 
 def _cut(message: str) -> str:
