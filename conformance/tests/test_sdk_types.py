@@ -87,7 +87,19 @@ PLACES = {
         for name, tool in (("anthropic", ToolUnionParam), ("beta", BetaToolUnionParam))
     },
 }
-SHAPE = {"REQ-004", "REQ-005", "REQ-007", "REQ-009", "REQ-010", "REQ-011", "REQ-012", "SCH-001"}
+SHAPE = {
+    "REQ-004",
+    "REQ-005",
+    "REQ-007",
+    "REQ-009",
+    "REQ-010",
+    "REQ-011",
+    "REQ-012",
+    "REQ-034",
+    "REQ-036",
+    "REQ-045",
+}
+SHAPE |= {"SCH-001", "SCH-002", "SCH-020", "SCH-021", "PAIR-018"}
 # Where an API was recorded to refuse what the type allows.
 REFUSED = (
     "`file_id` is missing",

@@ -100,6 +100,31 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
             yield met(place) if known else broken(place, f"a file has no `{key}`", path=path(place))
 
 
+@book.rule(
+    "REQ-045",
+    MUST,
+    REJECT,
+    source="reports of models after GPT-4; those before overlook it",
+    refusal=refused("Unknown parameter: '{path}'.", code="unknown_parameter", param="{path}"),
+    models=["gpt-5*"],
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="gpt-5")],
+    counterexamples=[
+        body(
+            {"role": "user", "content": [{"type": "text", "text": "Hi", "cache_control": {}}]}, model="gpt-5"
+        )
+    ],
+)
+def parts_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
+    """A part has no `cache_control`: that is Anthropic's.
+
+    Fix: leave it out; caching needs no mark here.
+    """
+    for pointer, part in all_parts(request.body):
+        place, marked = f"{pointer}/cache_control", "cache_control" in part
+        problem = "there is no `cache_control` here"
+        yield broken(place, problem, path=path(place)) if marked else met(pointer)
+
+
 def _part(part: Any, pointer: str) -> Iterator[Finding]:
     if not isinstance(part, dict):
         yield mistyped(pointer, "an object", part)

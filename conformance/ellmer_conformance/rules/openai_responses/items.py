@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Request
+from ...exchange import Json, Request
 from ...rule import Finding, broken, met
 from ...wires.openai_responses import items, parts, type_of
 from ...wires.values import words
@@ -61,6 +61,31 @@ def items_are_known(request: Request) -> Iterator[Finding]:
         wrong = kind in FOREIGN
         problem = f"{kind!r} is no type of item"
         yield broken(pointer, problem, type=kind, path=path(pointer)) if wrong else met(pointer)
+
+
+@book.rule(
+    "REQ-045",
+    MUST,
+    REJECT,
+    source="many reports of `tool_calls`, of `name`, and of `cache_control` (measured by others)",
+    refusal=refused("Unknown parameter: '{path}'.", code="unknown_parameter", param="{path}"),
+    examples=[body({**ASK, "id": "msg_1", "status": "completed"})],
+    counterexamples=[
+        body(ASK, {"role": "assistant", "content": "5", "tool_calls": []}, ASK),
+        body({**ASK, "name": "alice"}),
+        body({"role": "user", "content": [{"type": "input_text", "text": "Hi", "cache_control": {}}]}),
+    ],
+)
+def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
+    """A message has no `tool_calls` and no `name`, as in Chat Completions, and its parts no `cache_control`.
+
+    Why: unknown fields are refused, not ignored. Fix: a call is an item of its own; caching needs no mark.
+    """
+    for pointer, item in items(request.body):
+        if type_of(item) == "message":
+            yield from _foreign(item, pointer, ("tool_calls", "tool_call_id", "name", "cache_control"))
+            for place, part in parts(item, pointer):
+                yield from _foreign(part, place, ("cache_control",))
 
 
 @book.rule(
@@ -198,3 +223,12 @@ def items_have_short_ids(request: Request) -> Iterator[Finding]:
     """
     for pointer, item in items(request.body):
         yield from too_long(item.get("id"), f"{pointer}/id", 64)
+
+
+def _foreign(value: Json, pointer: str, keys: tuple[str, ...]) -> Iterator[Finding]:
+    found = [key for key in keys if key in value]
+    for key in found:
+        place = f"{pointer}/{key}"
+        yield broken(place, f"there is no `{key}` here", path=path(place))
+    if not found:
+        yield met(pointer)

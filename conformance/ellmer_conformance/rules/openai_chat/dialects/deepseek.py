@@ -41,8 +41,9 @@ NEEDED = {"refusal": UNANSWERED, "source": ("https://github.com/agno-agi/agno/is
 deepseek = elsewhere(
     "deepseek",
     envelope=wrap,
-    only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003"],
+    only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003", "SCH-002"],
     without=["REQ-007", "STO-001", "STO-007"],
+    SCH_002={"source": ("a report of a name in Chinese, 2026-09, in OpenAI's words",)},
     PAIR_001=NEEDED,
     ORD_002=NEEDED,
     ORD_003=NEEDED,

@@ -174,7 +174,12 @@ _DANGLING = {
 }
 qwen = elsewhere(
     "qwen",
-    only=["PAIR-001", "PAIR-002", "ORD-002", "ORD-003"],
+    only=["PAIR-001", "PAIR-002", "ORD-002", "ORD-003", "SCH-008"],
+    SCH_008={
+        "preview": False,
+        "refusal": refused("[] is too short - 'tools'"),
+        "source": ("https://github.com/QwenLM/qwen-code/issues/643", "many reports of the same text"),
+    },
     PAIR_002=_ORPHAN,
     PAIR_001=_DANGLING,
     ORD_002=_DANGLING,
