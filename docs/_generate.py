@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
@@ -87,8 +87,8 @@ def linked(markdown: str) -> str:
 
 def peer_pages() -> Iterator[tuple[str, str]]:
     """A page for each other library that the suite was run with; the overview is committed."""
-    made = runpy.run_path(str(ROOT / "conformance" / "peers" / "page.py"))
-    yield from list(made["pages"]())[1:]
+    sys.path.append(str(ROOT / "conformance" / "peers"))  # scripts beside each other
+    yield from list(import_module("page").pages())[1:]
 
 
 # rules ----------------------------------------------------------------------------------------------------------

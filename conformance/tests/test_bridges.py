@@ -1,7 +1,8 @@
 """The raw SDKs in the bridges' loop are the control: what they break, they break by themselves. And the peers' pages."""
 
-import importlib.util
+import importlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,17 +52,23 @@ def test_the_raw_sdks_take_a_cut_stream_for_whole(server, place):
     assert "STR-007" in {v.rule.id for v in judge(run) if v.outcome == "fail"}
 
 
-def page():
-    spec = importlib.util.spec_from_file_location("peers_page", PEERS / "page.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def page(monkeypatch):
+    """The script that makes the pages."""
+    monkeypatch.syspath_prepend(PEERS)
+    return importlib.import_module("page")
 
 
-def test_the_peers_pages_are_those_of_the_results():
-    (overview, text), *details = page().pages()
+@pytest.fixture
+def failures(page):
+    """Its room of cells and causes."""
+    return sys.modules["failures"]
 
-    assert (page().DOCS / overview).read_text("utf-8") == text, "run conformance/peers/page.py"
+
+def test_the_peers_pages_are_those_of_the_results(page):
+    (overview, text), *details = page.pages()
+
+    assert (page.DOCS / overview).read_text("utf-8") == text, "run conformance/peers/page.py"
     assert {path for path, _ in details} == {f"peers/{path.stem}.md" for path in RESULTS}
 
 
@@ -79,12 +86,11 @@ def test_every_failing_cell_has_its_evidence_and_a_short_script(path):
         assert result["verdicts"][cell["wire"]][cell["rule"]] == "fail"
 
 
-def test_causes_speak_of_cells_that_there_are():
-    made = page()
+def test_causes_speak_of_cells_that_there_are(failures):
     results = {path.stem: json.loads(path.read_text("utf-8")) for path in RESULTS}
-    whys = {cell["why"] for result in results.values() for cell in made.placed(result, results).values()}
+    whys = {cell["why"] for result in results.values() for cell in failures.placed(result, results).values()}
 
-    assert {entry["why"] for entry in made.causes()} <= whys
+    assert {entry["why"] for entry in failures.causes()} <= whys
 
 
 @pytest.mark.parametrize(
@@ -95,9 +101,9 @@ def test_causes_speak_of_cells_that_there_are():
         (["tool_error[sync]"], "/varied/comments", "loss"),
     ],
 )
-def test_what_is_missing_after_an_error_is_no_loss_of_its_own(plays, pointer, expected):
+def test_what_is_missing_after_an_error_is_no_loss_of_its_own(failures, plays, pointer, expected):
     lost = {"cause": "loss", "plays": plays, "shown": {"pointer": pointer}}
     raised = {"cause": "error", "plays": ["tool_error[sync]"]}
 
-    assert (lost | page().after_error(lost, raised))["cause"] == expected
-    assert page().after_error(lost, raised | {"cause": "caller"}) == {}
+    assert (lost | failures.after_error(lost, raised))["cause"] == expected
+    assert failures.after_error(lost, raised | {"cause": "caller"}) == {}

@@ -1,0 +1,75 @@
+# ruff: noqa: INP001 - beside the script that imports it
+"""The page of one library: every failing cell with its exchange, and a script that shows it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from failures import WIRES, Json, varied
+from overview import who
+from prose import CAUSES, anchor, fenced, folded, linked, prose, sentence
+
+
+def details(result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
+    """All failing cells of a library, with the evidence."""
+    used = who(result)[2]
+    parts = [f"# {result['peer']}", f"Played on {result['date']} with Python {result['python']}, {used}."]
+    parts += [f"`{score}`: {counted(counts)}" for score, counts in result.get("score", {}).items()]
+    ordered = sorted(cells.values(), key=lambda c: (WIRES.index(c["wire"]), c["cause"] == "follows"))
+    parts += [section(cell) for cell in ordered] or ["Every rule that applies is kept."]
+    return "\n\n".join(parts) + "\n"
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """The score in words."""
+    return (
+        f"MUST {counts['must_passed']} of {counts['must_applicable']}, "
+        f"SHOULD {counts['should_passed']} of {counts['should_applicable']}"
+    )
+
+
+def section(cell: Json) -> str:
+    """One failing cell."""
+    shown = cell["shown"]
+    plays = ", ".join(f"`{play}`" for play in cell["plays"][:8])
+    more = f" and {len(cell['plays']) - 8} more" if len(cell["plays"]) > 8 else ""
+    parts = [
+        f"## {cell['wire']} {cell['rule']} {{ #{anchor(cell)} }}",
+        f"{linked(cell['rule'], cell['wire'], '../')}: {sentence(cell['rule'], cell['wire'])}",
+        kind(cell),
+        f"At `{shown['pointer']}`{unsent(cell)}: {prose(' – '.join(shown['message'].splitlines()))}",
+        *([f"The API says ({cell['status']}): {prose(cell['provider_error'])}"] if cell["status"] else []),
+        *([f"The SDK below, {cell['sdk']}, fails in the same case."] if cell["sdk"] else []),
+        f"In {plays}{more}.",
+        *([fenced("text", cell["excerpt"])] if cell["excerpt"] else []),
+        *([folded(titled(cell), exchanged(cell["exchange"]))] if cell["exchange"] else []),
+        folded("A script that shows it again", fenced("python", cell["script"].rstrip())),
+    ]
+    return "\n\n".join(parts)
+
+
+def kind(cell: Json) -> str:
+    """The kind of failure, and why; or what the kind is."""
+    name, _, meaning = CAUSES[cell["cause"]].partition(": ")
+    return f"**{name.capitalize()}.** {cell['why'] or f'{meaning[0].upper()}{meaning[1:]}.'}"
+
+
+def titled(cell: Json) -> str:
+    """What the exchange is: of a variation, the report has the one that was varied."""
+    return "The exchange, as it was before the variation" if varied(cell) else "The exchange"
+
+
+def unsent(cell: Json) -> str:
+    """Says so where the pointer leads to a request that should have been."""
+    missing = cell["shown"]["pointer"].startswith("/exchanges/") and not cell["exchange"]
+    return ", a request that was never sent" if missing else ""
+
+
+def exchanged(kept: Json) -> str:
+    """Request and answer."""
+    body = json.dumps(kept["body"], indent=1, ensure_ascii=False)
+    parts = [f"`{kept['method']} /{kept['path']}`", fenced("json", body)]
+    if "status" in kept:
+        parts += [f"answered with {kept['status']}:", fenced("text", kept["answer"].strip())]
+    return "\n\n".join(parts)
