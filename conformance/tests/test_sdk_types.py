@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_ar
 import pytest
 from anthropic.types import ContentBlockParam, ToolUnionParam
 from anthropic.types.beta import BetaContentBlockParam, BetaToolUnionParam
+from mistralai.client.models import chatcompletionrequest as mistral
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 from openai.types.responses import ResponseInputItemParam, ToolParam
-from typing_extensions import get_type_hints, is_typeddict
+from typing_extensions import TypeAliasType, get_type_hints, is_typeddict
 
 from ellmer_conformance import rules
 from ellmer_conformance.rules._media import PNG
@@ -31,6 +32,7 @@ SAMPLES = {
 
 def values(of: Any, key: str = "", depth: int = 0) -> list[Any]:
     """Legal values of a type: one of each literal, of each member of a union, with each optional field once."""
+    of = of.__value__ if isinstance(of, TypeAliasType) else of
     origin, inner = get_origin(of), get_args(of)
     if origin in (Required, NotRequired, Annotated):
         return values(inner[0], key, depth)
@@ -74,6 +76,16 @@ PLACES = {
     ),
     "response items": ("openai-responses", ResponseInputItemParam, lambda it: {"input": [ASK, it]}),
     "response tools": ("openai-responses", ToolParam, lambda it: {"input": [ASK], "tools": [it]}),
+    "mistral messages": (
+        "mistral",
+        mistral.ChatCompletionRequestMessageTypedDict.__value__,
+        lambda it: {"messages": [ASK, it, ASK]},
+    ),
+    "mistral tools": (
+        "mistral",
+        mistral.ChatCompletionRequestToolTypedDict.__value__,
+        lambda it: {"messages": [ASK], "tools": [it]},
+    ),
     **{
         f"{name} blocks": (
             "anthropic",
