@@ -97,10 +97,10 @@ def _text(chat: Chat) -> str:
 def _data(outcome: Chat | Exception, wanted: Structured) -> tuple[Any, Chat] | Exception:
     if not isinstance(outcome, Chat):
         return outcome
-    turn = outcome.last_turn("assistant")
+    turn = outcome.last_turn("assistant") or AssistantTurn()
     try:
-        if isinstance(turn, AssistantTurn) and (cut := cut_short(turn)):
+        if cut := cut_short(turn):
             raise IncompleteResponseError(f"No structured data: {cut}")
-        return wanted.value(_text(outcome)), outcome
+        return wanted.value(turn), outcome
     except ResponseError as error:
         return error

@@ -155,7 +155,7 @@ class Chat(Talk):
         wanted = Structured(type, convert=convert, frame=frame)
         plan = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
         self._exhaust(inputs, echo_mode(echo), plan)
-        return wanted.value(self._answer.text)
+        return wanted.value(self._answer)
 
     @overload
     async def chat_structured_async(
@@ -190,7 +190,7 @@ class Chat(Talk):
         wanted = Structured(type, convert=convert, frame=frame)
         plan = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
         await self._aexhaust(inputs, echo_mode(echo), plan)
-        return wanted.value(self._answer.text)
+        return wanted.value(self._answer)
 
     def token_count(
         self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None

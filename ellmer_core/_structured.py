@@ -7,7 +7,9 @@ import re
 from typing import Any
 
 from ._frames import Library, columns_of, data_frame
+from .content import ContentText
 from .errors import ConversionError
+from .turns import AssistantTurn
 from .types import Type, TypeJsonSchema, TypeObject, convert, type_of
 
 __all__ = ["Structured"]
@@ -28,13 +30,10 @@ class Structured:
         self.wrapped = not _is_object(wanted)
         self.sent: Type = TypeObject(properties={"wrapper": wanted}) if self.wrapped else wanted
 
-    def value(self, text: str) -> Any:
-        """The data in the text of an answer; some models put it into a Markdown fence."""
-        fenced = _FENCED.fullmatch(text)
-        try:
-            data = json.loads(fenced[1] if fenced else text)
-        except (ValueError, RecursionError) as error:
-            raise ConversionError(f"The answer is not JSON ({error}): {text[:200]!r}") from error
+    def value(self, turn: AssistantTurn) -> Any:
+        """The data in an answer; some models put it into a Markdown fence, or think aloud before it."""
+        said = [content.text for content in turn.contents if isinstance(content, ContentText)]
+        data, text = _parsed(turn.text, *said[-1:])
         if self.wrapped:
             if not isinstance(data, dict) or "wrapper" not in data:
                 raise ConversionError(
@@ -43,6 +42,18 @@ class Structured:
             data = data["wrapper"]
         value = convert(data, self.type) if self.convert else data
         return value if self.frame is None else data_frame(value, self.columns, self.frame)
+
+
+def _parsed(*texts: str) -> tuple[Any, str]:
+    """The first text that is JSON, and what it says."""
+    error: Exception | None = None
+    for text in texts:
+        fenced = _FENCED.fullmatch(text)
+        try:
+            return json.loads(fenced[1] if fenced else text), text
+        except (ValueError, RecursionError) as this:
+            error = error or this
+    raise ConversionError(f"The answer is not JSON ({error}): {texts[0][:200]!r}") from error
 
 
 def _is_object(type: Type) -> bool:

@@ -29,6 +29,7 @@ from ellmer_core.errors import (
     UsageError,
 )
 from ellmer_core.providers.deepseek import chat_deepseek
+from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
 from ellmer_core.record import contents_record
@@ -277,6 +278,49 @@ def test_structured_data_that_was_cut_is_an_error(server, reply, make):
     with pytest.raises(IncompleteResponseError, match="max_tokens"):
         chat.chat_structured("Which?", type=Book)
     assert chat.get_turns() == []
+
+
+def test_what_is_said_before_the_data_is_not_part_of_them(server, reply, make):
+    said = [
+        {"type": "text", "text": "I look."},
+        {"type": "odd"},
+        {"type": "text", "text": '{"title": "It", "pages": 1}'},
+    ]
+    server.answers(reply([answer(said)]))
+    assert make().chat_structured("Which?", type=Book) == Book("It", 1)
+
+
+def test_gemini_before_3_gives_data_by_a_call_where_there_are_tools(server, reply):
+    """`Function calling with a response mime type: 'application/json' is unsupported`"""
+
+    def say(*parts):
+        return reply(
+            [json.dumps({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}]}).encode()]
+        )
+
+    def call(name, **args):
+        return {"functionCall": {"name": name, "args": args}}
+
+    data = call("give_structured_data", title="It", pages=1138)
+    server.answers(say(call("f")), say({"text": "So."}, data), say({"text": '{"title": "Oz", "pages": 1}'}))
+    chat = chat_google_gemini(base_url=server.url, api_key="k", model="gemini-2.5-flash", echo="none")
+    chat.register_tool(f)
+
+    assert chat.chat_structured("Which?", type=Book) == Book("It", 1138)
+    assert chat.last_turn("assistant").finish_reason == "success"
+    chat.set_tools([])
+    assert chat.chat_structured("And?", type=Book) == Book("Oz", 1)
+
+    first, second, third = (asked.json for asked in server.asked)
+    names = [one["name"] for one in first["tools"][0]["functionDeclarations"]]
+    assert names == ["f", "give_structured_data"]
+    assert first["toolConfig"] == second["toolConfig"] == {"functionCallingConfig": {"mode": "ANY"}}
+    assert "generationConfig" not in first
+    assert third["generationConfig"]["responseMimeType"] == "application/json"
+    assert third["contents"][3] == {
+        "role": "model",
+        "parts": [{"text": "So."}, {"text": '{"title":"It","pages":1138}'}],
+    }
 
 
 def test_structured_data_with_tools(server, reply, make):

@@ -315,12 +315,13 @@ def test_structured_output_by_a_schema():
 
 
 def test_structured_output_by_a_tool_that_must_be_called():
+    name = NOVA.request([UserTurn("Which?")], type=BOOK).json["toolConfig"]["toolChoice"]["tool"]["name"]
     body = NOVA.request([UserTurn("Which?")], [DRAW], type=BOOK).json
-    name = body["toolConfig"]["toolChoice"]["tool"]["name"]
     answer = {"toolUse": {"toolUseId": "t", "name": name, "input": {"title": "It"}}}
     turn = NOVA.turn({"stopReason": "tool_use", "output": {"message": {"content": [answer]}}})
 
     assert [tool["toolSpec"]["name"] for tool in body["toolConfig"]["tools"]] == ["draw", name]
+    assert body["toolConfig"]["toolChoice"] == {"any": {}}  # the other tools are still there to be called
     assert (turn.text, turn.tool_requests, turn.finish_reason) == ('{"title":"It"}', (), "success")
     llama = LLAMA.request([UserTurn("Which?")], type=BOOK).json
     assert "toolChoice" not in llama["toolConfig"]

@@ -22,7 +22,7 @@ from ._errors import error_of, in_band_error
 if TYPE_CHECKING:
     from ..errors import ProviderError
 
-__all__ = ["STRUCTURED", "BedrockAnswers"]
+__all__ = ["BedrockAnswers"]
 
 FINISH = {
     "end_turn": "success",
@@ -36,9 +36,6 @@ FINISH = {
 
 #: Besides the reasons that cut every format: the model wrote something that was not the call it should be.
 MALFORMED = frozenset({"malformed_tool_use", "malformed_model_output"})
-
-#: The tool that a model without structured output of its own is made to call.
-STRUCTURED = "give_structured_data"
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,9 @@ class BedrockAnswers(Wire):
             case {"toolUse": {"type": "server_tool_use", "input": given} as call}:
                 whole = given if isinstance(given, dict) else {}
                 content = ContentUnknown(self.name, {"toolUse": {**call, "input": whole}})
-            case {"toolUse": {"name": str(name), "input": dict(data)}} if name == STRUCTURED and not cut:
+            case {"toolUse": {"name": str(name), "input": dict(data)}} if (
+                name == _calls.STRUCTURED and not cut
+            ):
                 content = ContentText(_bodies.json_text(data))
             case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
                 content = _calls.call_of(id, name, given, cut=cut)

@@ -12,13 +12,17 @@ from typing import Any
 from ..content import Content, ContentToolRequest, replaced
 from ._bodies import json_text
 
-__all__ = ["CUT", "call_of", "distinct", "legal_id", "raw", "strict_json", "tool_input"]
+__all__ = ["CUT", "STRUCTURED", "call_of", "distinct", "legal_id", "raw", "strict_json", "tool_input"]
 
 Json = dict[str, Any]
 
 
 #: Finish reasons after which the last tool call of an answer may not be whole.
 CUT = frozenset({"max_tokens", "context_window", "content_filter"})
+
+
+#: The tool that a model without structured output of its own, or without it beside tools, is made to call.
+STRUCTURED = "give_structured_data"
 
 
 def call_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,15 +43,17 @@ class GeminiAnswers(Wire):
         return AssistantTurn(
             _calls.distinct([c for c in contents if c], response),
             tokens=self.tokens(response.get("usageMetadata") or {}),
-            finish_reason=self.finish_reason(candidate, response),
+            finish_reason=self.finish_reason(candidate, response, contents),
             json=response,
         )
 
-    def part(self, part: Json, *, cut: bool) -> Content | None:
+    def part(self, part: Json, *, cut: bool) -> Content | None:  # noqa: PLR0911 - one return per kind of part
         """One part of the answer; `None` for an empty one."""
         fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
         extra = self.own(fields=fields) if fields else {}
         match part:
+            case {"functionCall": {"name": _calls.STRUCTURED, "args": dict(data)}} if not cut:
+                return ContentText(_bodies.json_text(data))
             case {"functionCall": dict(call)}:
                 return self.tool_request(call, fields, cut=cut)
             case {"text": str(text), "thought": True}:
@@ -84,13 +87,15 @@ class GeminiAnswers(Wire):
             reasoning=usage.get("thoughtsTokenCount"),
         )
 
-    def finish_reason(self, candidate: Json, response: Json) -> str | None:
+    def finish_reason(
+        self, candidate: Json, response: Json, contents: Sequence[Content | None]
+    ) -> str | None:
         """The neutral word; a blocked prompt has no candidate at all."""
         if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
             return "content_filter"
         reason = candidate.get("finishReason")
         neutral = FINISH.get(reason, reason) if reason else None
-        calls = any("functionCall" in part for part in (candidate.get("content") or {}).get("parts") or ())
+        calls = any(isinstance(content, ContentToolRequest) for content in contents)
         return "tool_use" if calls and neutral == "success" else neutral
 
     def merger(self) -> GeminiMerger:

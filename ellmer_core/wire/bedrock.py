@@ -19,10 +19,11 @@ from ..errors import UsageError
 from ..tool_results import flatten, result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
 from . import Json, Request, _bodies, _calls, _contents, _schemas
-from ._bedrock_answers import STRUCTURED, BedrockAnswers
+from ._bedrock_answers import BedrockAnswers
 from ._bedrock_blocks import BedrockBlocks
 from ._bedrock_families import Family, family_of
 from ._caching import Cache, pointed
+from ._calls import STRUCTURED
 from ._dialects import ANTHROPIC
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
         if specs := self.tools(tools) or list(self.called(body["messages"])):
             body["toolConfig"] = {"tools": specs}
         if type is not None:
-            body = self.structured(body, type)
+            body = self.structured(body, type, among_tools=bool(tools))
         body = pointed(body, self.cache)
         method = "converse-stream" if stream else "converse"
         url = f"{self.base_url.rstrip('/')}/model/{quote(self.model, safe='')}/{method}"
@@ -110,8 +111,8 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
         ):
             yield {"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}}
 
-    def structured(self, body: Json, type: Type) -> Json:
-        """The body, asking for structured output: by a schema, or by a tool that has to be called."""
+    def structured(self, body: Json, type: Type, *, among_tools: bool) -> Json:
+        """The body, asking for structured output: by a schema, or by a tool that has to be called, now or in the end."""
         schema = self.schema(type)
         if self.family.schemas and re.search(self.family.schemas, self.model):
             json_schema = {"name": STRUCTURED, "schema": _bodies.json_text(ANTHROPIC.say(schema))}
@@ -120,7 +121,8 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
         tool = {"toolSpec": {"name": STRUCTURED, "inputSchema": {"json": schema}}}
         config: Json = {"tools": [*body.get("toolConfig", {}).get("tools", ()), tool]}
         if self.family.forces:
-            return {**body, "toolConfig": {**config, "toolChoice": {"tool": {"name": STRUCTURED}}}}
+            choice: Json = {"any": {}} if among_tools else {"tool": {"name": STRUCTURED}}
+            return {**body, "toolConfig": {**config, "toolChoice": choice}}
         asked = {"text": f"Give your answer by calling the tool `{STRUCTURED}`."}
         return {**body, "toolConfig": config, "system": [*body.get("system", ()), asked]}
 

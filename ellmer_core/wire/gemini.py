@@ -17,6 +17,7 @@ from ..content import Content, ContentText, ContentThinking, ContentToolResult
 from ..tool_results import result_text, split
 from ..turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
 from . import Json, Request, _contents, _schemas
+from ._calls import STRUCTURED
 from ._gemini_answers import GeminiAnswers
 from ._gemini_parts import GeminiParts
 
@@ -75,6 +76,8 @@ class Gemini(GeminiParts, GeminiAnswers):
             body["systemInstruction"] = {"parts": system}
         if tools:
             body["tools"] = self.tools(tools)
+        if type is not None and self.declares(tools) and re.search("gemini-[12]", self.model):
+            body, type = self.by_a_call(body, type), None
         if config := self.config(type):
             body["generationConfig"] = config
         return self.post(self.url(stream=stream), body, stream=stream)
@@ -84,6 +87,23 @@ class Gemini(GeminiParts, GeminiAnswers):
         provided = [form for tool in tools if (form := self.provided(tool))]
         functions = [self.tool(tool) for tool in tools if not self.provided(tool)]
         return [*([{"functionDeclarations": functions}] if functions else []), *provided]
+
+    def declares(self, tools: Sequence[ToolDef]) -> bool:
+        """Whether there are functions among the tools."""
+        return not all(map(self.provided, tools))
+
+    def by_a_call(self, body: Json, type: Type) -> Json:
+        """The body, asking for structured output by one more function, where a schema and functions do not go together:
+        `Function calling with a response mime type: 'application/json' is unsupported` (before Gemini 3)."""
+        [functions, *provided] = body["tools"]
+        answer = {
+            "name": STRUCTURED,
+            "description": "Gives the answer, in the end.",
+            "parametersJsonSchema": self.schema(type),
+        }
+        declared = {"functionDeclarations": [*functions["functionDeclarations"], answer]}
+        choice = {"functionCallingConfig": {"mode": "ANY"}}
+        return {**body, "tools": [declared, *provided], "toolConfig": choice}
 
     def count_request(
         self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
