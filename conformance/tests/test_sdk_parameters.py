@@ -12,7 +12,7 @@ from openai.types.chat import completion_create_params as completions
 from openai.types.responses import response_create_params as responses
 from typing_extensions import is_typeddict
 
-from ellmer_conformance.rules.anthropic.fields import BLOCKS, MESSAGE
+from ellmer_conformance.rules.anthropic.fields import BLOCKS, MESSAGE, TOOL_FIELDS
 from ellmer_conformance.rules.anthropic.fields import KEYS as ANTHROPIC
 from ellmer_conformance.rules.gemini.fields import CALL, CONFIG, CONTENT, DECLARATION, PART, RESPONSE, TOP
 from ellmer_conformance.rules.gemini.schemas import SCHEMA
@@ -76,3 +76,7 @@ def test_every_field_of_claudes_messages_is_known():
         each for of in (blocks.MessageParam, beta_blocks.BetaMessageParam) for each in get_args(of) or (of,)
     }
     assert {key for kind in kinds for key in kind.__annotations__} == MESSAGE
+
+
+def test_every_field_of_claudes_tools_is_known():
+    assert {*blocks.ToolParam.__annotations__, *beta_blocks.BetaToolParam.__annotations__} == TOOL_FIELDS

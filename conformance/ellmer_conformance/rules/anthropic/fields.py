@@ -8,7 +8,8 @@ from ...exchange import Request
 from ...rule import Finding, broken, met
 from ...wires.anthropic import messages
 from ...wires.values import text_of, words
-from ._book import ASK, IMAGE, MUST, REJECT, THOUGHT, assistant, body, book, refused, result, use, user
+from ._book import ASK, IMAGE, MUST, REJECT, THOUGHT, TOOL, assistant, body, book, refused, result, use, user
+from ._tools import custom
 from ._turns import all_blocks
 
 MEASURED = "measured on the live API, 2026-08"
@@ -30,6 +31,12 @@ BLOCKS = {
     "tool_result": frozenset(words("cache_control content is_error tool_use_id toolset_name type")),
     "tool_use": frozenset(words("cache_control caller id input name toolset_name type")),
 }
+TOOL_FIELDS = frozenset(
+    words(
+        "allowed_callers cache_control defer_loading description eager_input_streaming input_examples input_schema name "
+        "strict type"
+    )
+)
 
 
 @book.rule(
@@ -81,3 +88,24 @@ def messages_and_blocks_have_no_more(request: Request) -> Iterator[Finding]:
         for key in block.keys() - BLOCKS.get(text_of(block.get("type")), block.keys()):
             problem = f"`{key}` is no field of such a block"
             yield broken(f"{pointer}/{key}", problem, place=f"{name}.{key}")
+
+
+@book.rule(
+    "REQ-035",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/BerriAI/litellm/issues/31582",
+        "several independent reports of the same text, of fields of newer versions above all",
+    ],
+    refusal=refused("tools.{index}.custom.{key}: Extra inputs are not permitted"),
+    examples=[body(ASK, tools=[{**TOOL, "strict": False}])],
+    counterexamples=[body(ASK, tools=[{**TOOL, "parameters": {}}])],
+)
+def tools_have_no_more(request: Request) -> Iterator[Finding]:
+    """A tool of the client has a name, a description, an `input_schema` and a few options, and nothing beside."""
+    for index, pointer, tool in custom(request.body):
+        yield met(pointer)
+        for key in tool.keys() - TOOL_FIELDS:
+            problem = f"`{key}` is no field of a tool"
+            yield broken(f"{pointer}/{key}", problem, index=index, key=key)

@@ -104,7 +104,7 @@ def parameters_are_objects(request: Request) -> Iterator[Finding]:
     """
     for pointer, declaration in declarations(request.body):
         schema, place = declaration.get("parameters"), f"{pointer}/parameters"
-        if isinstance(schema, dict) and "$ref" not in schema:
+        if isinstance(schema, dict) and schema and "$ref" not in schema:
             right, name = str(schema.get("type")).upper() == "OBJECT", declaration.get("name")
             yield met(place) if right else broken(place, "it is of another type", name=name)
 
