@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from .lint import Complaint, FileReport, LintResult
 
@@ -68,11 +71,12 @@ def as_github(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG
     """Annotations of a pull request: errors, warnings, and notices where the API said the same."""
     levels = {"violation": "error", "warning": "warning", "agreed": "notice", "expected": "notice"}
     lines = [
-        f"::{levels[c.outcome]} file={file.path},title={c.rule}::{_escaped(f'{c.place}{c.pointer}: {c.message}')}"
+        f"::{levels[c.outcome]} file={_property(file.path)},line={_line(c)},title={c.rule}"
+        f"::{_escaped(f'{c.place}{c.pointer}: {c.message}')}"
         for file, c in result.complaints
     ]
     lines += [
-        f"::error file={file.path},title=unreadable::{_escaped(str(file.problem))}"
+        f"::error file={_property(file.path)},title=unreadable::{_escaped(str(file.problem))}"
         for file in result.unreadable
     ]
     lines += [f"::error title=baseline::{_escaped(problem)}" for problem in result.problems]
@@ -80,7 +84,10 @@ def as_github(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG
 
 
 def as_sarif(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - SARIF tells all
-    """SARIF 2.1.0, for code scanning. Agreed complaints are left out, being no mistakes; so are expected ones."""
+    """SARIF 2.1.0, for code scanning. Agreed complaints are left out, being no mistakes; so are expected ones.
+
+    What could not be read, and what is wrong with the baseline, are notifications of a run that did not succeed.
+    """
     levels = {"violation": "error", "warning": "warning"}
     told = [(file, c) for file, c in result.complaints if c.outcome in levels]
     driver = {
@@ -95,13 +102,34 @@ def as_sarif(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG0
             "ruleId": c.rule,
             "level": levels[c.outcome],
             "message": {"text": f"{c.place}{c.pointer}: {c.message}"},
-            "locations": [{"physicalLocation": {"artifactLocation": {"uri": file.path}}}],
+            "locations": [_location(file, _line(c))],
         }
         for file, c in told
     ]
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    runs: list[dict[str, Any]] = [{"tool": {"driver": driver}, "results": results}]
+    troubles = [
+        {
+            "level": "error",
+            "message": {"text": f"unreadable: {file.problem}"},
+            "locations": [_location(file, 1)],
+        }
+        for file in result.unreadable
+    ]
+    troubles += [{"level": "error", "message": {"text": problem}} for problem in result.problems]
+    ended = {"executionSuccessful": not troubles, "toolExecutionNotifications": troubles}
+    runs: list[dict[str, Any]] = [{"tool": {"driver": driver}, "invocations": [ended], "results": results}]
     return json.dumps({"$schema": schema, "version": "2.1.0", "runs": runs}, indent=1, ensure_ascii=False)
+
+
+def _location(file: FileReport, line: int) -> dict[str, Any]:
+    artifact = {"uri": quote(file.path if "://" in file.path else Path(file.path).as_posix(), safe="/:")}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
+
+
+def _line(c: Complaint) -> int:
+    """The line of the file: of a log, the exchange's; of anything else, the first."""
+    found = re.match(r"line (\d+)", c.place)
+    return int(found[1]) if found else 1
 
 
 def _file(file: FileReport, *, verbose: bool) -> str:
@@ -172,6 +200,10 @@ def _many(count: int, thing: str) -> str:
 def _short(text: str, limit: int = 300) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else f"{flat[:limit]}…"
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _escaped(text: str) -> str:

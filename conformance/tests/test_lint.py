@@ -292,6 +292,7 @@ def test_nothing_is_passed_over_in_silence(tmp_path):
         ("cut.yaml", b"interactions:\n- request: {method: POST", "cut short"),
         ("cut.yaml.gz", gzip.compress(b"interactions: []", mtime=0)[:-4], "cannot be read"),
         ("no.json", b"\xff\xfe\x00", "no text in UTF-8"),
+        ("deep.json", b"[" * 100_000, "nested too deep"),
         ("cut.jsonl", b'{"url": "x"}\n{"url', "line 2 is damaged, or cut short"),
         ("cut.jsonl.gz", gzip.compress(b'{"url": "x"}\n' * 99, mtime=0)[:-9], "cannot be read"),
         (
@@ -305,7 +306,7 @@ def test_nothing_is_passed_over_in_silence(tmp_path):
             "version",
         ),
     ],
-    ids=["json", "yaml", "gzip", "no text", "lines", "zipped lines", "odd", "future"],
+    ids=["json", "yaml", "gzip", "no text", "deep", "lines", "zipped lines", "odd", "future"],
 )
 def test_a_file_that_cannot_be_read_is_told_and_ends_with_2(tmp_path, name, content, told):
     (tmp_path / name).write_bytes(content)
@@ -356,9 +357,27 @@ def test_the_json_holds_everything(tmp_path):
 def test_github_and_sarif_point_at_the_file(tmp_path):
     path = vcr_yaml(tmp_path, BAD)
     annotation = run("lint", path, "--format", "github").output
-    assert annotation.startswith(f"::error file={path},title=PAIR-001::")
+    assert annotation.startswith(f"::error file={path},line=1,title=PAIR-001::")
     sarif = json.loads(run("lint", path, "--format", "sarif").output)["runs"][0]
     assert sarif["results"][0]["ruleId"] == sarif["tool"]["driver"]["rules"][0]["id"] == "PAIR-001"
+
+
+def test_odd_names_and_lines_of_logs_are_written_as_the_forms_have_it(tmp_path):
+    line = json.dumps({"url": URL, "body": BAD})
+    (tmp_path / "a, b é.jsonl").write_text(f"{{}}\n{line}\n{{")
+
+    annotations = run("lint", tmp_path, "--format", "github").output.splitlines()
+    sarif = json.loads(run("lint", tmp_path, "--format", "sarif").output)["runs"][0]
+
+    assert annotations[0].startswith(f"::error file={tmp_path}/a%2C b é.jsonl,line=2,title=PAIR-001::line 2/")
+    (found,) = sarif["results"][0]["locations"]
+    assert found["physicalLocation"] == {
+        "artifactLocation": {"uri": f"{tmp_path}/a%2C%20b%20%C3%A9.jsonl"},
+        "region": {"startLine": 2},
+    }
+    (trouble,) = sarif["invocations"][0]["toolExecutionNotifications"]
+    assert not sarif["invocations"][0]["executionSuccessful"]
+    assert trouble["message"]["text"].startswith("unreadable: line 3 is damaged, or cut short")
 
 
 def test_several_processes_find_the_same(tmp_path):

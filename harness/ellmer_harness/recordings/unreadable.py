@@ -39,6 +39,8 @@ def explained(path: Path, place: str = "it") -> Iterator[None]:
     except (json.JSONDecodeError, yaml.YAMLError) as error:
         said = " ".join(str(error).split())[:200]
         raise Unreadable(path, f"{place} is damaged, or cut short: {said}") from error
+    except RecursionError as error:
+        raise Unreadable(path, f"{place} is nested too deep") from error
     except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:
         problem = f"{place} looks like a recording and does not hold together: {error}"
         raise Unreadable(path, problem) from error
