@@ -43,6 +43,7 @@ class Stage:
 
 _KEPT = pytest.StashKey[Report]()
 _BASELINE = pytest.StashKey[Baseline]()
+_LEFT_OUT = "conformance_left_out"
 _NUMBERS = count()  # of the conversations that are recorded: each has one of its own
 
 
@@ -177,7 +178,8 @@ class Collector:
         self.order: Sequence[str] = ()  # of the tests, where workers run them and finish in any
         self.report = Report()
         self.crashes: list[str] = []  # tests that could not be set up, or a recording that was refused
-        self.whole = not any(config.getoption(name) for name in FILTERS)  # nothing was left out
+        named = any("[" in argument for argument in config.args)  # single plays, by their ids
+        self.whole = not (named or any(config.getoption(name) for name in FILTERS))  # nothing was left out
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes what a finished test brings."""
@@ -194,6 +196,11 @@ class Collector:
     def pytest_deselected(self) -> None:
         """Some plays are left out."""
         self.whole = False
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Likewise, in a worker."""
+        self.whole &= not getattr(node, "workeroutput", {}).get(_LEFT_OUT)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -223,6 +230,12 @@ class Collector:
         cassettes = self.config.getoption("cassettes")
         for path in forms.write(self.report, folder, cassettes=cassettes) if folder else ():
             terminalreporter.write_line(f"wrote {path}")
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """A worker tells the controller."""
+    for item in items[:1]:
+        getattr(item.config, "workeroutput", {})[_LEFT_OUT] = True
 
 
 def pytest_configure(config: pytest.Config) -> None:

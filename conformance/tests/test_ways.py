@@ -18,7 +18,7 @@ FAST = ["--case=plain_text", "--case=two_parallel_tools", "--case=tool_returns_i
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A copy of the example; what its commands say."""
-    for file in EXAMPLE.glob("*.py"):
+    for file in (*EXAMPLE.glob("*.py"), *EXAMPLE.glob("*.toml")):
         (tmp_path / file.name).write_text(file.read_text("utf-8"), "utf-8")
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
         monkeypatch.delenv(name, raising=False)
@@ -41,6 +41,23 @@ def test_a_test_class_has_ids_k_workers_and_a_report(project):
     assert {play["way"] for play in report["plays"]} == {"server"}
     assert report["named"] == {"my-library": "test_conformance:TestMyLibrary.adapter"}
     assert report["summary"]["my-library openai-chat"]["must_passed"] > 30
+
+
+PLAIN = "test_conformance.py::TestMyLibrary::test_conformance[my-library/openai-chat/openai/plain_text[sync]]"
+
+
+@pytest.mark.parametrize("some", [["-k", "plain_text"], ["-k", "plain_text", "-n", "2"], [PLAIN]])
+def test_of_a_part_no_expected_failure_is_missed(project, some):
+    done = project(*PYTEST, *some)
+
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_example_keeps_all_but_what_its_baseline_says(project):
+    done = project(*PYTEST)
+
+    assert done.returncode == 0, done.stdout
+    assert " xfailed" in done.stdout
 
 
 def test_a_test_class_fails_where_the_library_does(project):
