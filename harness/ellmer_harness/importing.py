@@ -24,7 +24,7 @@ from .scan import masks, scan
 from .scrub import Scrub
 from .serializer import OURS, Serializer
 
-__all__ = ["Converted", "Rules", "convert"]
+__all__ = ["Converted", "Rules", "as_it_is", "convert"]
 
 Json = dict[str, Any]
 _ROUNDS = 4
@@ -59,8 +59,7 @@ def convert(found: Found, near: Path, blobs: Path, rules: Rules) -> Converted:
 
     Raises `SecretFound`, or `CassetteError` if reading it again does not give what was found.
     """
-    answered = [each for each in found.interactions if each.status is not None]
-    settled = [_settled(each) for each in answered]
+    settled = [_settled(each) for each in found.interactions if each.status is not None]
     scrub = _masking(settled, rules) if rules.mask else rules.scrub
     written = [_written(each, scrub) for each in settled]
     media = Blobs(blobs)
@@ -70,6 +69,13 @@ def convert(found: Found, near: Path, blobs: Path, rules: Rules) -> Converted:
     _scanned(cassette, rules)
     _proven(text, written, media, near)
     return Converted(text, media, len(written), [*_notes(found, settled)], _left_out(settled, rules.scrub))
+
+
+def as_it_is(found: Found, scrub: Scrub) -> Json:
+    """vcrpy's cassette dict of a recording, to be played without being written anywhere."""
+    answered = (each for each in found.interactions if each.status is not None)
+    written = [_written(_settled(each), scrub) for each in answered]
+    return {"metadata": _metadata(found, Rules(scrub), masked=False), "interactions": written}
 
 
 def _masking(settled: list[Interaction], rules: Rules) -> Scrub:

@@ -18,22 +18,26 @@ from .scrub import Scrub
 from .stale import Policy
 from .store import Store
 
-__all__ = ["MODES", "Mode", "Options", "Repeat", "default_mode", "set_default_mode"]
+__all__ = ["MODES", "Mode", "Options", "Repeat", "chosen_mode", "set_default_mode"]
 
 Mode = Literal["replay", "record", "rewrite", "append", "live"]
 MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "append", "live")
+_OF_VCRPY = {"once": "record", "new_episodes": "append", "none": "replay", "all": "rewrite"}
 Repeat = Literal["error", "last", "cycle"]
 Judge = Callable[[list[Sent]], list[str]]
 _default: list[str | None] = [None]
 
 
-def default_mode() -> Mode:
-    """The mode of the pytest option, else of the environment variable CASSETTE_MODE, else `replay`."""
-    mode = _default[0] or os.environ.get("CASSETTE_MODE") or "replay"
+def chosen_mode(mode: str | None) -> Mode:
+    """The mode; where there is none, that of the pytest option, else of the environment variable CASSETTE_MODE, else
+    `replay`. Raises `CassetteError` for one that there is not."""
+    mode = mode or _default[0] or os.environ.get("CASSETTE_MODE") or "replay"
     for known in MODES:
         if known == mode:
             return known
-    raise CassetteError(f"{mode!r} is no cassette mode; there are {', '.join(MODES)}")
+    ours = _OF_VCRPY.get(mode)
+    hint = f" ({mode!r} of vcrpy is {ours!r})" if ours else ""
+    raise CassetteError(f"{mode!r} is no cassette mode; there are {', '.join(MODES)}{hint}")
 
 
 def set_default_mode(mode: str | None) -> str | None:

@@ -6,6 +6,7 @@ Saving is the tape's business.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from vcr.request import HeadersDict, Request
 from .blobs import Blobs
 from .codec import Form, decode
 from .errors import CassetteError
+from .scrub import Scrub
 from .serializer import Serializer
 
 __all__ = ["Blank", "Persister", "Recorded"]
@@ -71,10 +73,14 @@ class _Body(dict[str, bytes]):
 
 
 class Persister:
-    """A vcrpy persister that loads. Use the class itself."""
+    """A vcrpy persister that loads. `scrub` is for recordings of other tools, which nobody has scrubbed."""
 
-    @staticmethod
-    def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:
+    def __init__(self, scrub: Scrub) -> None:
+        self.scrub = scrub
+
+    def load_cassette(
+        self, path: Path | str, serializer: Serializer
+    ) -> tuple[list[Request], list[Form], Form]:
         """Requests, responses and metadata. Raises vcrpy's `CassetteNotFoundError`, or our `CassetteError`."""
         try:
             data = Path(path).read_bytes()
@@ -83,25 +89,50 @@ class Persister:
         except OSError as error:
             raise _unusable(path, str(error)) from error
         try:
-            cassette, blobs = serializer.parse(data), serializer.blobs
-            interactions = cassette["interactions"]
-            requests = [Recorded(item["request"], blobs) for item in interactions]
-            responses = [
-                {**item["response"], "body": _Body(item["response"]["body"], blobs)} for item in interactions
-            ]
+            return _ours(data, serializer)
         except CassetteError as error:
+            if foreign := self._foreign(Path(path)):
+                return foreign
             raise _unusable(path, str(error)) from error
-        except (KeyError, TypeError, AttributeError) as error:
-            raise _unusable(path, f"an interaction is not complete: {error!r}") from error
-        return requests, responses, cassette["metadata"]
+
+    def _foreign(self, path: Path) -> tuple[list[Request], list[Form], Form] | None:
+        from .importing import as_it_is  # noqa: PLC0415  # needed for what is not ours, and that is rare
+        from .recordings import read  # noqa: PLC0415
+
+        with suppress(CassetteError):
+            found = read(path)
+            if found is not None and found.kind != "ours" and found.interactions:
+                cassette = as_it_is(found, self.scrub)
+                asked = [each["request"] for each in cassette["interactions"]]
+                requests = [Request(**{**it, "headers": _single(it["headers"])}) for it in asked]
+                return requests, [each["response"] for each in cassette["interactions"]], cassette["metadata"]
+        return None
 
 
-class Blank(Persister):
+class Blank:
     """Finds nothing, for a cassette that is recorded from the start."""
 
     @staticmethod
     def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:  # noqa: ARG004
+        """Raises."""
         raise CassetteNotFoundError
+
+
+def _ours(data: bytes, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:
+    cassette, blobs = serializer.parse(data), serializer.blobs
+    try:
+        interactions = cassette["interactions"]
+        requests = [Recorded(item["request"], blobs) for item in interactions]
+        responses = [
+            {**item["response"], "body": _Body(item["response"]["body"], blobs)} for item in interactions
+        ]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CassetteError(f"an interaction is not complete: {error!r}") from error
+    return requests, responses, cassette["metadata"]
+
+
+def _single(headers: dict[str, list[str]]) -> dict[str, str]:
+    return {name: values[0] for name, values in headers.items()}
 
 
 def _unusable(path: Path | str, what: str) -> CassetteError:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os.path import relpath
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from .tape import Tape
 
 __all__ = ["cassette", "file_name"]
 
+_SUFFIXES = (".json", ".yaml", ".yml", ".har")  # the last ones for recordings of other tools
 _FAILURE = pytest.StashKey[BaseException]()
 _TAPE = pytest.StashKey[Tape]()
 _BEFORE = pytest.StashKey[str | None]()
@@ -113,15 +115,23 @@ def cassette(
     path, options = _marked(request.node, cassette_name)
     tape = Tape(cassette_folder / path, **{**_cassette_policy, **cassette_options, **options})
     request.node.stash[_TAPE] = tape
-    try:
+    with _failing():
         tape.__enter__()
-    except HarnessError as error:
-        pytest.fail(str(error), pytrace=False)
     yield tape
-    try:
+    with _failing():
         tape.close(request.node.stash.get(_FAILURE, None))
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """What we have to say fails the test, without our stack."""
+    said = ""
+    try:
+        yield
     except (HarnessError, Miss) as error:
-        pytest.fail(f"{type(error).__name__}: {error}", pytrace=False)
+        said = f"{type(error).__name__}: {error}"
+    if said:  # not before: pytest would print it twice, once as the cause of itself
+        pytest.fail(said, pytrace=False)
 
 
 @pytest.fixture
@@ -176,7 +186,7 @@ def _marked(node: pytest.Item, name: str) -> tuple[Path, dict[str, Any]]:
         if mark.args:
             options["path"] = mark.args[0]
     path = Path(options.pop("path", None) or name)
-    return (path if path.suffix == ".json" else path.with_name(path.name + ".json")), options
+    return (path if path.suffix in _SUFFIXES else path.with_name(path.name + ".json")), options
 
 
 def _level(config: pytest.Config) -> str:

@@ -43,7 +43,7 @@ def opened(tape: Tape) -> Iterator[Deck]:
         match=tape.match,
         on_repeat=tape.on_repeat,
         serializer=Serializer(blobs, near=tape.file.parent),
-        persister=Persister if tape.replays else Blank,
+        persister=Persister(tape.scrub) if tape.replays else Blank,
         record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
         skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers],
     ) as deck:

@@ -65,7 +65,7 @@ class Serializer:
         """The JSON of the file, checked, its bodies still in their readable form; raises `CassetteError`."""
         try:
             cassette = _loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CassetteError(f"it is not whole: {error}") from error
         if not isinstance(cassette, dict) or not isinstance(cassette.get("interactions"), list):
             raise CassetteError("it is JSON, but no cassette: there is no list of interactions")
@@ -111,4 +111,4 @@ def _loads(text: str | bytes) -> Any:
     try:
         return from_json(text)
     except ValueError:
-        return json.loads(text if isinstance(text, str) else text.decode())
+        return json.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))

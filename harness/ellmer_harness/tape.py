@@ -20,7 +20,7 @@ from .faults import Schedule
 from .framing import framed
 from .key import Ask
 from .message import Exchange, Sent
-from .options import Mode, Options, default_mode
+from .options import Mode, Options, chosen_mode
 from .reply import Reply
 from .routes import routed
 from .scrub import Scrub, masked
@@ -50,7 +50,7 @@ class Tape(Options):
 
     def __post_init__(self) -> None:
         self.path = Path(self.path)
-        self.mode: Mode = self.mode or default_mode()
+        self.mode: Mode = chosen_mode(self.mode)
         self.clock.real |= self.delays == "real"
         self.scrub: Scrub = self.scrub or Scrub.of(self.secrets, self.keep_headers)
         store = os.environ.get("CASSETTE_STORE") if self.store is None else self.store

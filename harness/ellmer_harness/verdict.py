@@ -68,8 +68,8 @@ def hold_to_account(tape: Tape) -> None:
     if _idle(tape) and not tape.allow_idle:
         raise NotIntercepted(
             f"the run ended without one request to cassette {tape.name}: its client is not httpx or httpx2, has a "
-            "transport of its own, or nothing was asked. (allow_idle=True permits that.)\n"
-            + command(tape.rerecord)
+            "transport of its own, or nothing was asked. (patchers=['urllib3'] records requests and boto3, "
+            "allow_idle=True permits that nothing is asked.)\n" + command(tape.rerecord)
         )
     left = [] if tape.allow_unused or tape.mode == "append" else tape.unused()
     if left:

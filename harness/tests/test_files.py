@@ -24,7 +24,7 @@ BROKEN = {
     "a list": ("[]", "no list of interactions"),
     "later format": (json.dumps(GOOD | {"metadata": {"ellmer_harness": {"format": 2}}}), "format 2; .*newer"),
     "later version": (json.dumps(GOOD | {"version": 2}), "version is 2"),
-    "plain vcrpy": (json.dumps(GOOD | {"metadata": None}), "format None"),
+    "no format": (json.dumps(GOOD | {"metadata": {"ellmer_harness": {}}}), "format None"),
     "half an interaction": (
         json.dumps(GOOD | {"interactions": [{"request": {}}]}),
         "interaction is not complete",

@@ -191,3 +191,13 @@ class TestHeldToAccount:
             use_cassette(tmp_path / "r.json"),
         ):
             [ask(http) for _ in range(3)]
+
+
+@pytest.mark.parametrize("mode", ["once", "new_episodes", "none", "all", "Replay"])
+def test_a_mode_that_there_is_not_is_an_error(tmp_path, mode, monkeypatch):
+    ours = {"once": "record", "new_episodes": "append", "none": "replay", "all": "rewrite"}.get(mode, "live")
+    with pytest.raises(CassetteError, match=f"'{mode}' is no cassette mode; .*{ours}"):
+        use_cassette(tmp_path / "c.json", mode=mode)
+    monkeypatch.setenv("CASSETTE_MODE", mode)
+    with pytest.raises(CassetteError, match=f"'{mode}' is no cassette mode"):
+        use_cassette(tmp_path / "c.json")

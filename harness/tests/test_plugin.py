@@ -35,7 +35,7 @@ def test_a_missing_cassette_is_a_plain_sentence(suite):
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
         [
-            "there is no cassette */cassettes/test_it/test_a.json.",
+            "CassetteError: there is no cassette */cassettes/test_it/test_a.json.",
             "*pytest 'test_it.py::test_a' --cassette-mode=rewrite",
         ]
     )

@@ -260,7 +260,7 @@ def test_the_command_names_the_store_that_was_named(suite, far):
     result = suite(ONE, f"--cassette-store={far}")
     result.stdout.fnmatch_lines(
         [
-            f"there is no cassette {far}/cassettes/test_it/test_a.json.",
+            f"CassetteError: there is no cassette {far}/cassettes/test_it/test_a.json.",
             f"  pytest 'test_it.py::test_a' --cassette-mode=rewrite --cassette-store='{far}'",
         ]
     )
