@@ -8,6 +8,7 @@ import pytest
 from ellmer_core._frames import data_frame, df_schema
 from ellmer_core._structured import Structured
 from ellmer_core.errors import ConversionError, UsageError
+from ellmer_core.turns import AssistantTurn
 from ellmer_core.types import type_array, type_integer, type_object, type_string
 
 libraries = pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -60,12 +61,13 @@ def test_what_is_no_frame():
 @libraries
 def test_an_array_of_objects_becomes_a_frame(frames, library):
     wanted = Structured(ROWS, frame=library)
-    frame = wanted.value(json.dumps({"wrapper": [{"name": "Ann", "age": 3}, {"name": "Otto", "age": None}]}))
+    rows = [{"name": "Ann", "age": 3}, {"name": "Otto", "age": None}]
+    frame = wanted.value(AssistantTurn(json.dumps({"wrapper": rows})))
     assert list(frame.columns) == ["name", "age"]
     assert frame["name"].to_list() == ["Ann", "Otto"]
-    assert list(wanted.value('{"wrapper": []}').columns) == ["name", "age"]
+    assert list(wanted.value(AssistantTurn('{"wrapper": []}')).columns) == ["name", "age"]
     with pytest.raises(ConversionError):
-        wanted.value('{"wrapper": [{"name": 1}]}')
+        wanted.value(AssistantTurn('{"wrapper": [{"name": 1}]}'))
 
 
 def test_only_an_array_of_objects_can():

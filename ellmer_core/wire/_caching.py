@@ -16,9 +16,6 @@ Json = dict[str, Any]
 #: How long the provider keeps it after the last use: 5 minutes or an hour.
 Cache = Literal["none", "5m", "1h"]
 
-#: Blocks that take no mark.
-_UNMARKED = frozenset({"thinking", "redacted_thinking"})
-
 
 def with_marks(body: Json, cache: Cache) -> Json:
     """A request of Anthropic's with `cache_control` on its system prompt and on its last block."""
@@ -48,7 +45,7 @@ def pointed(body: Json, cache: Cache) -> Json:
 
 def _marked(content: Sequence[Json], mark: Json) -> list[Json]:
     *before, last = content
-    return [*before, last if last["type"] in _UNMARKED else {**last, **mark}]
+    return [*before, {**last, **mark}]  # never a thought, which takes no mark
 
 
 def _changed(messages: Sequence[Json], change: Callable[[Sequence[Json]], list[Json]]) -> list[Json]:
