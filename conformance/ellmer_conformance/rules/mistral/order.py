@@ -19,11 +19,19 @@ ID = re.compile(r"[a-zA-Z0-9]{9}")
 FUNCTION = Refusal(
     "Function name was {name} but must be a-z, A-Z, 0-9, or contain underscores and dashes, "
     "with a maximum length of 64.",
-    type="invalid_request_error",
+    type="invalid_function_call",
+    code="3280",
 )
+SPEECHLESS = Refusal(
+    "Assistant message must have either content or tool_calls, but not none.",
+    type="invalid_request_assistant_message",
+    code="3240",
+)
+MISCOUNTED = misplaced("Not the same number of function calls and responses")
 COUNT = [
     "https://github.com/mistralai/client-ts/issues/106",
     "https://github.com/camel-ai/camel/issues/1467",
+    "reports of the type and the code, since 2025-11",
     VALIDATOR,
 ]
 SYSTEM: Json = {"role": "system", "content": "Be brief."}
@@ -33,6 +41,11 @@ def _last(marked: str) -> Refusal:
     return misplaced(
         f"Expected last role User or Tool (or Assistant with {marked}) for serving but got assistant"
     )
+
+
+def _untyped(refusal: Refusal) -> Refusal:
+    """As it was said before 2025-11, when refusals had no types of their own."""
+    return replace(refusal, type="invalid_request_error", code=None)
 
 
 def _function(name: str) -> Json:
@@ -70,7 +83,7 @@ def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
         VALIDATOR,
     ],
     refusal=_last("prefix or continue_final_message set to True"),
-    formerly=[_last("prefix True"), replace(_last("prefix True"), type="invalid_request_error", code=None)],
+    formerly=[_last("prefix True"), _untyped(_last("prefix True"))],
     examples=[body(ASK, says("The sum is", prefix=True)), body(ASK)],
     counterexamples=[body(ASK, says("The sum is"))],
 )
@@ -97,7 +110,7 @@ def a_prefill_says_so(request: Request) -> Iterator[Finding]:
         VALIDATOR,
     ],
     refusal=misplaced("Unexpected role '{role}' after role '{before}'"),
-    formerly=[Refusal("Unexpected role '{role}' after role '{before}'", type="invalid_request_error")],
+    formerly=[_untyped(misplaced("Unexpected role '{role}' after role '{before}'"))],
     examples=[body(SYSTEM, ASK, ASK, call(A), result(A), ASK), body(ASK, SYSTEM, says("Hello!"), ASK)],
     counterexamples=[
         body(ASK, says("5"), SYSTEM, ASK),
@@ -150,7 +163,8 @@ def the_assistant_takes_the_results(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=COUNT,
-    refusal=Refusal("Not the same number of function calls and responses", type="invalid_request_error"),
+    refusal=MISCOUNTED,
+    formerly=[_untyped(MISCOUNTED)],
     examples=[body(ASK, call(A, B), result(B), result(A)), body(ASK, call(A), result(A), ASK)],
     counterexamples=[
         body(ASK, call(A), ASK),
@@ -218,6 +232,7 @@ def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
     REJECT,
     source=VALIDATOR,
     refusal=FUNCTION,
+    formerly=[_untyped(FUNCTION)],
     examples=[body(ASK, tools=[TOOL])],
     counterexamples=[
         body(ASK, tools=[_function("math.add")]),
@@ -242,10 +257,8 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
         "https://github.com/OpenHands/OpenHands/issues/8685",
         "https://github.com/solbrowse/extension/issues/16",
     ],
-    refusal=Refusal(
-        "Assistant message must have either content or tool_calls, but not none.",
-        type="invalid_request_error",
-    ),
+    refusal=SPEECHLESS,
+    formerly=[_untyped(SPEECHLESS)],
     examples=[body(ASK, call(A), result(A)), body(ASK, says("5", tool_calls=None), ASK)],
     counterexamples=[body(ASK, says(""), ASK), body(ASK, {"role": "assistant"}, ASK)],
 )
