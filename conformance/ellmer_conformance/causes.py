@@ -70,7 +70,10 @@ _TABLE: list[tuple[str, str]] = [
     ),
     ("media", r"Failed to load (image|audio)|unsupported file uri|type you uploaded|Expected a file with"),
     ("media", r"context stuffing|Could not process image"),
-    ("media", r"PDF specified was not valid|robots\.txt|Unable to process input image|Only HTTPS URLs"),
+    (
+        "media",
+        r"source\.base64\.data: The file format is invalid|PDF specified was not valid|robots\.txt|Unable to process input image|Only HTTPS URLs",
+    ),
     (
         "state",
         r"Previous response with id|Item with id|encrypted content .*could not|Conversation with id|File .* not found",
@@ -101,7 +104,7 @@ _TABLE: list[tuple[str, str]] = [
     ),
     (
         SHAPE,
-        r"has moved to|Unknown (parameter|name)|Unrecognized request argument|at the same time|file format is inv",
+        r"has moved to|Unknown (parameter|name)|Unrecognized request argument|at the same time",
     ),
     (
         SHAPE,

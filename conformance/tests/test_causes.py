@@ -68,6 +68,8 @@ REPORTED = {
     "The maximum tokens you requested exceeds the model limit of 10000.": "size",
     "messages.1.content.0: Invalid `signature` in `thinking` block": "state",
     "messages.0.content.0.document.source.base64.data: The PDF specified was not valid.": "media",
+    # recorded of a document that the API fetched from a URL
+    "messages.0.content.1.image.source.base64.data: The file format is invalid or unsupported": "media",
     "Unexpected value(s) `x-2026-01-01` for the `anthropic-beta` header.": "beta",
     "Output blocked by content filtering policy": "moderation",
     # https://github.com/VRSEN/agency-swarm/issues/367: what led to the item is known to the server alone

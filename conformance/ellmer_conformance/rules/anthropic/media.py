@@ -50,8 +50,12 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     "IMG-010",
     MUST,
     REJECT,
-    source="recorded refusal (claude-sonnet-4-5)",
-    refusal=refused("{place}.source.base64.data: The file format is invalid or unsupported"),
+    source=[
+        "several independent reports of the same text",
+        "recorded (claude-sonnet-4-5), of a file behind a URL",
+    ],
+    refusal=refused("Could not process image"),
+    formerly=[refused("{place}.source.base64.data: The file format is invalid or unsupported")],
     examples=[body(user(IMAGE))],
     counterexamples=[body(user(_inline("image", "image/png", "bm90IGFuIGltYWdl")))],
 )
