@@ -196,6 +196,7 @@ _TABLE: list[tuple[str, str]] = [
     ("endpoint", r"Invalid URL|Resource not found|^Not Found|^404|^400 Bad Request"),
     ("backend", r"^Validation: |Invalid JSON schema\. #|json\.exception|Unexpected item type in content"),
     ("backend", r"field: 'tools|OpenAIJsonSchemaFormat|auto-tool-choice|apply chat template"),
+    ("backend", r"conversation roles must alternate|^Template error"),
     (
         "capability",
         r"not (support|enabl|compatible|allowed)|n't support|unsupported|only support|multimodal model",

@@ -77,6 +77,8 @@ REPORTED = {
     "Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/"
     "organization/general and click on Verify Organization.": "permission",
     "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 34307.": "size",
+    # https://github.com/suitenumerique/conversations/issues/197: the template of the model a server runs
+    "Conversation roles must alternate user/assistant/user/assistant/...": "backend",
     # what rules word, in words of the providers' own
     "A conversation must start with a user message. Try again with a conversation that starts with a user "
     "message.": SHAPE,
