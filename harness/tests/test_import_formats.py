@@ -115,6 +115,36 @@ def test_the_other_spellings_of_a_body(tmp_path):
     assert [each.content for each in read(tmp_path / "a.json").interactions] == [b"\x00\xff"] * len(spellings)
 
 
+def test_text_is_in_the_encoding_that_it_was_decoded_from(tmp_path):
+    encodings = {
+        "ISO-8859-1": b"caf\xe9",
+        "utf-8": b"caf\xc3\xa9",
+        "ASCII-8BIT": b"caf\xc3\xa9",
+        None: b"caf\xc3\xa9",
+    }
+    bodies = [{"encoding": encoding, "string": "café"} for encoding in encodings]
+    (tmp_path / "a.json").write_text(
+        json.dumps({"http_interactions": [entry(response={"body": body}) for body in bodies]})
+    )
+    assert [each.content for each in read(tmp_path / "a.json").interactions] == [*encodings.values()]
+
+
+def test_bodies_that_say_their_type(tmp_path):
+    """As cassetter writes them."""
+    bodies = {
+        b"": {"type": "none"},
+        b'{"a": [1]}': {"type": "json", "content": {"a": [1]}},
+        b"data: 1\n\n": {"type": "text", "content": "data: 1\n\n"},
+        b"\x00\xff": {"type": "binary", "content": "00ff"},
+    }
+    interactions = [
+        entry({"method": "POST", "body": body}, {"status": 200, "body": body}) for body in bodies.values()
+    ]
+    (tmp_path / "a.json").write_text(json.dumps({"version": 1, "interactions": interactions}))
+    found = read(tmp_path / "a.json").interactions
+    assert [(each.body, each.content) for each in found] == [(body, body) for body in bodies]
+
+
 def test_yaml_of_ruby(tmp_path):
     (tmp_path / "a.yml").write_text(
         "---\nhttp_interactions:\n- request: {method: get, uri: 'https://x/', body: {encoding: US-ASCII, string: ''}}\n"

@@ -37,10 +37,32 @@ def _bytes(value: Any, folder: Path) -> bytes | None:
             return value.encode(errors="surrogatepass")
         case {"on_disk": str(name)} | {"file": True, "string": str(name)}:
             return _beside(folder, name)
+        case {"string": str(inner), **more} if more.keys() <= {"encoding", "file", "size"}:
+            return _encoded(inner, str(more.get("encoding")))
         case {"string": inner, **more} if more.keys() <= {"encoding", "file", "size"}:
             return _bytes(inner, folder)
         case _:
             return _unpacked(value)
+
+
+def _encoded(text: str, encoding: str) -> bytes:
+    """Text that was decoded to be written: betamax and VCR for Ruby say from what."""
+    try:
+        return text.encode(encoding)
+    except (LookupError, UnicodeError):  # no encoding of text (ASCII-8BIT), or not all of it
+        return text.encode(errors="surrogatepass")
+
+
+def _typed(kind: str, content: Any) -> bytes | None:
+    """As cassetter has it: parsed, or bytes in hex (https://github.com/Kludex/cassetter)."""
+    match kind:
+        case "none":
+            return b""
+        case "binary":
+            return bytes.fromhex(content)
+        case "text":
+            return str(content).encode()
+    return json_bytes(content)
 
 
 def _unpacked(value: Any) -> bytes | None:
@@ -53,6 +75,8 @@ def _unpacked(value: Any) -> bytes | None:
             return b64decode(text)
         case {"json": inner, **more} if more.keys() <= {"b64", "canonical_json"}:
             return json_bytes(inner)
+        case {"type": "none" | "json" | "text" | "binary" as kind, **more} if more.keys() <= {"content"}:
+            return _typed(kind, more.get("content"))
         case {"fields": _}:
             return None  # what a form was made of, not what was sent
         case _:
