@@ -1,6 +1,7 @@
 """Who may talk to the chat app, and what people attach."""
 
 import asyncio
+import socket
 from base64 import b64encode
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import httpx
 import pytest
 
 pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
-from ellmer_core import ContentImageInline, ContentPDF, ContentText
+from ellmer_core import ContentImageInline, ContentPDF, ContentText, UsageError, chat_openai, live_browser
 from ellmer_core.live._browser import OnlyFromHere, attached
 
 
@@ -69,3 +70,10 @@ def test_what_people_attach_is_content(mime, name, content):
 
     assert attached(file) == content
     assert name in str(getattr(attached(file), "extra", "")) or not isinstance(content, ContentImageInline)
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=f"Port {port} cannot be used: .*in use"):
+            live_browser(chat_openai(model="m", api_key="k"), port, launch=False)

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from .._cancel import StreamController
 from .._chat import Chat
 from ..content import Content, ContentImageInline, ContentPDF, ContentText
+from ..errors import UsageError
 from ..render._blocks import app_styles, progress_script
 from ..render.shinychat import contents_shinychat
 from ._stream import stream
@@ -109,7 +110,7 @@ def attached(file: shinychat.Attachment) -> Content:
 
 def serve(app: App, port: int, *, launch: bool) -> None:
     """Serves the app on 127.0.0.1 until it is interrupted."""
-    with socket.create_server(("127.0.0.1", port)) as listening:
+    with _listening(port) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         print(f"The chat is at {address} (Ctrl-C ends it).", flush=True)  # noqa: T201 - where it is
         if launch:
@@ -117,6 +118,13 @@ def serve(app: App, port: int, *, launch: bool) -> None:
         config = uvicorn.Config(OnlyFromHere(app), log_level="warning", timeout_graceful_shutdown=1)
         with suppress(KeyboardInterrupt):
             _run(uvicorn.Server(config), listening)
+
+
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"Port {port} cannot be used: {error}. 0 takes any that is free.") from error
 
 
 def _run(server: uvicorn.Server, listening: socket.socket) -> None:
