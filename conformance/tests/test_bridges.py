@@ -25,6 +25,8 @@ PLAYS = [
     ("dangling_call", "async-stream"),
     ("length_inside_text", "stream"),
     ("tool_error", "sync"),
+    ("structured_answer", "sync"),
+    ("structured_misfit", "async"),
 ]
 
 
@@ -50,6 +52,23 @@ def test_the_raw_sdks_take_a_cut_stream_for_whole(server, place):
     run = play_direct(ADAPTERS[name], wire, vendor, CASES["cut_before_the_end"], "stream", server=server)
 
     assert "STR-007" in {v.rule.id for v in judge(run) if v.outcome == "fail"}
+
+
+@pytest.mark.parametrize(
+    ("name", "wire", "named"),
+    [
+        ("openai", "openai-chat", True),
+        ("openai", "openai-responses", False),
+        ("anthropic", "anthropic", False),
+        ("google-genai", "gemini", True),
+    ],
+)
+def test_what_the_raw_sdks_say_of_a_value_that_the_limit_cut(server, name, wire, named):
+    vendor = ADAPTERS[name].wires[wire][0]
+    run = play_direct(ADAPTERS[name], wire, vendor, CASES["structured_too_short"], "sync", server=server)
+
+    assert run.replies[0].error
+    assert ("STO-004" not in {v.rule.id for v in judge(run) if v.outcome == "fail"}) == named
 
 
 @pytest.fixture

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anthropic
+from pydantic import BaseModel
 
 from ..exchange import Json
 from ..neutral import PDF, Image, Part, Text, Tool, Turn
 from . import Capabilities, Endpoint
-from ._sdk import Answered, Said, SDKSession, texts_and_calls
+from ._parsed import Parsing
+from ._sdk import Answered, Said, texts_and_calls
 from ._values import base64_of, media_type, parameters
 
 __all__ = ["Anthropic", "adapter"]
@@ -33,7 +35,7 @@ class Anthropic:
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Media go inside results."""
-        return Capabilities(image_in_tool_result="native", pdf_in_tool_result="native")
+        return Capabilities(structured="native", image_in_tool_result="native", pdf_in_tool_result="native")
 
     def session(
         self,
@@ -47,7 +49,7 @@ class Anthropic:
         return Session(endpoint, system, tools, history)
 
 
-class Session(SDKSession):
+class Session(Parsing):
     """Results first, in one user message with what the user says."""
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
@@ -79,6 +81,14 @@ class Session(SDKSession):
                 async for text in events.text_stream:
                     self.pieces.append(text)
                 return _said(await events.get_final_message())
+
+    def parse(self, model: type[BaseModel]) -> Any:
+        with anthropic.Anthropic(**self._options()) as client:
+            return client.messages.parse(**self._body(), output_format=model).parsed_output
+
+    async def aparse(self, model: type[BaseModel]) -> Any:
+        async with anthropic.AsyncAnthropic(**self._options()) as client:
+            return (await client.messages.parse(**self._body(), output_format=model)).parsed_output
 
     def _options(self) -> Json:
         to = self.endpoint

@@ -10,10 +10,12 @@ from typing import Any
 
 from google import genai
 from google.genai import types
+from pydantic import BaseModel
 
 from ..neutral import PDF, Image, Part, Text, Tool, Turn
 from . import Capabilities, Endpoint
-from ._sdk import Answered, Said, SDKSession, texts_and_calls
+from ._parsed import Parsing
+from ._sdk import Answered, Said, texts_and_calls
 from ._values import media_type, parameters
 
 __all__ = ["GoogleGenAI", "adapter"]
@@ -29,7 +31,7 @@ class GoogleGenAI:
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Media follow the results."""
-        return Capabilities()
+        return Capabilities(structured="native")
 
     def session(
         self,
@@ -43,7 +45,7 @@ class GoogleGenAI:
         return Session(endpoint, system, tools, history)
 
 
-class Session(SDKSession):
+class Session(Parsing):
     """Results in a content of their own, what the user says in the next."""
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
@@ -83,13 +85,21 @@ class Session(SDKSession):
                 chunks.append(chunk)
             return _said(chunks)
 
+    def parse(self, model: type[BaseModel]) -> Any:
+        with self._client() as client:
+            return _parsed(client.models.generate_content(**self._request(model)))
+
+    async def aparse(self, model: type[BaseModel]) -> Any:
+        async with self._client().aio as client:
+            return _parsed(await client.models.generate_content(**self._request(model)))
+
     def _client(self) -> genai.Client:
         url = self.endpoint.base_url.removesuffix("/v1beta")  # the SDK adds it
         retry = types.HttpRetryOptions(attempts=self.endpoint.max_retries + 1)
         options = types.HttpOptions(base_url=url, retry_options=retry)
         return genai.Client(api_key=self.endpoint.api_key, http_options=options)
 
-    def _request(self) -> dict[str, Any]:
+    def _request(self, model: type[BaseModel] | None = None) -> dict[str, Any]:
         tools = [
             types.FunctionDeclaration(
                 name=t.name, description=t.description, parameters_json_schema=parameters(t)
@@ -100,6 +110,8 @@ class Session(SDKSession):
             system_instruction=self.system,
             tools=[types.Tool(function_declarations=tools)] if tools else None,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+            response_mime_type="application/json" if model else None,
+            response_schema=model,
         )
         return {"model": self.endpoint.model, "contents": self.messages, "config": config}
 
@@ -128,6 +140,14 @@ def _said(chunks: Sequence[Any]) -> Said:
         [(call.id or call.name, call.name, call.args or {}) for call in calls],
         _counts(usage) if usage else {},
     )
+
+
+def _parsed(response: Any) -> Any:
+    """The value. Where there is none, the SDK leaves it to the caller to ask why."""
+    if response.parsed is None:
+        said = _said([response])
+        raise ValueError(f"no value: the answer, which ended with {said.stop!r}, is {said.text!r}")
+    return response.parsed
 
 
 def _counts(usage: Any) -> Mapping[str, int | None]:

@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import openai
+from pydantic import BaseModel
 
 from ..exchange import Json
 from ..neutral import PDF, Image, Part, Text, Tool, Turn
 from . import Capabilities, Endpoint, Session
 from ._chat_messages import ChatMessages, json_of
-from ._sdk import Answered, Said, SDKSession, texts_and_calls
+from ._parsed import Parsing
+from ._sdk import Answered, Said, texts_and_calls
 from ._values import data_url, parameters
 
 __all__ = ["OpenAI", "adapter"]
@@ -32,7 +34,7 @@ class OpenAI:
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Responses takes media inside a result; Chat Completions does not."""
         media: Literal["native", "pointer"] = "native" if wire == "openai-responses" else "pointer"
-        return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media)
+        return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
 
     def session(
         self,
@@ -47,7 +49,7 @@ class OpenAI:
         return kind(endpoint, system, tools, history)
 
 
-class _OpenAISession(SDKSession, ABC):
+class _OpenAISession(Parsing, ABC):
     def client(self) -> Any:
         return openai.OpenAI(**self._options())
 
@@ -88,6 +90,16 @@ class Chat(_OpenAISession, ChatMessages):
                     return self.said(await events.get_final_completion())
                 except openai.LengthFinishReasonError as error:
                     return self.said(error.completion)
+
+    def parse(self, model: type[BaseModel]) -> Any:
+        with self.client() as client:
+            completion = client.chat.completions.parse(**self.body(), response_format=model)
+        return completion.choices[0].message.parsed
+
+    async def aparse(self, model: type[BaseModel]) -> Any:
+        async with self.aclient() as client:
+            completion = await client.chat.completions.parse(**self.body(), response_format=model)
+        return completion.choices[0].message.parsed
 
     def _heard(self, event: Any) -> None:
         if event.type == "content.delta":
@@ -137,6 +149,14 @@ class Responses(_OpenAISession):
                         return self._said(event.response)
                     self._heard(event)
                 return self._said(await events.get_final_response())
+
+    def parse(self, model: type[BaseModel]) -> Any:
+        with self.client() as client:
+            return client.responses.parse(**self._body(), text_format=model).output_parsed
+
+    async def aparse(self, model: type[BaseModel]) -> Any:
+        async with self.aclient() as client:
+            return (await client.responses.parse(**self._body(), text_format=model)).output_parsed
 
     def _body(self) -> Json:
         tools = [
