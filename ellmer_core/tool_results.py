@@ -31,15 +31,16 @@ from .errors import error_message
 __all__ = ["check_tool_result", "described", "flatten", "result_text", "split"]
 
 
-def flatten(contents: Iterable[Content]) -> list[Content]:
+def flatten(contents: Iterable[Content], call_id: Callable[[str], str] = str) -> list[Content]:
     """Moves images and PDFs out of tool results: `[see below]`, then the content between two tags.
 
     Looks one level into a list; other items keep their value and their count (`item N`, from 1). A result
-    with an error is left alone, and so is what is flat already.
+    with an error is left alone, and so is what is flat already. The tags name the call by `call_id(id)`: where a
+    wire format has ids of its own, the model knows it by no other.
     """
     flat: list[Content] = []
     for content in contents:
-        flat += _pointed(content) if isinstance(content, ContentToolResult) else [content]
+        flat += _pointed(content, call_id) if isinstance(content, ContentToolResult) else [content]
     return flat
 
 
@@ -71,18 +72,18 @@ def result_text(result: ContentToolResult) -> str:
     return text if text.strip() else "(no output)"
 
 
-def _pointed(result: ContentToolResult) -> list[Any]:
+def _pointed(result: ContentToolResult, call_id: Callable[[str], str] = str) -> list[Any]:
     if result.error is not None:
         return [result]
     if is_media(result.value):
-        return [replaced(result, value="[see below]"), *_tagged(result.id, result.value)]
+        return [replaced(result, value="[see below]"), *_tagged(call_id(result.id), result.value)]
     if not isinstance(result.value, (list, tuple)) or not any(map(is_media, result.value)):
         return [result]
     items: list[object] = []
     media: list[Content] = []
     for number, item in enumerate(result.value, 1):
         items.append(f"[see below: item {number}]" if is_media(item) else item)
-        media += _tagged(result.id, item, number) if is_media(item) else []
+        media += _tagged(call_id(result.id), item, number) if is_media(item) else []
     return [replaced(result, value=items), *media]
 
 

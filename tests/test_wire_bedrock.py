@@ -323,6 +323,8 @@ def test_structured_output_by_a_tool_that_must_be_called():
     assert [tool["toolSpec"]["name"] for tool in body["toolConfig"]["tools"]] == ["draw", name]
     assert body["toolConfig"]["toolChoice"] == {"any": {}}  # the other tools are still there to be called
     assert (turn.text, turn.tool_requests, turn.finish_reason) == ('{"title":"It"}', (), "success")
+    thinking = Bedrock(model="anthropic.claude-opus-4-1-20250805-v1:0", params={"reasoning_tokens": 1024})
+    assert "toolChoice" not in thinking.request([UserTurn("Which?")], type=BOOK).json["toolConfig"]
     llama = LLAMA.request([UserTurn("Which?")], type=BOOK).json
     assert "toolChoice" not in llama["toolConfig"]
     assert name in llama["system"][0]["text"]

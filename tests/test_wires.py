@@ -392,6 +392,18 @@ def test_responses_puts_foreign_text_before_the_calls():
     ]
 
 
+@pytest.mark.parametrize(
+    "wire",
+    [*ALL, Bedrock(model="us.amazon.nova-pro-v1:0"), MistralChat(model="m")],
+    ids=lambda wire: wire.name,
+)
+def test_the_tags_around_an_image_name_the_call_as_the_request_does(wire):
+    foreign = ContentToolRequest("turn 1: call/1" + "x" * 60, "draw", {})
+    messages = wire.messages([UserTurn("q"), AssistantTurn([foreign]), UserTurn([result(PNG, foreign)])])
+    id = wire.call_id(foreign.id)
+    assert f'<content tool-call-id=\\"{id}\\">' in json.dumps(messages)
+
+
 def test_responses_sends_no_reasoning_that_was_cut_off_before_it_led_to_anything():
     """`Item 'rs_…' of type 'reasoning' was provided without its required following item.`"""
     reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "E"}

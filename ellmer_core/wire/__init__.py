@@ -131,7 +131,7 @@ class Wire(ABC):
         if refused := next(filter(self.refuses, contents), None):
             kind = "PDF" if isinstance(refused, ContentPDF) else "image"
             raise _contents.refused(refused, self.name, f"{self.vendor}'s {self.model} takes no {kind}")
-        return contents if self.tool_media == "native" else flatten(contents)
+        return contents if self.tool_media == "native" else flatten(contents, self.call_id)
 
     def refuses(self, value: object) -> bool:
         """Whether this is media of a kind that the vendor, or the model, does not take."""

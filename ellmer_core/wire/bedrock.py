@@ -112,7 +112,8 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
             yield {"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}}
 
     def structured(self, body: Json, type: Type, *, among_tools: bool) -> Json:
-        """The body, asking for structured output: by a schema, or by a tool that has to be called, now or in the end."""
+        """The body, asking for structured output: by a schema, or by a tool that has to be called, now or in the end
+        (`Thinking may not be enabled when tool_choice forces tool use`: then it is asked to)."""
         schema = self.schema(type)
         if self.family.schemas and re.search(self.family.schemas, self.model):
             json_schema = {"name": STRUCTURED, "schema": _bodies.json_text(ANTHROPIC.say(schema))}
@@ -120,7 +121,7 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
             return {**body, "outputConfig": {"textFormat": text_format}}
         tool = {"toolSpec": {"name": STRUCTURED, "inputSchema": {"json": schema}}}
         config: Json = {"tools": [*body.get("toolConfig", {}).get("tools", ()), tool]}
-        if self.family.forces:
+        if self.family.forces and not self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
             choice: Json = {"any": {}} if among_tools else {"tool": {"name": STRUCTURED}}
             return {**body, "toolConfig": {**config, "toolChoice": choice}}
         asked = {"text": f"Give your answer by calling the tool `{STRUCTURED}`."}
@@ -163,7 +164,11 @@ class Bedrock(BedrockBlocks, BedrockAnswers):
 
     def flat(self, contents: Sequence[Content]) -> list[Content]:
         """As everywhere, except that a result keeps only media that the family takes in results."""
-        return [part for c in super().flat(contents) for part in ([c] if self.fits(c) else flatten([c]))]
+        return [
+            part
+            for c in super().flat(contents)
+            for part in ([c] if self.fits(c) else flatten([c], self.call_id))
+        ]
 
     def fits(self, content: Content) -> bool:
         """Whether all media of a result are of a kind that may stay in it."""
