@@ -7,6 +7,7 @@ import pytest
 from ellmer_conformance import rules
 from ellmer_conformance.rules._media import PNG
 from ellmer_conformance.rules.anthropic import _book as an
+from ellmer_conformance.rules.bedrock import _book as be
 from ellmer_conformance.rules.gemini import _book as ge
 from ellmer_conformance.rules.ollama import _book as ol
 from ellmer_conformance.rules.openai_chat import _book as oc
@@ -96,6 +97,9 @@ RESPONSES = {
     ),
     "reasoning without an id": rs.body(
         rs.ASK, {"type": "reasoning", "summary": [], "encrypted_content": "g"}, SAID, rs.ASK
+    ),
+    "reasoning of o3-mini behind the text it led to": rs.body(
+        *(rs.ASK, SAID, {"type": "reasoning", "id": "rs_1", "summary": []}, rs.ASK), model="o3-mini"
     ),
     "reasoning with its call": rs.body(
         rs.ASK, {"type": "reasoning", "id": "rs_1", "summary": []}, rs.call("a", id="fc_1"), rs.output("a")
@@ -308,6 +312,11 @@ GEMINI = {
     "a response to a call in the cache": ge.body(ge.user(ge.answer()), cachedContent="cachedContents/x"),
     "users in a row": ge.body(ge.ASK, ge.ASK),
 }
+BEDROCK = {
+    "a video's media type": be.body(
+        be.user({"video": {"format": "video/mp4", "source": {"bytes": "AAAA"}}}, "What is this?")
+    ),
+}
 ACCEPTED = [
     pytest.param(wire, vendor, body, id=f"{vendor or wire}: {name}")
     for wire, vendor, bodies in (
@@ -316,6 +325,7 @@ ACCEPTED = [
         ("openai-responses", "", RESPONSES),
         ("anthropic", "", ANTHROPIC),
         ("gemini", "", GEMINI),
+        ("bedrock", "", BEDROCK),
     )
     for name, body in bodies.items()
 ]
