@@ -145,6 +145,37 @@ def test_bodies_that_say_their_type(tmp_path):
     assert [(each.body, each.content) for each in found] == [(body, body) for body in bodies]
 
 
+def test_what_php_and_the_first_vcr_for_ruby_wrote(tmp_path):
+    (tmp_path / "a.yml").write_text(
+        "- request: {method: :get, url: 'https://x/1'}\n"
+        "  response: {status: {http_version: '1.1', code: '404', message: Gone}, body: hi}\n"
+        "- request: {method: GET, url: 'https://x/2'}\n"
+        "  response: {status: 201 Created, code: 500, body: hi}\n"
+        "- request: {method: GET, url: 'https://x/3'}\n"
+        "  response: {status: OK, code: 202, body: hi}\n"
+    )
+    found = read(tmp_path / "a.yml").interactions
+    assert [(each.method, each.status, each.reason) for each in found] == [
+        ("GET", 404, "Gone"),
+        ("GET", 201, "Created"),
+        ("GET", 202, ""),
+    ]
+
+
+def test_bodies_beside_a_har_and_in_its_charset(tmp_path):
+    (tmp_path / "1f2e.json").write_bytes(b'{"a": 1}')
+    entries = [
+        {"mimeType": "application/json", "_file": "1f2e.json"},
+        {"mimeType": "text/html; charset=iso-8859-1", "text": "café"},
+        {"mimeType": "application/json", "text": '{"é": 1}'},
+    ]
+    request = {"method": "GET", "url": API, "headers": []}
+    log = {"entries": [{"request": request, "response": {"status": 200, "content": it}} for it in entries]}
+    (tmp_path / "a.har").write_text(json.dumps({"log": log}))
+    found = read(tmp_path / "a.har").interactions
+    assert [each.content for each in found] == [b'{"a": 1}', b"caf\xe9", b'{"\xc3\xa9": 1}']
+
+
 def test_yaml_of_ruby(tmp_path):
     (tmp_path / "a.yml").write_text(
         "---\nhttp_interactions:\n- request: {method: get, uri: 'https://x/', body: {encoding: US-ASCII, string: ''}}\n"

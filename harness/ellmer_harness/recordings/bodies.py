@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["body_of", "json_bytes"]
+__all__ = ["beside", "body_of", "encoded", "json_bytes"]
 
 _KEYS = ("body", "text", "body_text", "content")
 
@@ -36,16 +36,16 @@ def _bytes(value: Any, folder: Path) -> bytes | None:
         case str():
             return value.encode(errors="surrogatepass")
         case {"on_disk": str(name)} | {"file": True, "string": str(name)}:
-            return _beside(folder, name)
+            return beside(folder, name)
         case {"string": str(inner), **more} if more.keys() <= {"encoding", "file", "size"}:
-            return _encoded(inner, str(more.get("encoding")))
+            return encoded(inner, str(more.get("encoding")))
         case {"string": inner, **more} if more.keys() <= {"encoding", "file", "size"}:
             return _bytes(inner, folder)
         case _:
             return _unpacked(value)
 
 
-def _encoded(text: str, encoding: str) -> bytes:
+def encoded(text: str, encoding: str) -> bytes:
     """Text that was decoded to be written: betamax and VCR for Ruby say from what."""
     try:
         return text.encode(encoding)
@@ -83,7 +83,8 @@ def _unpacked(value: Any) -> bytes | None:
             return json_bytes(value) if value != {} else None
 
 
-def _beside(folder: Path, name: str) -> bytes:
+def beside(folder: Path, name: str) -> bytes:
+    """The body that a recorder put into a file of its own."""
     for path in (folder / name, folder / Path(name).name, Path(name)):
         if path.is_file():
             return path.read_bytes()

@@ -34,7 +34,7 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
     headers = [*_headers(response.get("headers"))]
     return Interaction(
         place=place,
-        method=_text(request.get("method") or "POST").upper(),
+        method=_text(request.get("method") or "POST").lstrip(":").upper(),  # the first VCR had symbols
         url=str(request.get("uri") or request.get("url")),
         sent=[*_headers(request.get("headers"))],
         body=body_of(request, folder),
@@ -94,8 +94,16 @@ def _status(response: Json) -> int | None:
     value = response.get("status")
     if isinstance(value, dict):
         value = value.get("code", value.get("status_code"))
-    code = value if isinstance(value, int) else response.get("code") or response.get("status_code")
-    return code if isinstance(code, int) and (code or response.get("error")) else None
+    given = (_code(each) for each in (value, response.get("code"), response.get("status_code")))
+    code = next((each for each in given if each is not None), None)
+    return None if code == 0 and not response.get("error") else code
+
+
+def _code(value: Any) -> int | None:
+    """As a number, or the beginning of `200 OK`."""
+    if isinstance(value, str) and value[:3].isdigit():
+        return int(value[:3])
+    return value if isinstance(value, int) else None
 
 
 def _reason(response: Json) -> str:

@@ -104,7 +104,7 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
             return Found("ours", _entries(ours["interactions"], "/interactions", path), value["metadata"])
         case {"log": {"entries": list(items)}}:
             http = [(f"/log/entries/{at}", item) for at, item in enumerate(items) if is_http(item)]
-            return Found("HAR", [har_entry(item, place) for place, item in http])
+            return Found("HAR", [har_entry(item, place, path.parent) for place, item in http])
         case list(items):
             found = [entry(item, f"/{at}", path.parent) for at, item in enumerate(items) if is_entry(item)]
             return Found("records", found) if found or not items else None

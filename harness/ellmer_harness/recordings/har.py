@@ -7,17 +7,21 @@ status 0, and Chrome's `_error` says why.
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64decode
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from ..message import Headers
+from .bodies import beside, encoded
 from .entries import moment
-from .interaction import Interaction
+from .interaction import Interaction, value_of
 
 __all__ = ["har_entry", "is_http"]
 
 Json = dict[str, Any]
+_CHARSET = re.compile(r"charset=\"?([\w-]+)")
 _FAILURES = {
     "NAME_NOT_RESOLVED": "ConnectError",
     "CONNECTION_TIMED_OUT": "ConnectTimeout",
@@ -31,9 +35,10 @@ def is_http(value: Json) -> bool:
     return url.startswith(("http://", "https://")) and value.get("_resourceType") != "websocket"
 
 
-def har_entry(value: Json, place: str) -> Interaction:
-    """The exchange."""
+def har_entry(value: Json, place: str, folder: Path) -> Interaction:
+    """The exchange. `folder` is where the file is: Playwright puts bodies beside it."""
     request, response = value.get("request") or {}, value.get("response") or {}
+    headers, content = _headers(response), response.get("content") or {}
     status = response.get("status") or None
     error = str(response.get("_error") or value.get("_error") or "")
     return Interaction(
@@ -41,11 +46,11 @@ def har_entry(value: Json, place: str) -> Interaction:
         method=str(request.get("method") or "POST").upper(),
         url=str(request.get("url") or "").partition("#")[0],
         sent=_headers(request),
-        body=_posted(request),
+        body=_posted(request, folder),
         status=0 if status is None and error else status,
         reason=str(response.get("statusText") or ""),
-        headers=_headers(response),
-        content=_text(response.get("content") or {}),
+        headers=headers,
+        content=_text(content, value_of(headers, "content-type") or str(content.get("mimeType")), folder),
         when=moment(value.get("startedDateTime")),
         error=None if status or not error else {"error": _failure(error), "message": error},
     )
@@ -58,22 +63,26 @@ def _headers(message: Json) -> Headers:
     ]  # HTTP/2 has method and path there
 
 
-def _posted(request: Json) -> bytes | None:
+def _posted(request: Json, folder: Path) -> bytes | None:
     posted = request.get("postData")
     if not posted:
         return None if request.get("bodySize", 0) > 0 else b""
     fields, urlencoded = posted.get("params") or [], "urlencoded" in str(posted.get("mimeType"))
     if not posted.get("text") and fields and urlencoded:
         return urlencode([(each.get("name", ""), each.get("value", "")) for each in fields]).encode()
-    return _text(posted)
+    return _text(posted, str(posted.get("mimeType")), folder)
 
 
-def _text(content: Json) -> bytes | None:
+def _text(content: Json, content_type: str, folder: Path) -> bytes | None:
+    """The body; text is as the content type has it encoded."""
     text = content.get("text")
+    if isinstance(content.get("_file"), str):
+        return beside(folder, content["_file"])
     if not isinstance(text, str):
         return None
     if content.get("encoding") != "base64":
-        return text.encode(errors="surrogatepass")
+        charset = _CHARSET.search(content_type)
+        return encoded(text, charset[1] if charset else "utf-8")
     pieces = json.loads(text) if text.startswith("[") else [text]  # Polly.JS writes chunk by chunk
     return b"".join(map(b64decode, pieces))
 
