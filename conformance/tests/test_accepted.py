@@ -314,7 +314,8 @@ GEMINI = {
 }
 BEDROCK = {
     "a video's media type": be.body(
-        be.user({"video": {"format": "video/mp4", "source": {"bytes": "AAAA"}}}, "What is this?")
+        be.user({"video": {"format": "video/mp4", "source": {"bytes": "AAAA"}}}, "What is this?"),
+        model="us.amazon.nova-pro-v1:0",
     ),
 }
 ACCEPTED = [
