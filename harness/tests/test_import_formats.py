@@ -147,7 +147,7 @@ def test_bodies_that_say_their_type(tmp_path):
 
 def test_what_php_and_the_first_vcr_for_ruby_wrote(tmp_path):
     (tmp_path / "a.yml").write_text(
-        "- request: {method: :get, url: 'https://x/1'}\n"
+        "- request:\n    method: :get\n    url: https://x/1\n"
         "  response: {status: {http_version: '1.1', code: '404', message: Gone}, body: hi}\n"
         "- request: {method: GET, url: 'https://x/2'}\n"
         "  response: {status: 201 Created, code: 500, body: hi}\n"
