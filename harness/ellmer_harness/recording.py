@@ -64,6 +64,15 @@ def save(tape: Tape, error: BaseException | None) -> None:
     _judged(tape)
     text = _text(tape, deck, places)
     _scanned(tape, deck, text)
+    try:
+        _written(tape, deck, text, error)
+    except OSError as trouble:
+        raise CassetteError(
+            f"cassette {tape.name} could not be written: {trouble}\nWhat was there before is as it was."
+        ) from trouble
+
+
+def _written(tape: Tape, deck: Deck, text: str, error: BaseException | None) -> None:
     deck.serializer.blobs.save()
     failed = tape.file.with_suffix(".failed.json")
     if error is not None or tape.shared:
