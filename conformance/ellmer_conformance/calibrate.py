@@ -1,8 +1,8 @@
 """The rules against real verdicts: recorded requests that an API accepted or refused, and what the rules say.
 
-An accepted request that a reject rule refuses is a false alarm; there must be none. A recorded refusal whose cause
-is the request's shape must be caught: by a reject rule, with the same status and type of error. What the cause is
-comes from a table (`causes.py`) that does not know the rules.
+An accepted request that a reject rule refuses is a false alarm; there must be none. A recorded refusal, be it behind
+a status of 200, whose cause is the request's shape must be caught: by a reject rule, with the same status and type
+of error. What the cause is comes from a table (`causes.py`) that does not know the rules.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import rules
+from .answered import refusal, status_of
 from .apierror import ApiError, read_error
 from .causes import SHAPE, UNKNOWN, cause_of
 from .exchange import Request
@@ -81,7 +82,7 @@ def calibrate(paths: Iterable[Path | str], on_file: Callable[[Path], None] = lam
 
 
 def _count(found: Calibration, file: str, recording: Recording) -> None:
-    request, status = request_of(recording), recording.status
+    request, status = request_of(recording), status_of(recording)
     if isinstance(request, Skip):
         found.skipped[request.reason] += 1
     elif status is None or not (200 <= status < 300 or 400 <= status < 500):
@@ -89,10 +90,10 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
     else:
         verdicts = rules.book(request.wire, request.vendor).judge(request)
         judged = _Judged(file, recording.place, request, [each for each in verdicts if each.rule.refuses])
-        if status < 300:
-            _accepted(found, judged)
+        if error := refusal(recording):
+            _rejected(found, judged, error)
         else:
-            _rejected(found, judged, read_error(status, recording.response, recording.answered))
+            _accepted(found, judged)
 
 
 @dataclass(frozen=True)
@@ -162,8 +163,8 @@ def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
 def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:
     """What the provider says to a violation, today and in former times; also as a recorder without headers has it."""
     book = rules.book(request.wire, request.vendor)
-    for refusal in (violation.rule.refusal, *violation.rule.formerly):
-        status, headers, body = book.refuse(violation, refusal)
+    for wording in (violation.rule.refusal, *violation.rule.formerly):
+        status, headers, body = book.refuse(violation, wording)
         yield from {read_error(status, body, headers), read_error(status, body)}
 
 

@@ -68,6 +68,7 @@ _TABLE: list[tuple[str, str]] = [
         "media",
         r"Provided image is not valid|document has no pages|could not be processed|Multimodal data is corrupt",
     ),
+    ("capability", r"^Failed to create new sequence"),
     ("media", r"Failed to load (image|audio)|unsupported file uri|type you uploaded|Expected a file with"),
     ("media", r"context stuffing|Could not process image"),
     (
@@ -196,7 +197,7 @@ _TABLE: list[tuple[str, str]] = [
     ("endpoint", r"Invalid URL|Resource not found|^Not Found|^404|^400 Bad Request"),
     ("backend", r"^Validation: |Invalid JSON schema\. #|json\.exception|Unexpected item type in content"),
     ("backend", r"field: 'tools|OpenAIJsonSchemaFormat|auto-tool-choice|apply chat template"),
-    ("backend", r"conversation roles must alternate|^Template error"),
+    ("backend", r"conversation roles must alternate|^Template error|^ConnectionError: |^Upstream error from"),
     (
         "capability",
         r"not (support|enabl|compatible|allowed)|n't support|unsupported|only support|multimodal model",

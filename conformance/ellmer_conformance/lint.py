@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from . import rules, spans
+from .answered import status_of
 from .engines import Engine, mapped
 from .exchange import Request
 from .objects import Source, sources
@@ -189,7 +190,7 @@ def _recorded(report: FileReport, recording: Recording) -> None:
         report.skipped[request.reason] += 1
     else:
         book = rules.book(request.wire, request.vendor)
-        _judge(report, book, request, recording.place, recording.status)
+        _judge(report, book, request, recording.place, status_of(recording))
 
 
 def _judge(report: FileReport, book: RuleBook, request: Request, place: str, status: int | None) -> None:
