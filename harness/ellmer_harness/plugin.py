@@ -38,7 +38,7 @@ from .tape import Tape
 
 __all__ = ["cassette", "file_name"]
 
-_SUFFIXES = (".json", ".yaml", ".yml", ".har")  # the last ones for recordings of other tools
+_FOREIGN = (".yaml", ".yml", ".har")  # of recordings of other tools
 _FAILURE = pytest.StashKey[BaseException]()
 _TAPE = pytest.StashKey[Tape]()
 _BEFORE = pytest.StashKey[str | None]()
@@ -112,8 +112,8 @@ def cassette(
     cassette_options: dict[str, Any],
 ) -> Iterator[Tape]:
     """The tape of this test; at the end it is held to what was recorded."""
-    path, options = _marked(request.node, cassette_name)
-    tape = Tape(cassette_folder / path, **{**_cassette_policy, **cassette_options, **options})
+    path, options = _marked(request.node, cassette_folder, cassette_name)
+    tape = Tape(path, **{**_cassette_policy, **cassette_options, **options})
     request.node.stash[_TAPE] = tape
     with _failing():
         tape.__enter__()
@@ -178,15 +178,17 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
-def _marked(node: pytest.Item, name: str) -> tuple[Path, dict[str, Any]]:
+def _marked(node: pytest.Item, folder: Path, name: str) -> tuple[Path, dict[str, Any]]:
     """Path and options from the markers; the one nearest to the test wins."""
     options: dict[str, Any] = {}
     for mark in reversed([*node.iter_markers("cassette")]):
         options |= mark.kwargs
         if mark.args:
             options["path"] = mark.args[0]
-    path = Path(options.pop("path", None) or name)
-    return (path if path.suffix in _SUFFIXES else path.with_name(path.name + ".json")), options
+    path = folder / (options.pop("path", None) or name)
+    if path.suffix in _FOREIGN and not path.exists():
+        path = path.with_suffix(".json")  # what `ellmer-harness migrate` made of it
+    return (path if path.suffix in {".json", *_FOREIGN} else path.with_name(path.name + ".json")), options
 
 
 def _level(config: pytest.Config) -> str:

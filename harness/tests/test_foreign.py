@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from ellmer_harness import CassetteError, Miss, use_cassette
+from ellmer_harness.cli import main
 
 pytest_plugins = ["pytester"]
 API = "https://api.example.com"
@@ -56,13 +57,15 @@ def test_it_is_played_and_left_alone(tmp_path, name):
     assert path.read_bytes() == before
 
 
-def test_a_test_may_name_one(suite, pytester):
+def test_a_test_may_name_one_and_finds_it_migrated(suite, pytester):
     path = pytester.path / "cassettes" / "test_it" / "old.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(FILES["a.yaml"]("https://api.example.com/x", b"7", '{"n":0}'))
-    suite(
-        "import pytest\n@pytest.mark.cassette('old.yaml')\ndef test_a(ask): assert ask() == 7"
-    ).assert_outcomes(passed=1)
+    code = "import pytest\n@pytest.mark.cassette('old.yaml')\ndef test_a(ask): assert ask() == 7"
+    suite(code).assert_outcomes(passed=1)
+    assert main(["migrate", str(path)]) == 0
+    suite(code).assert_outcomes(passed=1)
+    assert [each.name for each in path.parent.iterdir()] == ["old.json"]
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "a: b", "{}", "[" * 100_000, "interactions: [1]"])
