@@ -98,6 +98,9 @@ RESPONSES = {
     "reasoning without an id": rs.body(
         rs.ASK, {"type": "reasoning", "summary": [], "encrypted_content": "g"}, SAID, rs.ASK
     ),
+    "one made-up id of two messages": rs.body(
+        rs.ASK, {**SAID, "id": "msg_missing_id"}, rs.ASK, {**SAID, "id": "msg_missing_id"}, rs.ASK
+    ),
     "reasoning of o3-mini behind the text it led to": rs.body(
         *(rs.ASK, SAID, {"type": "reasoning", "id": "rs_1", "summary": []}, rs.ASK), model="o3-mini"
     ),
@@ -316,6 +319,18 @@ BEDROCK = {
     "a video's media type": be.body(
         be.user({"video": {"format": "video/mp4", "source": {"bytes": "AAAA"}}}, "What is this?"),
         model="us.amazon.nova-pro-v1:0",
+    ),
+    "a prefill of Claude 3 after a tool's result and more": be.body(
+        *(
+            be.ASK,
+            be.assistant(be.use("a")),
+            be.user(be.result("a")),
+            be.assistant("5"),
+            be.ASK,
+            be.assistant("{"),
+        ),
+        toolConfig=be.TOOLS,
+        model="anthropic.claude-3-haiku-20240307-v1:0",
     ),
 }
 ACCEPTED = [

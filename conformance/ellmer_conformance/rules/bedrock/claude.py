@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Check, Finding, Refusal, broken, met
-from ...wires.bedrock import messages
+from ...wires.bedrock import blocks, messages
 from ...wires.values import object_of
 from ..anthropic import book as anthropic
 from ..anthropic._schemas import strict_problem
@@ -166,22 +167,35 @@ for _id, _bodies in _SAME.items():
     "ORD-015",
     MUST,
     REJECT,
-    source="recorded refusal (claude-3-haiku)",
+    source="recorded refusal behind a turn with results, recorded acceptance behind one without (claude-3-haiku)",
     refusal=refused(
         f"{PASSED_ON}Your API request included an `assistant` message in the final position, which would pre-fill the "
         "`assistant` response. When using tools, pre-filling the `assistant` response is not supported."
     ),
     models=["*anthropic.claude-3-haiku*", "*anthropic.claude-3-sonnet*", "*anthropic.claude-3-opus*"],
-    examples=[loop(result("a"), model=HAIKU_3), body(ASK, assistant("{"), model=HAIKU_3)],
-    counterexamples=[body(ASK, assistant("{"), toolConfig=TOOLS, model=HAIKU_3)],
+    examples=[
+        loop(result("a"), model=HAIKU_3),
+        body(
+            ASK, assistant(use("a")), user(result("a")), assistant("5"), ASK, assistant("{"), toolConfig=TOOLS
+        ),
+    ],
+    counterexamples=[
+        body(
+            ASK, assistant(use("a")), user(result("a")), ASK, assistant("{"), toolConfig=TOOLS, model=HAIKU_3
+        )
+    ],
 )
-def prefill_and_tools_exclude_each_other(request: Request) -> Iterator[Finding]:
-    """For Claude 3, where tools are declared, the assistant has not the last word."""
-    found = list(messages(request.body))
-    if found and request.body.get("toolConfig"):
-        pointer, message = found[-1]
-        last = message.get("role") == "assistant"
-        yield broken(pointer, "the assistant has the last word") if last else met(pointer)
+def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
+    """For Claude 3, the assistant has not the last word behind a tool's result."""
+    *before, last = [*messages(request.body)] or [("", {})]
+    answered = takewhile(lambda each: each[1].get("role") == "user", reversed(before))
+    if last[1].get("role") != "assistant":
+        return
+    for pointer, message in answered:
+        if any("toolResult" in block for _, block in blocks(message, pointer)):
+            yield broken(last[0], "the assistant has the last word")
+            return
+    yield met(last[0])
 
 
 @book.rule(
