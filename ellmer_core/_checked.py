@@ -185,6 +185,8 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
     if method:
         return _cells(getattr(value, method)())
     if hasattr(value, "to_dict") and hasattr(value, "columns"):  # pandas
+        if not getattr(value.columns, "is_unique", True):  # it would leave columns out
+            raise ValueError("two of its columns bear the same name.")
         return _cells(value.to_dict(orient="records"))
     return value
 

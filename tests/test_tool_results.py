@@ -290,6 +290,12 @@ def test_a_real_data_frame(library):
     json.dumps(check_tool_result("f", frame), allow_nan=False)
 
 
+def test_no_column_of_a_data_frame_is_lost():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    with pytest.raises(ToolResultError, match="two of its columns bear the same name"):
+        check_tool_result("f", pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
 def test_what_pandas_has_for_missing():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 
