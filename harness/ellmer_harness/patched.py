@@ -49,7 +49,7 @@ class Patched(Deck):
         if self.find(ask) is not None or (self.on_repeat != "error" and self.played(ask)):
             return True
         if self.tape.offline:
-            raise self.tape.miss(ask, ask.request.uri, self)
+            raise self.tape.miss(ask, self)
         return False
 
     def play_response(self, request: Request) -> Response:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Tape", "use_cassette"]
 
+_DIFFERS_BY_IT = "It was recorded with another secret. Name this one in secrets={'NAME': value}."
+
 
 @dataclass(eq=False, repr=False)
 class Tape(Options):
@@ -168,14 +170,14 @@ class Tape(Options):
 
     def _place(self, take: Take, clean: Any, deck: Deck) -> None:
         """Finds the answer in the deck, or makes room for it there."""
-        ask, sent = deck.ask(clean), take.exchange.sent
+        ask = deck.ask(clean)
         if self.replays and self._play(take, ask, deck):
             take.exchange.played = True
         elif self.records:
             self.workers.note()
             self._pending[id(take)] = take, deck.place(clean)
         else:
-            raise self.miss(ask, sent.url, deck)
+            raise self.miss(ask, deck)
 
     def _play(self, take: Take, ask: Ask, deck: Deck) -> bool:
         """Gives the take its reply; False if there is none to be had."""
@@ -202,12 +204,13 @@ class Tape(Options):
         if place is not None and self.deck is not None and take.exchange.answered:
             self.deck.answer(place, self._recording.kept.response(self, take.seen()))
 
-    def miss(self, ask: Ask, url: str, deck: Deck) -> Miss:
-        """A miss that says what was asked, and what was recorded instead."""
-        return self.missed(
-            f"{ask.request.method} {url} is not in cassette {self.name}\n"
-            f"{nearest(deck, ask, self.file)}\n{command(self.rerecord)}"
-        )
+    def miss(self, ask: Ask, deck: Deck) -> Miss:
+        """A miss that says what was asked, and what was recorded instead; it may be printed into a log."""
+        shown = Ask(deck.match, self._recording.kept.masked(ask.request))
+        another = deck.find(shown) is not None
+        told = _DIFFERS_BY_IT if another else nearest(deck, shown, self.file)
+        asked = f"{shown.request.method} {shown.request.uri}"
+        return self.missed(f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord)}")
 
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
         """A miss to raise; it is kept, to be raised again at the end."""

@@ -61,7 +61,10 @@ def test_an_unknown_kind_of_body_is_explained(tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_told_after_the_run(server, record, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(OSError, match="file"), use_cassette(tmp_path / "file" / "c.json", **record):
+    with (
+        pytest.raises(CassetteError, match=r"cassette .*c\.json could not be written: .*file"),
+        use_cassette(tmp_path / "file" / "c.json", **record),
+    ):
         httpx.get("https://api.example.com")
     assert httpx.HTTPTransport.handle_request.__module__.startswith("httpx")
 
@@ -72,7 +75,7 @@ def test_a_full_disk_leaves_the_good_file(server, record, tmp_path, monkeypatch)
 
     (tmp_path / "c.json").write_text("good")
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left"), use_cassette(tmp_path / "c.json", **record):
+    with pytest.raises(CassetteError, match="No space left"), use_cassette(tmp_path / "c.json", **record):
         httpx.get("https://api.example.com")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"c.json": "good"}
 

@@ -201,12 +201,3 @@ def test_a_mode_that_there_is_not_is_an_error(tmp_path, mode, monkeypatch):
     monkeypatch.setenv("CASSETTE_MODE", mode)
     with pytest.raises(CassetteError, match=f"'{mode}' is no cassette mode"):
         use_cassette(tmp_path / "c.json")
-
-
-def test_a_cassette_that_cannot_be_written_says_which(server, record, tmp_path):
-    (tmp_path / "folder").write_text("in the way")
-    with (
-        pytest.raises(CassetteError, match=r"cassette .*c\.json could not be written: .*folder"),
-        use_cassette(tmp_path / "folder" / "c.json", **record),
-    ):
-        httpx.get("https://api.example.com/x")

@@ -233,6 +233,25 @@ def test_a_miss_shows_no_secret(server, record, tmp_path):
     assert "aaaaaaaa" not in str(miss.value)
 
 
+def test_a_miss_shows_no_secret_that_nobody_named(server, record, tmp_path):
+    with use_cassette(tmp_path / "c.json", **record):
+        httpx.post(API, json={"n": 1})
+    with pytest.raises(Miss) as miss, use_cassette(tmp_path / "c.json"):
+        httpx.post(API, json={"n": 2, "password": "S3cret!pw", "said": f"it is {TOKEN}"})
+    assert "/n: [-1-]{+2+}" in str(miss.value)
+    assert "/password: " in str(miss.value)
+    assert TOKEN not in str(miss.value)
+    assert "S3cret" not in str(miss.value)
+
+
+def test_a_request_that_differs_by_its_secret_alone(server, record, tmp_path):
+    with use_cassette(tmp_path / "c.json", **record):
+        httpx.post(API, json={"password": "REDACTED"})
+    told = "recorded with another secret"
+    with pytest.raises(Miss, match=told), use_cassette(tmp_path / "c.json"):
+        httpx.post(API, json={"password": "S3cret!pw"})
+
+
 def test_small_parts():
     assert (
         clean_url("https://u:p@x/y?a=1&api-key=2&X-Amz-Signature=3#f")
