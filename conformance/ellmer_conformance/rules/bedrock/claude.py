@@ -176,7 +176,9 @@ for _id, _bodies in _SAME.items():
     examples=[
         loop(result("a"), model=HAIKU_3),
         body(
-            ASK, assistant(use("a")), user(result("a")), assistant("5"), ASK, assistant("{"), toolConfig=TOOLS
+            *(ASK, assistant(use("a")), user(result("a")), assistant("5"), ASK, assistant("{")),
+            toolConfig=TOOLS,
+            model=HAIKU_3,
         ),
     ],
     counterexamples=[
@@ -187,15 +189,11 @@ for _id, _bodies in _SAME.items():
 )
 def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
     """For Claude 3, the assistant has not the last word behind a tool's result."""
-    *before, last = [*messages(request.body)] or [("", {})]
+    *before, (place, last) = [*messages(request.body)] or [("/messages", {})]
     answered = takewhile(lambda each: each[1].get("role") == "user", reversed(before))
-    if last[1].get("role") != "assistant":
-        return
-    for pointer, message in answered:
-        if any("toolResult" in block for _, block in blocks(message, pointer)):
-            yield broken(last[0], "the assistant has the last word")
-            return
-    yield met(last[0])
+    resulting = any("toolResult" in block for pointer, each in answered for _, block in blocks(each, pointer))
+    wrong = last.get("role") == "assistant" and resulting
+    yield broken(place, "the assistant has the last word") if wrong else met(place)
 
 
 @book.rule(
