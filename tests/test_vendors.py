@@ -404,6 +404,17 @@ def test_mistral_thinking_goes_back_as_it_came():
     assert MISTRAL.message(turn)[0]["content"] == [part, {"type": "text", "text": "a"}]
 
 
+def test_groq_is_asked_in_words_for_data_where_there_are_tools():
+    """`json mode cannot be combined with tool/function calling`"""
+    groq = made("groq", api_key="k")
+    with_tools, without = body(groq, tools=[DRAW], type=SHAPE), body(groq, type=SHAPE)
+
+    assert "response_format" not in with_tools
+    assert "JSON Schema" in with_tools["messages"][-1]["content"]
+    assert without["response_format"]["type"] == "json_schema"
+    assert without["messages"] == [{"role": "user", "content": "Hi"}]
+
+
 def test_mistral_strict_order_puts_an_ok_between_tool_and_user():
     turns = [AssistantTurn([ONE]), UserTurn([ContentToolResult(PNG, request=ONE)]), UserTurn("Hi")]
     strict = chat("mistral", api_key="k", strict_order=True).wire

@@ -14,7 +14,7 @@ from ..wire._bodies import json_text
 from ..wire._schemas import json_schema
 from ..wire.openai_chat import OpenAIChat
 
-__all__ = ["Alternating", "ChatCompletions", "JsonMode"]
+__all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,11 @@ class ChatCompletions(OpenAIChat):
         parameters = json_schema(tool.arguments)
         function = {"name": tool.name, "description": tool.description, "parameters": parameters}
         return {"type": "function", "function": function}
+
+    def worded(self, type: Type) -> UserTurn:
+        """Structured output, asked for in words."""
+        schema = json_text(json_schema(type))
+        return UserTurn(f"Answer only with JSON according to this JSON Schema: {schema}")
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,7 @@ class JsonMode(ChatCompletions):
         type: Type | None = None,
     ) -> Request:
         if type is not None:
-            schema = f"Answer only with JSON according to this JSON Schema: {json_text(self.schema(type))}"
-            turns = [*turns, UserTurn(schema)]
+            turns = [*turns, self.worded(type)]
         return super().request(turns, tools, stream=stream, type=type)
 
     def response_format(self, type: Type) -> Json:  # noqa: ARG002 - see request()
@@ -71,6 +75,23 @@ class JsonMode(ChatCompletions):
 
     def schema(self, type: Type) -> Json:
         return json_schema(type)
+
+
+@dataclass(frozen=True)
+class SchemaOrTools(ChatCompletions):
+    """Structured output at a vendor that takes a schema or tools, not both: with tools, the prompt asks for it."""
+
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        if type is not None and tools:
+            turns, type = [*turns, self.worded(type)], None
+        return super().request(turns, tools, stream=stream, type=type)
 
 
 def _parts(message: Json) -> list[Json]:

@@ -10,16 +10,16 @@ from .._vendors import Options, construct
 from ..content import Content
 from ..wire import Json, Supports
 from ..wire.batches import Batches, OpenAIBatches
-from ._chat_completions import ChatCompletions
+from ._chat_completions import SchemaOrTools
 
 __all__ = ["Groq", "chat_groq"]
 
 
 @dataclass(frozen=True)
-class Groq(ChatCompletions):
+class Groq(SchemaOrTools):
     """Refuses fields it does not know: `property 'reasoning' is unsupported, did you mean 'role'?`
     (karthink/gptel#774), so what a model thought does not go back (that gpt-oss takes it now is UNVERIFIED). Results
-    are text: `value must be a string`."""
+    are text: `value must be a string`. `json mode cannot be combined with tool/function calling` (vercel/ai#16540)."""
 
     vendor: ClassVar[str] = "Groq"
     default_model: ClassVar[str] = "openai/gpt-oss-120b"
