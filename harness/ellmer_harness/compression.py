@@ -51,8 +51,10 @@ def _brotli(body: bytes) -> bool:
         engine = _module("brotli").Decompressor()
     except ImportError:
         return not _is_text(body)
-    engine.process(body)
-    return bool(engine.is_finished())
+    plain = engine.process(
+        body
+    )  # nothing, of some single characters: `3` is a body, and no server codes an empty one
+    return bool(plain) and bool(engine.is_finished())
 
 
 def _is_text(body: bytes) -> bool:

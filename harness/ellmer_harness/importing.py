@@ -139,17 +139,16 @@ def _answer(it: Interaction, scrub: Scrub) -> Json:
 
 
 def _metadata(found: Found, rules: Rules, *, masked: bool) -> Json:
+    mark = {"masked": True} if masked else {}
     if found.kind == "ours":
-        return found.metadata
+        return {**found.metadata, OURS: {**found.metadata[OURS], **mark}}
     ours: Json = {"recorded_from": rules.recorded_from, "imported_from": found.kind}
     if times := [each.when for each in found.interactions if each.when]:
         ours["recorded_at"] = min(times).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     lost = any(each.body is None and each.method in _WITH_BODY for each in found.interactions)
     hidden = any(not _is_url(each.url) for each in found.interactions)
     ours["not_compared"] = ["headers", *["body"] * lost, *["url"] * hidden]
-    if masked:
-        ours["masked"] = True
-    return {**found.metadata, OURS: ours}
+    return {**found.metadata, OURS: {**ours, **mark}}
 
 
 def _scanned(cassette: Json, rules: Rules) -> None:

@@ -3,13 +3,14 @@
 import json
 import operator
 import pathlib
+import re
 from base64 import b64encode
 
 import httpx
 import pytest
 import yaml
 
-from ellmer_harness import Unused, use_cassette
+from ellmer_harness import SecretFound, Unused, use_cassette
 from ellmer_harness.cli import main
 from ellmer_harness.naming import file_name
 
@@ -144,6 +145,26 @@ def test_a_request_with_a_masked_secret_is_found_with_another(tmp_path, write):
     for secret in (TOKEN, "d3VtbXk5OTk5MTIzNDU2Nzg5MGFiY2Rl"):
         with use_cassette(tmp_path / "c.json"):
             assert httpx.post(f"{API}/0", content=write(secret)).text == "welcome"
+
+
+def test_a_cassette_of_ours_is_masked_later(tmp_path, server, record):
+    def ask(secret):
+        return httpx.post(f"{API}/0", json={"token": secret}).json()
+
+    server.whole({"yours": TOKEN})
+    with (
+        pytest.raises(SecretFound) as refused,
+        use_cassette(tmp_path / "c.json", **record),
+    ):
+        ask(TOKEN)
+    fingerprints = re.findall(r"fingerprint (\w+)", str(refused.value))
+    server.whole({"yours": TOKEN})
+    with use_cassette(tmp_path / "c.json", **record, not_secret=fingerprints):
+        ask(TOKEN)
+    assert main(["migrate", str(tmp_path / "c.json"), "--mask"]) == 0
+    for secret in (TOKEN, TOKEN[::-1]):
+        with use_cassette(tmp_path / "c.json"):
+            assert ask(secret) == {"yours": "REDACTED"}
 
 
 def test_a_host_of_ones_own_becomes_a_name(tmp_path):

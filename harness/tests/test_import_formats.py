@@ -273,6 +273,7 @@ def test_whether_a_body_is_in_its_encoding_shows(coding, compress):
         b"\x00\x00\x00\x54\x00",
         b'{"p": null, "": null}',  # begins like deflate without a header
         b"80 of 100",  # and this like one with a header
+        b"3",  # nothing at all, in brotli
     ):
         assert is_coded(compress(plain), coding)
         assert not is_coded(plain, coding)
