@@ -3,15 +3,18 @@
 import io
 import itertools
 import json
+from contextlib import closing
 
 import anthropic
 import httpx
 import httpx2
+import ollama
 import openai
 import pytest
 from google import genai
 from google.genai import errors as google_errors
 from google.genai import types as google_types
+from mistralai.client import Mistral
 
 from ellmer_conformance.script import Answer, Say, Script
 from ellmer_conformance.server import StrictServer
@@ -195,6 +198,24 @@ def test_a_batch_of_gemini_is_judged_and_answered(of_google):
 
 
 # all ------------------------------------------------------------------------------------------------------
+
+
+def test_mistral_models(server):
+    with Mistral(api_key="key", server_url=server.url("any", "1@mistral")) as client:
+        listed = client.models.list().data
+        one = client.models.retrieve(model_id="mistral-small-latest")
+
+    assert "mistral-small-latest" in {each.id for each in listed}
+    assert one.capabilities.function_calling
+
+
+def test_ollama_models(server):
+    client = ollama.Client(host=server.origin)
+    with closing(client._client):
+        assert "qwen3-vl:4b" in {each.model for each in client.list().models}
+        assert "tools" in client.show("qwen3-vl:4b").capabilities
+        with pytest.raises(ollama.ResponseError, match="model 'wrong-model' not found"):
+            client.show("wrong-model")
 
 
 @pytest.mark.parametrize("path", ["/v1/models", "/v1beta/models", "/v1/files"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import ModuleType
 
+from ... import wires
 from ...exchange import Request
 from ..dialects import Dialect, Ticket
 from ..reading import HttpRequest
@@ -17,13 +18,19 @@ from ..registry import dialect_of
 from ..render import refuse
 from ..reply import Reply
 from ..routes import Route
-from . import anthropic, gemini, openai
+from . import anthropic, gemini, mistral, ollama, openai
 from .visit import Shelf, Visit
 
 __all__ = ["Services"]
 
 _SHELVES = 1024  # conversations whose files and batches are kept
-_MODULES: Mapping[str, ModuleType] = {"anthropic": anthropic, "gemini": gemini, "openai-chat": openai}
+_MODULES: Mapping[str, ModuleType] = {
+    "anthropic": anthropic,
+    "gemini": gemini,
+    "mistral": mistral,
+    "ollama": ollama,
+    "openai-chat": openai,
+}
 
 
 class Services:
@@ -56,7 +63,11 @@ class Services:
 
 
 def provider_of(http: HttpRequest, way: Route) -> str:
-    """Whose service a path is: the three have the same names for them, and differ in the headers."""
+    """Whose service a path is: some have the same names for them, and differ in the headers, or the vendor's name."""
+    if any(pattern.search(way.path) for _, pattern, _ in ollama.ROUTES):
+        return "ollama"
+    if wires.vendor_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":
+        return "mistral" if "/models" in way.path else "openai-chat"
     if "/v1beta/" in way.path or "x-goog-api-key" in http.headers:
         return "gemini"
     named = {"anthropic-version", "x-api-key"} & http.headers.keys()
@@ -65,5 +76,5 @@ def provider_of(http: HttpRequest, way: Route) -> str:
 
 def dialect_at(http: HttpRequest, way: Route, wire: str) -> Dialect:
     """The provider's dialect, outside of a chat."""
-    vendor = {"gemini": "google", "anthropic": "anthropic"}.get(wire, "openai")
+    vendor = {"gemini": "google", "openai-chat": "openai"}.get(wire, wire)
     return dialect_of(Ticket(Request(wire, vendor, {}, way.url, http.method), way.case, 0))

@@ -1,0 +1,54 @@
+"""Mistral's models; the rest is as OpenAI has it.
+
+https://docs.mistral.ai/api/#tag/models
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...exchange import Json
+from ...rule import Refusal
+from ..reply import Reply
+from .visit import Visit
+
+__all__ = ["ROUTES"]
+
+_MODELS = ("mistral-small-latest", "mistral-medium-latest", "mistral-large-latest", "codestral-latest")
+
+
+def models(visit: Visit) -> Reply:
+    """The list."""
+    return visit.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
+
+
+def model(visit: Visit) -> Reply:
+    """One of them, or any other."""
+    name = visit.names["id"]
+    if visit.dialect.no_model(name):
+        return visit.refuse(Refusal(f"Invalid model: {name}", 404, "invalid_model"))
+    return visit.reply(_model(name))
+
+
+def _model(name: str) -> Json:
+    able = dict.fromkeys(("completion_chat", "function_calling", "vision"), True)
+    return {
+        "id": name,
+        "object": "model",
+        "created": 1_744_316_542,
+        "owned_by": "mistralai",
+        "capabilities": able | dict.fromkeys(("completion_fim", "fine_tuning", "classification"), False),
+        "name": name,
+        "description": "A model of the strict server.",
+        "max_context_length": 131_072,
+        "aliases": [],
+        "deprecation": None,
+        "default_model_temperature": 0.3,
+        "type": "base",
+    }
+
+
+ROUTES = (
+    ("GET", re.compile(r"/v1/models/?$"), models),
+    ("GET", re.compile(r"/v1/models/(?P<id>[^/]+)$"), model),
+)
