@@ -72,12 +72,14 @@ def _text(value: Any) -> str:
 
 
 def _bytes(body: Any) -> bytes:
-    """The body as it is sent: files and iterators read, aiohttp's JSON written."""
+    """The body as it is sent: files and iterators read, aiohttp's JSON written. Of its own form only what it is."""
     match body:
         case bytes() | bytearray() | memoryview():
             return bytes(body)
         case dict() | list():
-            return json.dumps(body).encode()
-        case Iterable() if not isinstance(body, str):  # files, too
+            return json.dumps(body, default=str).encode()
+        case str() | None:
+            return (body or "").encode()
+        case Iterable() if not hasattr(body, "add_field"):  # files, too; aiohttp's form can be sent only once
             return b"".join(map(_bytes, body))
-    return str(body or "").encode()
+    return f"<{type(body).__name__}>".encode()

@@ -1,8 +1,11 @@
 """Clients that opt in to vcrpy's patchers: what they record is scrubbed, what they miss cannot be swallowed."""
 
+import asyncio
 import contextlib
+import io
 import urllib.request
 
+import aiohttp
 import boto3
 import pytest
 import requests
@@ -84,3 +87,22 @@ def test_requests_and_boto3(server, record, tmp_path):
     with use_cassette(tmp_path / "c.json", **options):
         assert run() == expected == ("application/json", "404")
     assert "AWS4" not in (tmp_path / "c.json").read_text()
+
+
+def test_what_aiohttp_takes_for_a_body(server, record, tmp_path):
+    url = server.url
+
+    async def run():
+        form = aiohttp.FormData({"a": "b"})
+        form.add_field("f", b"\xff", filename="a.bin")
+        bodies = [{"json": {"a": 1}}, {"data": {"a": "1"}}, {"data": form}, {"data": io.BytesIO(b"\xff\n1")}]
+        async with aiohttp.ClientSession() as session:
+            return [await (await session.post(f"{url}/x", **body)).text() for body in bodies]
+
+    for _ in range(4):
+        server.whole({})
+    with use_cassette(tmp_path / "c.json", **record, patchers=["aiohttp"]):
+        expected = asyncio.run(run())
+    server.listener.close()
+    with use_cassette(tmp_path / "c.json", patchers=["aiohttp"]):
+        assert asyncio.run(run()) == expected
