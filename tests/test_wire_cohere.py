@@ -1,5 +1,7 @@
 """Cohere v2: a plan beside the content, citations kept, streams by event name."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,13 +37,21 @@ def test_a_request():
     tool = ToolDef(lambda n: n, "draw", "Draws.", SHAPE)
     params = {"top_p": 0.5, "top_k": 3, "reasoning_tokens": 99}
     wire = CohereChat(model="m", params=params)
-    body = wire.request([SystemTurn("Be brief."), UserTurn("Hi")], [tool], type=SHAPE).json
+    body = wire.request([SystemTurn("Be brief."), UserTurn("Hi")], [tool]).json
 
     assert body["messages"][0] == {"role": "system", "content": "Be brief."}
     assert body["tools"][0]["function"]["name"] == "draw"
-    assert body["response_format"]["json_schema"]["required"] == ["n"]
     assert (body["p"], body["k"]) == (0.5, 3)
     assert body["thinking"] == {"type": "enabled", "token_budget": 99}
+
+
+def test_a_schema_and_tools_do_not_go_together():
+    tool = ToolDef(lambda n: n, "draw", "Draws.", SHAPE)
+    alone, beside = (WIRE.request([UserTurn("Hi")], tools, type=SHAPE).json for tools in ([], [tool]))
+
+    assert alone["response_format"]["json_schema"]["required"] == ["n"]
+    assert "response_format" not in beside
+    assert "JSON Schema" in json.dumps(beside["messages"][-1])
 
 
 def test_all_tool_messages_come_before_the_user_message():

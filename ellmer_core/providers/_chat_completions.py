@@ -10,8 +10,7 @@ from ..tools import ToolDef
 from ..turns import Turn, UserTurn
 from ..types import Type
 from ..wire import Json, Request, Supports
-from ..wire._bodies import json_text
-from ..wire._schemas import json_schema
+from ..wire._schemas import in_words, json_schema
 from ..wire.openai_chat import OpenAIChat
 
 __all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
@@ -32,11 +31,6 @@ class ChatCompletions(OpenAIChat):
         parameters = json_schema(tool.arguments)
         function = {"name": tool.name, "description": tool.description, "parameters": parameters}
         return {"type": "function", "function": function}
-
-    def worded(self, type: Type) -> UserTurn:
-        """Structured output, asked for in words."""
-        schema = json_text(json_schema(type))
-        return UserTurn(f"Answer only with JSON according to this JSON Schema: {schema}")
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ class JsonMode(ChatCompletions):
         type: Type | None = None,
     ) -> Request:
         if type is not None:
-            turns = [*turns, self.worded(type)]
+            turns = [*turns, UserTurn(in_words(type))]
         return super().request(turns, tools, stream=stream, type=type)
 
     def response_format(self, type: Type) -> Json:  # noqa: ARG002 - see request()
@@ -90,7 +84,7 @@ class SchemaOrTools(ChatCompletions):
         type: Type | None = None,
     ) -> Request:
         if type is not None and tools:
-            turns, type = [*turns, self.worded(type)], None
+            turns, type = [*turns, UserTurn(in_words(type))], None
         return super().request(turns, tools, stream=stream, type=type)
 
 

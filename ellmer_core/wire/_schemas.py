@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..types import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
+from ._bodies import json_text
 from ._dialects import OPENAI
 
-__all__ = ["closed", "json_schema", "strict_schema"]
+__all__ = ["closed", "in_words", "json_schema", "strict_schema"]
 
 Json = dict[str, Any]
 
@@ -31,6 +32,11 @@ def json_schema(type: Type, *, strict: bool = False) -> Json:
     if type.description:
         schema["description"] = type.description
     return schema
+
+
+def in_words(type: Type) -> str:
+    """Structured output, asked for where there is no parameter for it."""
+    return f"Answer only with JSON according to this JSON Schema: {json_text(json_schema(type))}"
 
 
 def _object(type: TypeObject, *, strict: bool) -> Json:

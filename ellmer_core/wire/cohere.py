@@ -21,7 +21,7 @@ from ..content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ..turns import AssistantTurn, Tokens, Turn
+from ..turns import AssistantTurn, Tokens, Turn, UserTurn
 from . import Json, Request, Supports, _bodies, _calls, _contents, _schemas
 from ._cohere_stream import CohereMerger
 from ._errors import in_band_error
@@ -82,6 +82,8 @@ class CohereChat(OpenAIChat):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
+        if type is not None and tools:  # a schema is "not supported when used in combinations with" tools
+            turns, type = [*turns, UserTurn(_schemas.in_words(type))], None
         body: Json = {"model": self.model, "messages": self.messages(turns), "stream": stream}
         if tools:
             body["tools"] = self.tools(tools)
