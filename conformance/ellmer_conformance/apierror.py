@@ -11,6 +11,7 @@ from typing import Any
 __all__ = ["ApiError", "read_error"]
 
 _CHANGING = re.compile(r"\S*\d\S*")  # ids, indices, counts, dates: whatever has a digit in it
+_GUESS = re.compile(r", did you mean '[^']*'\?")  # Groq's, of the field that is most alike
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class ApiError:
     @property
     def stable(self) -> str:
         """The sentence without what differs from request to request."""
-        return " ".join(_CHANGING.sub("#", self.message).split())
+        return " ".join(_CHANGING.sub("#", _GUESS.sub("", self.message)).split())
 
 
 def read_error(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> ApiError:

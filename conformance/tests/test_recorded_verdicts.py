@@ -189,3 +189,5 @@ def test_an_error_is_compared_without_what_changes():
     two = ApiError(400, "", "messages.4: no result for toolu_99 in req_7")
     assert one.stable == two.stable
     assert one.stable != ApiError(400, "", "messages.4: no call for toolu_99 in req_7").stable
+    guess = ApiError(400, "", "property 'store' is unsupported, did you mean 'stop'?")
+    assert guess.stable == ApiError(400, "", "property 'store' is unsupported").stable

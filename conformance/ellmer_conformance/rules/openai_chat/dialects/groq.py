@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ....wires.openai_chat import messages, parts, tools
-from ....wires.values import object_of
+from ....wires.values import object_of, words
 from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere
 
@@ -35,10 +35,13 @@ def refused(message: str, param: str | None = None) -> Refusal:
 
 NO_SCHEMA = "This model does not support response format `json_schema`"
 GUIDE = "https://console.groq.com/docs/structured-outputs"
+FOREIGN_OPTIONS = frozenset(
+    words("verbosity reasoning thinking enable_thinking top_k min_p repetition_penalty")
+)
 FOREIGN = {"assistant": ("status", "reasoning_content"), "user": ("tool_calls",)}
 TEXT_ONLY = ["groq/compound*", "llama-3.1-8b*", "llama3*"]
 
-groq = elsewhere("groq", envelope=wrap, without=["REQ-007", "REQ-011"])
+groq = elsewhere("groq", envelope=wrap, without=["REQ-007", "REQ-011", "REQ-045"])
 
 
 @groq.rule(
@@ -67,6 +70,28 @@ def results_are_whole(request: Request) -> Iterator[Finding]:
 
 @groq.rule(
     "REQ-004",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/CherryHQ/cherry-studio/issues/11435 (verbosity)",
+        "https://github.com/musistudio/llms/pull/64 (reasoning)",
+    ],
+    refusal=refused("property '{key}' is unsupported"),
+    examples=[body(ASK, reasoning_effort="low")],
+    counterexamples=[body(ASK, verbosity="low"), body(ASK, reasoning={"effort": "low"}), body(ASK, top_k=5)],
+)
+def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
+    """The request has no option of another provider's, such as `verbosity` and `reasoning`.
+
+    Why: Groq checks requests against a closed schema.
+    """
+    for key in request.body:
+        known = key not in FOREIGN_OPTIONS
+        yield met(f"/{key}") if known else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+
+
+@groq.rule(
+    "REQ-045",
     MUST,
     REJECT,
     source=[
