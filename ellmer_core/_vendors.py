@@ -150,6 +150,9 @@ def _base_url(wire: type[Wire], base_url: str | None) -> str:
     url = base_url or variable or wire.base_url
     if not url:
         raise UsageError(f"{wire.vendor} needs base_url=, the URL of the server.")
+    if "?" in url or "#" in url:
+        start = url.partition("?")[0].partition("#")[0]
+        raise UsageError(f"base_url= ends where the paths of the API begin, without a query: {start}")
     return url
 
 

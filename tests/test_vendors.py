@@ -527,3 +527,8 @@ def test_google_credentials_are_refreshed_when_they_expire(variables):
     )
 
     assert chat("google_vertex/m").wire.headers() == {"authorization": "Bearer new"}
+
+
+def test_a_base_url_has_no_query():
+    with pytest.raises(UsageError, match="without a query: https://example.com/v1$"):
+        ellmer_core.chat_openai(model="m", api_key="k", base_url="https://example.com/v1?key=1")
