@@ -530,5 +530,5 @@ def test_google_credentials_are_refreshed_when_they_expire(variables):
 
 
 def test_a_base_url_has_no_query():
-    with pytest.raises(UsageError, match="without a query: https://example.com/v1$"):
+    with pytest.raises(UsageError, match=r"without a query: https://example.com/v1$"):
         ellmer_core.chat_openai(model="m", api_key="k", base_url="https://example.com/v1?key=1")
