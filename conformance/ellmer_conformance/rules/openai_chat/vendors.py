@@ -6,9 +6,12 @@ are losses everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
+from pkgutil import iter_modules
 
 from ...rulebook import RuleBook
+from . import dialects
 from ._book import book
 from .dialects import elsewhere
 
@@ -29,17 +32,16 @@ AZURE = book.extend(
     },
 )
 
-_OWN = ("deepseek", "groq", "ollama", "others")
+
+def _books() -> Iterator[tuple[str, RuleBook]]:
+    for module in iter_modules(dialects.__path__):
+        books: dict[str, RuleBook] = import_module(f".dialects.{module.name}", __package__).BOOKS
+        yield from books.items()
+
+
+BOOKS = {"": book, book.vendor: book, "azure": AZURE, **dict(_books())}
 
 
 def dialect(vendor: str) -> RuleBook:
     """The rules at a vendor."""
-    if vendor in {"", book.vendor}:
-        return book
-    if vendor == "azure":
-        return AZURE
-    for name in _OWN:
-        books: dict[str, RuleBook] = import_module(f".dialects.{name}", __package__).BOOKS
-        if vendor in books:
-            return books[vendor]
-    return elsewhere(vendor)
+    return BOOKS.get(vendor) or elsewhere(vendor)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....rulebook import Envelope, RuleBook
 from .._book import book
 
-__all__ = ["elsewhere"]
+__all__ = ["compact", "elsewhere"]
 
 # What only OpenAI says of its own parameters and models: at another vendor it means nothing.
 _OWN = (
@@ -35,3 +36,8 @@ def elsewhere(
 ) -> RuleBook:
     """OpenAI's rules at another vendor: previews, but for those known to hold there (`only`)."""
     return book.extend(vendor, only=only, without=[*_OWN, *without], envelope=envelope, **changed)
+
+
+def compact(value: object) -> tuple[Mapping[str, str], bytes]:
+    """An error body as JSON without a space."""
+    return {"content-type": "application/json"}, json.dumps(value, separators=(",", ":")).encode()
