@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ellmer_conformance import rules
+from ellmer_conformance.rule import objection
 from ellmer_conformance.rules._media import PNG
 from ellmer_conformance.rules.anthropic import _book as an
 from ellmer_conformance.rules.bedrock import _book as be
@@ -350,13 +351,7 @@ ACCEPTED = [
 @pytest.mark.parametrize(("wire", "vendor", "body"), ACCEPTED)
 def test_no_rule_objects_to_what_is_accepted(wire, vendor, body):
     book = rules.book(wire, vendor)
-    objections = [
-        f"{verdict.rule.id} {violation.pointer}: {violation.message}"
-        for verdict in book.judge(book.request(body))
-        for violation in verdict.violations
-        if verdict.rule.refuses
-    ]
-    assert not objections
+    assert objection(book.judge(book.request(body))) is None
 
 
 HIDDEN = "REDACTED"

@@ -48,8 +48,8 @@ class Asked:
     def reply(self) -> Reply:
         """The refusal, or what anybody is told. Who repeats a request, alone or among others, gets the same bytes."""
         items = wires.read(self.request) if self.request.wire else []
-        turn, salt = max((item.turn for item in items), default=0), f"-{crc32(pretty(self.request.body))}"
-        dialect = dialect_of(Ticket(self.request, OPEN_CASE, max(turn, 0), salt))
+        turn, salt = max([0, *(item.turn for item in items)]), f"-{crc32(pretty(self.request.body))}"
+        dialect = dialect_of(Ticket(self.request, OPEN_CASE, turn, salt))
         return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
 
 

@@ -6,7 +6,6 @@ are losses everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -33,15 +32,16 @@ AZURE = book.extend(
 )
 
 
-def _books() -> Iterator[tuple[str, RuleBook]]:
-    for module in iter_modules(dialects.__path__):
-        books: dict[str, RuleBook] = import_module(f".dialects.{module.name}", __package__).BOOKS
-        yield from books.items()
-
-
-BOOKS = {"": book, book.vendor: book, "azure": AZURE, **dict(_books())}
+_OWN = frozenset(module.name for module in iter_modules(dialects.__path__))
 
 
 def dialect(vendor: str) -> RuleBook:
     """The rules at a vendor."""
-    return BOOKS.get(vendor) or elsewhere(vendor)
+    if vendor in {"", book.vendor}:
+        return book
+    if vendor == "azure":
+        return AZURE
+    if vendor in _OWN:
+        found: RuleBook = getattr(import_module(f".dialects.{vendor}", __package__), vendor)
+        return found
+    return elsewhere(vendor)

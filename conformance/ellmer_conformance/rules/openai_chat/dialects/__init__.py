@@ -1,4 +1,4 @@
-"""Vendors with refusals of their own, one module each; `BOOKS` maps vendor to book."""
+"""Vendors with refusals of their own, one module each, which has the vendor's name and its book under that name."""
 
 from __future__ import annotations
 

@@ -15,6 +15,3 @@ def _bare(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 cerebras = elsewhere("cerebras", envelope=_bare)
-
-
-BOOKS = {"cerebras": cerebras}

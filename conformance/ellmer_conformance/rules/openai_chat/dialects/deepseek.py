@@ -238,6 +238,3 @@ def _column(request: Json, kind: str) -> int:
     """Where in the compact text of the body its reader stops: behind the type."""
     text, found = json.dumps(request, separators=(",", ":")), f'"type":"{kind}"'
     return text.find(found) + len(found)
-
-
-BOOKS = {"deepseek": deepseek}

@@ -38,6 +38,3 @@ def the_schema_is_inside(request: Request) -> Iterator[Finding]:
     if schema:
         wrong = "$schema" in schema and "schema" not in schema
         yield broken("/response_format/json_schema", "a bare schema") if wrong else met("/response_format")
-
-
-BOOKS = {"github": github}

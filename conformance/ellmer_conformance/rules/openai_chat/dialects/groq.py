@@ -239,6 +239,3 @@ def the_assistant_speaks_plainly(request: Request) -> Iterator[Finding]:
         if message.get("role") == "assistant":
             listed = isinstance(message.get("content"), list)
             yield broken(f"{pointer}/content", "it is a list", index=index) if listed else met(pointer)
-
-
-BOOKS = {"groq": groq}

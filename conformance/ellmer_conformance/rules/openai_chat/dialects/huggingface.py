@@ -39,6 +39,3 @@ def messages_are_a_list(request: Request) -> Iterator[Finding]:
     value = request.body.get("messages")
     text = isinstance(value, str)
     yield broken("/messages", "it is a string", value=json.dumps(value)) if text else met("/messages")
-
-
-BOOKS = {"huggingface": huggingface}

@@ -71,6 +71,3 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
         if message.get("role") == "assistant":
             something = message.get("content") or calls_of(message) or message.get("partial")
             yield met(pointer) if something else broken(pointer, "neither content nor calls", index=index)
-
-
-BOOKS = {"moonshot": moonshot}

@@ -118,6 +118,3 @@ def _is_object(text: str) -> bool:
         return isinstance(json.loads(text), dict | None)
     except ValueError:
         return False
-
-
-BOOKS = {"ollama": ollama}

@@ -15,6 +15,3 @@ def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 openrouter = elsewhere("openrouter", envelope=_numbered)
-
-
-BOOKS = {"openrouter": openrouter}

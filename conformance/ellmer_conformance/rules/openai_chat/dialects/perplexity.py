@@ -50,6 +50,3 @@ def sides_alternate(request: Request) -> Iterator[Finding]:
         wrong = side == before and role != "tool"
         yield broken(pointer, f"{role} after {before}") if wrong else met(pointer)
         before = side
-
-
-BOOKS = {"perplexity": perplexity}

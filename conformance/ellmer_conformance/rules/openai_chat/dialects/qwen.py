@@ -62,6 +62,3 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
         yield broken("/tool_choice", "a call is forced") if forced else met("/enable_thinking")
-
-
-BOOKS = {"qwen": qwen}

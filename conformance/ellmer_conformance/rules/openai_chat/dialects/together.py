@@ -27,6 +27,3 @@ def somebody_says_something(request: Request) -> Iterator[Finding]:
     """Not all messages are empty."""
     said = any(message.get("content") != "" for _, message in messages(request.body))
     yield met("/messages") if said else broken("/messages", "all messages are empty")
-
-
-BOOKS = {"together": together}

@@ -36,6 +36,3 @@ def every_message_has_content(request: Request) -> Iterator[Finding]:
         if message.get("role") in {"user", "system", "assistant"} and not calls_of(message):
             none = message.get("content") in (None, [])
             yield broken(pointer, "the message has no content") if none else met(pointer)
-
-
-BOOKS = {"xai": xai}
