@@ -5,10 +5,9 @@ on, the turn is sent back and compared with the assistant message that the provi
 """
 
 import json
-import os
-from pathlib import Path
 
 import pytest
+from recorded_traffic import absent, by_family, interactions, judge
 
 from ellmer_core._decoders import SseDecoder
 from ellmer_core.content import ContentText, ContentThinking
@@ -18,7 +17,6 @@ from ellmer_core.wire.gemini import Gemini
 from ellmer_core.wire.openai_chat import OpenAIChat
 from ellmer_core.wire.openai_responses import OpenAIResponses
 
-FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2] / "shared/traffic"))
 WIRES = {
     "openai-chat": OpenAIChat(),
     "openai-responses": OpenAIResponses(),
@@ -34,25 +32,17 @@ NOT_SENT_BACK = {
 }
 
 
-def interactions():
-    """`(file#n, this, next)` of every answered chat request; `next` where it extends the messages."""
-    for path in sorted(FOLDER.glob("*/*.json")):
-        file = json.loads(path.read_bytes())["interactions"]
-        for n, (this, after) in enumerate(zip(file, [*file[1:], None], strict=True)):
-            if this["operation"] == "chat" and this["protocol"] in WIRES and this["response"]["status"] < 300:
-                yield f"{path.parent.name}/{path.name}#{n}", this, after
-
-
 def is_stream(interaction):
     return "text" in interaction["response"] or isinstance(interaction["response"]["body"], list)
 
 
-RECORDED = list(interactions())
-ANSWERS = [pytest.param(this, id=name) for name, this, _ in RECORDED]
-STREAMED = [param for param in ANSWERS if is_stream(param.values[0])]
-absent = pytest.mark.skipif(
-    not RECORDED, reason=f"no recordings: {FOLDER} is absent (set CONFORMANCE_TRAFFIC)"
-)
+RECORDED = [
+    (name, this, after)
+    for name, this, after in interactions()
+    if this["protocol"] in WIRES and this["response"]["status"] < 300
+]
+ANSWERS = [(name, this) for name, this, _ in RECORDED]
+STREAMED = [(name, this) for name, this in ANSWERS if is_stream(this)]
 
 
 def body_of(interaction):
@@ -215,8 +205,12 @@ def is_error(interaction):
 
 
 @absent
-@pytest.mark.parametrize("interaction", ANSWERS)
-def test_an_answer_becomes_a_turn(interaction):
+@pytest.mark.parametrize("answers", by_family(ANSWERS))
+def test_an_answer_becomes_a_turn(answers):
+    judge(answers, becomes_a_turn)
+
+
+def becomes_a_turn(interaction):
     if is_error(interaction):
         with pytest.raises(ProviderError) as raised:
             answered(interaction)
@@ -242,8 +236,12 @@ def test_an_answer_becomes_a_turn(interaction):
 
 
 @absent
-@pytest.mark.parametrize("interaction", STREAMED)
-def test_a_stream_may_be_cut_into_chunks_anywhere(interaction):
+@pytest.mark.parametrize("streams", by_family(STREAMED))
+def test_a_stream_may_be_cut_into_chunks_anywhere(streams):
+    judge(streams, may_be_cut)
+
+
+def may_be_cut(interaction):
     body = body_of(interaction)
     whole = decoded(body, len(body))
     assert whole
@@ -263,8 +261,12 @@ END = (
 
 
 @absent
-@pytest.mark.parametrize("interaction", [param for param in STREAMED if not is_error(param.values[0])])
-def test_a_stream_cut_anywhere_is_not_an_answer(interaction):
+@pytest.mark.parametrize("streams", by_family([case for case in STREAMED if not is_error(case[1])]))
+def test_a_stream_cut_anywhere_is_not_an_answer(streams):
+    judge(streams, is_no_answer_before_its_end)
+
+
+def is_no_answer_before_its_end(interaction):
     wire, events = WIRES[interaction["protocol"]], decoded(body_of(interaction), 10_000_000)
     merger, said = wire.merger(), []
     for event in events:
@@ -363,7 +365,7 @@ def accepted_next(this, after):
     if after is None or after["protocol"] != this["protocol"] or after["response"]["status"] >= 300:
         return []
     field, roles, _ = SENT[this["protocol"]]
-    before, now = (i["request"].get("body", {}).get(field) for i in (this, after))
+    before, now = ((i["request"].get("body") or {}).get(field) for i in (this, after))
     added = now[len(before) :] if isinstance(before, list) and isinstance(now, list) else []
     theirs = []
     for message in added:
@@ -376,15 +378,19 @@ def accepted_next(this, after):
 
 
 SENT_BACK = [
-    pytest.param(name, this, accepted, id=name)
+    (name, this, accepted)
     for name, this, after in RECORDED
     if (accepted := accepted_next(this, after)) and name.split("#")[0] not in NOT_SENT_BACK
 ]
 
 
 @absent
-@pytest.mark.parametrize(("name", "interaction", "accepted"), SENT_BACK)
-def test_a_turn_goes_back_as_what_was_accepted(name, interaction, accepted):
+@pytest.mark.parametrize("turns", by_family(SENT_BACK))
+def test_a_turn_goes_back_as_what_was_accepted(turns):
+    judge(turns, goes_back)
+
+
+def goes_back(interaction, accepted):
     _, _, read = SENT[interaction["protocol"]]
     turn, _ = answered(interaction)
     calls, text, blobs = read(WIRES[interaction["protocol"]].message(turn))

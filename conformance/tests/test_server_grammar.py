@@ -5,23 +5,20 @@ an object has, and in which order. Nothing here was written down by hand, save w
 """
 
 import json
-import os
 from base64 import b64decode
 from collections.abc import Iterator
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from botocore.eventstream import EventStreamBuffer
+from recorded_traffic import absent, interactions
 
 from ellmer_conformance.exchange import Request
 from ellmer_conformance.script import Answer, Call, Failure, Say, Think, Usage
 from ellmer_conformance.server.dialects import Ticket
 from ellmer_conformance.server.registry import dialect_of
 from ellmer_conformance.server.render import render
-
-TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2].parent / "shared" / "traffic"))
 
 
 class Format(NamedTuple):
@@ -60,10 +57,7 @@ FORMATS = {
     "cohere": Format("cohere", "cohere", "cohere"),
 }
 
-pytestmark = pytest.mark.skipif(
-    not TRAFFIC.is_dir(),
-    reason=f"recorded traffic is not at {TRAFFIC}: set CONFORMANCE_TRAFFIC to compare with it",
-)
+pytestmark = absent
 
 THOUGHT = Think("They want the weather. I have a tool for it.")
 SPOKEN = Say("Let me look that up for you, one moment.")
@@ -146,12 +140,11 @@ def recorded(name: str, *, own: bool) -> Iterator[dict]:
     """Every answered chat request of the format: the vendor's own, or anybody's."""
     form = FORMATS[name]
     own = own or form.wire != form.protocol == "openai-chat"  # others' Chat Completions are not Mistral's
-    for path in sorted(TRAFFIC.glob(f"{form.family if own else '*'}/*.json")):
-        for interaction in json.loads(path.read_text(encoding="utf-8"))["interactions"]:
-            answered = interaction["operation"] == "chat" and interaction["response"]["status"] == 200
-            mine = not own or interaction["provider"] == form.vendor
-            if answered and mine and interaction["protocol"] == form.protocol:
-                yield interaction
+    for where, interaction, _ in interactions():
+        answered = interaction["response"]["status"] == 200
+        mine = not own or (interaction["provider"] == form.vendor and where.startswith(f"{form.family}/"))
+        if answered and mine and interaction["protocol"] == form.protocol:
+            yield interaction
 
 
 def recorded_values(name: str, *, own: bool, stream: bool) -> Iterator[tuple[str, list]]:
