@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from mimetypes import guess_type
 from typing import ClassVar, Unpack
@@ -11,6 +12,7 @@ from .._chat import Chat
 from .._vendors import Options, construct, setting
 from ..content import Content, ContentToolRequest
 from ..wire import Json, Wire
+from ..wire._gemini_answers import VERTEX_NUMBERS
 from ..wire.gemini import Gemini
 from ._cloud import google_credentials
 
@@ -28,6 +30,8 @@ class GoogleVertex(Gemini):
         "https://us-central1-aiplatform.googleapis.com/v1beta1/projects/example-project/locations/us-central1"
         "/publishers/google"
     )
+
+    finish_numbers: ClassVar[Sequence[str]] = VERTEX_NUMBERS
 
     base_url: str = ""
     bearer: bool = True

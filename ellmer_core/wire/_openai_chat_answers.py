@@ -10,7 +10,7 @@ from ..content import Content, ContentText, ContentThinking, ContentToolRequest
 from ..turns import AssistantTurn, Tokens
 from . import Json, Merger, Wire, _bodies, _calls, _contents
 from ._errors import in_band_error
-from ._openai_chat_stream import ChatMerger
+from ._openai_chat_stream import ChatMerger, kind_of
 
 __all__ = ["OpenAIChatAnswers"]
 
@@ -20,6 +20,8 @@ REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 FINISH = {
     "stop": "success",
     "eos": "success",
+    "eos_token": "success",  # TGI
+    "end_turn": "success",
     "tool_calls": "tool_use",
     "tool_call": "tool_use",
     "function_call": "tool_use",
@@ -70,8 +72,8 @@ class OpenAIChatAnswers(Wire):
                 yield ContentText(_bodies.json_text(value), extra=extra)
         if message.get("refusal"):
             yield ContentText(message["refusal"], extra=self.own(fields={"refusal": message["refusal"]}))
-        if message.get("audio"):
-            yield ContentText(message["audio"].get("transcript") or "")
+        if transcript := (message.get("audio") or {}).get("transcript"):
+            yield ContentText(transcript)
         for image in message.get("images") or ():
             yield from self.part(image)
 
@@ -91,7 +93,7 @@ class OpenAIChatAnswers(Wire):
         """The tool calls. The last one of an answer that was cut short may be cut short itself."""
         calls = message.get("tool_calls") or []
         calls = [calls] if isinstance(calls, dict) else calls
-        if message.get("function_call"):
+        if (message.get("function_call") or {}).get("name"):
             calls = [*calls, {"function": message["function_call"]}]
         cut = FINISH.get(reason or "") in _calls.CUT
         for call in calls:
@@ -99,7 +101,7 @@ class OpenAIChatAnswers(Wire):
 
     def tool_request(self, call: Json, *, cut: bool) -> ContentToolRequest:
         """One tool call; a custom tool's input is text, which no tool of ours takes."""
-        kind = "custom" if call.get("custom") else "function"
+        kind = kind_of(call)
         body = call.get(kind) or {}
         rest = _bodies.without(call, "id", "index", "type", kind)
         own = ({"type": kind} if kind == "custom" else {}) | ({"fields": rest} if rest else {})
@@ -140,7 +142,8 @@ class OpenAIChatAnswers(Wire):
             return neutral
         if message.get("refusal"):
             return "content_filter"
-        return "tool_use" if message.get("tool_calls") or message.get("function_call") else neutral
+        called = message.get("tool_calls") or (message.get("function_call") or {}).get("name")
+        return "tool_use" if called else neutral
 
     def merger(self) -> Merger:
         return ChatMerger()
