@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 from . import rules, wires
 from .exchange import Request
@@ -31,6 +32,15 @@ def request_of(recording: Recording) -> Request | Skip:
         return Skip("the body was not recorded")
     method, url, headers = recording.method, recording.url, recording.headers
     try:
-        return wires.request(method, url, headers, recording.body, when=recording.when)
+        return _truly(wires.request(method, url, headers, recording.body, when=recording.when))
     except ValueError:
         return Skip("the body is no JSON object")
+
+
+def _truly(request: Request) -> Request:
+    """The request with the vendor that really answered: a recorder may have written another server's name.
+
+    No model of OpenAI's is named `owner/model`: what answers to that under its host is a server of one's own.
+    """
+    foreign = request.vendor == "openai" and re.fullmatch(r"[\w.-]+/[\w.-]+", request.model)
+    return replace(request, vendor="compatible") if foreign else request

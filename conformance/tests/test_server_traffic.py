@@ -8,6 +8,7 @@ from recorded_traffic import absent, by_family, interactions, judge
 
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.reading import HttpRequest
+from ellmer_conformance.wires import vendor_of
 
 KEYS = {
     "authorization": "Bearer k",
@@ -22,7 +23,10 @@ def accepted():
     """Every recorded chat request of these formats that was answered with 200."""
     for name, this, _ in interactions():
         answered = this["protocol"] in PROTOCOLS and this["response"]["status"] == 200
-        if answered and this["request"].get("body"):
+        refused = str(this["response"].get("text")).startswith('data: {"error"')
+        host = urlsplit(this["request"]["url"]).netloc
+        played = vendor_of(host) != host  # no dialect of the server is that of a vendor whom nobody knows
+        if answered and played and not refused and this["request"].get("body"):
             yield name, this
 
 
