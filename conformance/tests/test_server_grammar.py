@@ -59,7 +59,9 @@ FORMATS = {
 
 pytestmark = [
     absent,
-    pytest.mark.skipif(len(FOLDERS) == 1, reason="The grammar is that of all recorded traffic, not of one folder."),
+    pytest.mark.skipif(
+        len(FOLDERS) == 1, reason="The grammar is that of all recorded traffic, not of one folder."
+    ),
 ]
 
 THOUGHT = Think("They want the weather. I have a tool for it.")
@@ -299,8 +301,7 @@ def steps(name: str, stream: list) -> set[tuple[str, str]]:
 
 #: Steps that we write and no recording shows, each with what it rests on.
 UNRECORDED = {
-    "openai-chat": {
-    },
+    "openai-chat": {},
     "openai-responses": {
         ("response.in_progress", "response.completed"): "an answer of nothing has no items",
         (

@@ -141,7 +141,7 @@ def results_say_something(request: Request) -> Iterator[Finding]:
     Why: the model cannot tell an empty answer from a lost one. Fix: send `null`, `[]` or "(no output)".
     """
     found = said(request)
-    carrying = {item.within for item in found if item.media}
+    carrying = {item.within for item in found if item.media or item.kind == "other"}  # references, say
     for item in found:
         if item.kind == "result":
             empty = not item.text.strip() and item.id not in carrying
