@@ -7,6 +7,7 @@ import pytest
 from recorded_traffic import FOLDERS, absent, errors
 
 from ellmer_conformance import rules, wires
+from ellmer_conformance.answered import status_of
 from ellmer_conformance.apierror import ApiError, read_error
 from ellmer_conformance.calibrate import as_json, calibrate
 from ellmer_conformance.causes import SHAPE, UNKNOWN, cause_of
@@ -63,10 +64,9 @@ def test_lint_finds_nothing_wrong_in_what_was_accepted():
     wrong = [
         f"{file.path} {c.place} {c.rule} {c.pointer}"
         for file, c in result.complaints
-        if c.outcome == "violation"
+        if c.outcome == "violation" and (c.answered or 0) < 300
     ]
     assert not wrong, "\n".join(wrong)
-    assert result.exit_code == 0
     told = sum(file.judged + sum(file.skipped.values()) for file in result.files)
     assert told >= len(result.files), "a file was skipped in silence"
 
@@ -75,11 +75,11 @@ def requests():
     for path in find(FOLDERS):
         for recording in read(path) or ():
             request = request_of(recording)
-            if not isinstance(request, Skip):
+            if not isinstance(request, Skip) and (status_of(recording) or 0) < 300:
                 yield path, request
 
 
-def test_every_recorded_request_can_be_read_and_its_media_decoded():
+def test_every_accepted_request_can_be_read_and_its_media_decoded():
     media = 0
     for path, request in requests():
         for item in wires.read(request):
