@@ -27,6 +27,8 @@ _HOSTS = {
     "api.perplexity.ai": "perplexity",
     "huggingface.co": "huggingface",
     "api.cerebras.ai": "cerebras",
+    "inference.baseten.co": "baseten",
+    "api.doubleword.ai": "doubleword",
     "api.fireworks.ai": "fireworks",
     "api.cohere.com": "cohere",
     "api.cohere.ai": "cohere",
@@ -54,4 +56,6 @@ def vendor_of(host: str) -> str:
     for known, vendor in _HOSTS.items():
         if name == known or name.endswith((f".{known}", f"-{known}")):
             return vendor
+    if "llamacpp" in name:  # whoever runs it at home calls it by its name
+        return "llamacpp"
     return "ollama" if port == "11434" else name

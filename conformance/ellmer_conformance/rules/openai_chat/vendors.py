@@ -9,9 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
+from ...rule import Refusal
 from ...rulebook import RuleBook
+from .._lacks import Lack, enter
 from . import dialects
-from ._book import book
+from ._book import ASK, TOOL, body, book
 from .dialects import elsewhere
 
 __all__ = ["dialect"]
@@ -31,6 +33,27 @@ AZURE = book.extend(
     },
 )
 
+
+enter(
+    AZURE,
+    [
+        Lack(
+            "REQ-055",
+            "The tool choice is a word.",
+            ("mai-ds*",),
+            Refusal("tool_choice: Input should be a valid string", 422, type="422"),
+            "recorded refusal (mai-ds-r1)",
+            lambda request: "/tool_choice" if isinstance(request.body.get("tool_choice"), dict) else None,
+            body(ASK, model="mai-ds-r1", tools=[TOOL], tool_choice="auto"),
+            body(
+                ASK,
+                model="mai-ds-r1",
+                tools=[TOOL],
+                tool_choice={"type": "function", "function": {"name": "add"}},
+            ),
+        )
+    ],
+)
 
 _OWN = frozenset(module.name for module in iter_modules(dialects.__path__))
 

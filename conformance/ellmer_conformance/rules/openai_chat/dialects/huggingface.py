@@ -7,12 +7,18 @@ from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
+from ..._lacks import Lack, enter
 from ..._openai import envelope
-from .._book import ASK, MUST, REJECT, body
-from . import elsewhere
+from .._book import ASK, IMAGE, MUST, REJECT, body
+from .._features import a_part
+from . import compact, elsewhere
+
+_CHECK = "Invalid request. Please check the parameters"  # a provider behind the router
 
 
 def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    if refusal.message.startswith(_CHECK):
+        return compact({"detail": refusal.message})
     if refusal.status == 422:
         return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode()
     return envelope(None)(refusal)
@@ -39,3 +45,22 @@ def messages_are_a_list(request: Request) -> Iterator[Finding]:
     value = request.body.get("messages")
     text = isinstance(value, str)
     yield broken("/messages", "it is a string", value=json.dumps(value)) if text else met("/messages")
+
+
+_QWEN = "Qwen/Qwen3-4B"
+
+enter(
+    huggingface,
+    [
+        Lack(
+            "REQ-050",
+            "An image goes to a model that sees.",
+            ("Qwen/Qwen3-4B",),
+            Refusal(_CHECK + " and try again. Details: /model-storage/{model}-FP8 is not a multimodal model"),
+            "recorded refusal (Qwen3-4B)",
+            a_part("image_url"),
+            body(ASK, model=_QWEN),
+            body({"role": "user", "content": [IMAGE]}, model=_QWEN),
+        ),
+    ],
+)

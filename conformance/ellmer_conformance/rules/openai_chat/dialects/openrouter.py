@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....rule import Refusal
+from ..._lacks import Lack, enter
+from .._book import ASK, TOOL, body
+from .._features import functions
 from . import compact, elsewhere
 
 
@@ -15,3 +18,25 @@ def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 openrouter = elsewhere("openrouter", envelope=_numbered)
+
+_GEMMA = "google/gemma-3-12b-it"
+
+enter(
+    openrouter,
+    [
+        Lack(
+            "REQ-052",
+            "Tools go to a model that somebody serves with tools.",
+            ("google/gemma-3-12b*", "google/gemma-3-4b*"),
+            Refusal(
+                "No endpoints found that support tool use. To learn more about provider routing, visit: "
+                "https://openrouter.ai/docs/provider-routing",
+                404,
+            ),
+            "recorded refusal (gemma-3-12b-it)",
+            functions(),
+            body(ASK, model=_GEMMA),
+            body(ASK, model=_GEMMA, tools=[TOOL]),
+        )
+    ],
+)

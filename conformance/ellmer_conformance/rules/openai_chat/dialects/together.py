@@ -1,29 +1,54 @@
-"""Together: somebody says something."""
+"""Together: what its models do not take. Each runs on an engine of its own, which says so in words of its own.
+
+`Prompt cannot be empty` is recorded for prompts that are none: it is no rule.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ....exchange import Request
-from ....rule import Finding, broken, met
-from ....wires.openai_chat import messages
+from ..._lacks import Lack, enter
 from ..._openai import refused
-from .._book import ASK, MUST, REJECT, body
+from .._book import ASK, IMAGE, TOOL, body
+from .._features import a_part, functions
 from . import elsewhere
 
 together = elsewhere("together")
 
+_VIDEO = {"type": "video_url", "video_url": {"url": "https://example.com/a.mp4"}}
+_GEMMA = "google/gemma-3-27b-it"
+_RNJ = "essentialai/rnj-1-instruct"
 
-@together.rule(
-    "EMP-001",
-    MUST,
-    REJECT,
-    source="recorded refusal (gpt-oss-120b)",
-    refusal=refused("Prompt cannot be empty"),
-    examples=[body(ASK)],
-    counterexamples=[body({"role": "user", "content": ""})],
+enter(
+    together,
+    [
+        Lack(
+            "REQ-050",
+            "An image goes to a model that sees.",
+            ("deepcogito/cogito-v2*", "arcee-ai/trinity*", "essentialai/rnj*", "Qwen/Qwen3-235B-A22B*"),
+            refused("{model}-FP8 is not a multimodal model None"),
+            "recorded refusals (cogito-v2-1-671b, trinity-mini, rnj-1-instruct, Qwen3-235B-A22B)",
+            a_part("image_url", "video_url", "input_audio"),
+            body(ASK, model=_RNJ),
+            body({"role": "user", "content": [IMAGE]}, model=_RNJ),
+        ),
+        Lack(
+            "REQ-051",
+            "A video goes to a model that sees videos.",
+            ("google/gemma-3*",),
+            refused("Unknown video model type: gemma3"),
+            "recorded refusal (gemma-3-27b-it)",
+            a_part("video_url"),
+            body({"role": "user", "content": [IMAGE]}, model=_GEMMA),
+            body({"role": "user", "content": [_VIDEO]}, model=_GEMMA),
+        ),
+        Lack(
+            "REQ-052",
+            "Tools go to a model whose calls the server can read.",
+            ("google/gemma-3*", "deepcogito/cogito-v2*"),
+            refused('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+            "recorded refusals (gemma-3-27b-it, cogito-v2-1-671b)",
+            functions("auto"),
+            body(ASK, model=_GEMMA),
+            body(ASK, model=_GEMMA, tools=[TOOL], tool_choice="auto"),
+        ),
+    ],
 )
-def somebody_says_something(request: Request) -> Iterator[Finding]:
-    """Not all messages are empty."""
-    said = any(message.get("content") != "" for _, message in messages(request.body))
-    yield met("/messages") if said else broken("/messages", "all messages are empty")
