@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import Any
 
 from .apierror import ApiError, read_error
-from .causes import SHAPE, cause_of
+from .causes import VISIBLE, cause_of
 from .recordings import Recording
 
 __all__ = ["refusal", "status_of"]
@@ -33,7 +33,7 @@ def refusal(recording: Recording) -> ApiError | None:
     if not isinstance(begins, dict) or not begins.get("error"):
         return None
     error = read_error(400, json.dumps(begins).encode())
-    return error if cause_of(error) == SHAPE else None
+    return error if cause_of(error) in VISIBLE else None
 
 
 def _beginning(body: bytes) -> Any:

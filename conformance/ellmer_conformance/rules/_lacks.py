@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..exchange import Json, Request
 from ..rule import Check, Finding, Kind, Level, Refusal, broken, met
@@ -15,7 +15,7 @@ __all__ = ["Lack", "enter"]
 class Lack(NamedTuple):
     """A feature that some models do not take.
 
-    `found` tells the pointer of the feature in a request, or None; `facts` are the model's name and that pointer.
+    `found` tells the pointer of the feature in a request, or None; `facts` are `model`, its name, and `value`, what is there.
     """
 
     id: str
@@ -26,6 +26,7 @@ class Lack(NamedTuple):
     found: Callable[[Request], str | None]
     taken: Json
     refused: Json
+    formerly: tuple[Refusal, ...] = ()
 
 
 def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
@@ -37,6 +38,7 @@ def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
             Kind.REJECT,
             source=lack.source,
             refusal=lack.refusal,
+            formerly=lack.formerly,
             models=lack.models,
             examples=[lack.taken],
             counterexamples=[lack.refused],
@@ -49,7 +51,16 @@ def _check(lack: Lack) -> Check:
         if place is None:
             yield met("/model")
         else:
-            yield broken(place, "this model does not take it", model=request.model, place=place)
+            yield broken(
+                place, "this model does not take it", model=request.model, value=_at(request.body, place)
+            )
 
     check.__doc__ = lack.sentence
     return check
+
+
+def _at(value: Any, pointer: str) -> Any:
+    """What is at a JSON pointer."""
+    for name in pointer.split("/")[1:]:
+        value = value[int(name)] if isinstance(value, list) else value.get(name)
+    return value

@@ -46,9 +46,10 @@ def _foreign(request: Request) -> str | None:
     """A file at somebody else's address."""
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):
-            uri = text_of(get(get(part, "fileData"), "fileUri"))
+            file = get(part, "fileData")
+            uri = text_of(get(file, "fileUri"))
             if uri.startswith("http") and uri.split("/")[2:3] and uri.split("/")[2] not in _FETCHED:
-                return f"{place}/{key_of(part, 'fileData')}"
+                return f"{place}/{key_of(part, 'fileData')}/{key_of(file, 'fileUri')}"
     return None
 
 
@@ -64,6 +65,10 @@ enter(
             _logprobs,
             body(ASK, named="gemini-flash-latest"),
             body(ASK, named="gemini-flash-latest", generationConfig={"responseLogprobs": True}),
+            (
+                refused("Logprobs is not enabled for this model"),
+                refused("LogProbs is not supported in streaming mode"),
+            ),
         ),
         Lack(
             "REQ-047",
@@ -102,11 +107,12 @@ enter(
             "IMG-018",
             "A file is one that was uploaded to Google, or a video of YouTube.",
             ("gemini-2.0*", "gemini-2.5-flash-lite*"),
-            refused("Invalid or unsupported file uri: https://1"),
+            refused("Invalid or unsupported file uri: {value}"),
             "recorded refusals (gemini-2.0-flash, gemini-2.5-flash-lite); newer models fetch files",
             _foreign,
             body(user({"text": "Hi"}), named="gemini-2.0-flash"),
             body(user(_FILE), named="gemini-2.0-flash"),
+            (refused("Unsupported file uri: {value}"),),
         ),
     ],
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ....exchange import Request
 from ....rule import Refusal
+from ....wires.values import object_of
 from ..._lacks import Lack, enter
 from .._book import ASK, IMAGE, body
 from .._features import a_part, logprobs
@@ -17,6 +19,12 @@ def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 def _refused(message: str) -> Refusal:
     return Refusal(message, type="Bad Request")
+
+
+def _unnamed(request: Request) -> str | None:
+    format = object_of(request.body.get("response_format"))
+    named = format.get("type") != "json_schema" or object_of(format.get("json_schema")).get("name")
+    return None if named else "/response_format/json_schema"
 
 
 baseten = elsewhere("baseten", envelope=_numbered)
@@ -51,6 +59,16 @@ enter(
             a_part("image_url"),
             body(ASK, model=_OSS),
             body(_PICTURE, model=_OSS),
+        ),
+        Lack(
+            "STO-016",
+            "The schema of an answer has a name.",
+            ("openai/gpt-oss*",),
+            _refused("Validation: `response_format.json_schema.name` cannot be empty"),
+            "recorded refusal (gpt-oss-120b)",
+            _unnamed,
+            body(ASK, model=_OSS),
+            body(ASK, model=_OSS, response_format={"type": "json_schema", "json_schema": {"schema": {}}}),
         ),
         Lack(
             "REQ-053",

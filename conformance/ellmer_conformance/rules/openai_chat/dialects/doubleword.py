@@ -30,7 +30,7 @@ enter(
             "REQ-057",
             "The temperature is 0 to 2.",
             (),
-            Refusal("Validation: Temperature must be between 0 and 2, got 100", type="Bad Request"),
+            Refusal("Validation: Temperature must be between 0 and 2, got {value}", type="Bad Request"),
             "recorded refusal (Qwen3.5-9B)",
             _hot,
             body(ASK, temperature=2),

@@ -49,6 +49,18 @@ enter(
             body(_part("video_url", "https://example.com/a.mp4")),
         ),
         Lack(
+            "REQ-057",
+            "The temperature is a number.",
+            (),
+            refused(
+                "Field 'temperature': [json.exception.type_error.302] type must be number, but is string"
+            ),
+            "recorded refusal (Qwen3-1.7B)",
+            lambda request: "/temperature" if isinstance(request.body.get("temperature"), str) else None,
+            body(ASK, temperature=0),
+            body(ASK, temperature="hot"),
+        ),
+        Lack(
             "IMG-019",
             "The data of an image are base64.",
             (),

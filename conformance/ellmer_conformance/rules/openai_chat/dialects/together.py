@@ -41,6 +41,19 @@ enter(
             body({"role": "user", "content": [_VIDEO]}, model=_GEMMA),
         ),
         Lack(
+            "REQ-053",
+            "`logprobs` is a boolean.",
+            ("google/gemma-3*",),
+            refused(
+                "[{{'type': 'bool_parsing', 'loc': ('body', 'logprobs'), 'msg': 'Input should be a valid boolean, unable to "
+                "interpret input', 'input': 2}}]"
+            ),
+            "recorded refusal (gemma-3-27b-it)",
+            lambda request: "/logprobs" if request.body.get("logprobs") not in {None, True, False} else None,
+            body(ASK, model=_GEMMA, logprobs=1),
+            body(ASK, model=_GEMMA, logprobs=2),
+        ),
+        Lack(
             "REQ-052",
             "Tools go to a model whose calls the server can read.",
             ("google/gemma-3*", "deepcogito/cogito-v2*"),
