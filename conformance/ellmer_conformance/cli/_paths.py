@@ -24,7 +24,7 @@ _FEW = 50  # files: below, a bar would only flicker
 
 
 def traffic(paths: Iterable[Path]) -> list[Path]:
-    """The files under the paths that were given, else in the folder in `CONFORMANCE_TRAFFIC`; all must exist."""
+    """The files under the paths that were given, else in the folders in `CONFORMANCE_TRAFFIC`; all must exist."""
     return _found(find, paths)
 
 
@@ -34,11 +34,11 @@ def located(paths: Iterable[str]) -> list[Source]:
 
 
 def _found(search: Callable[[Iterable[G]], Iterable[F]], paths: Iterable[G]) -> list[F]:
-    folder = os.environ.get("CONFORMANCE_TRAFFIC")
-    given: list[Any] = list(paths) or ([Path(folder)] if folder else [])
+    folders = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
+    given: list[Any] = list(paths) or [Path(folder) for folder in folders if folder]
     if not given:
         raise click.UsageError(
-            "There is nothing to read: name files or folders of recordings, or a folder in CONFORMANCE_TRAFFIC."
+            "There is nothing to read: name files or folders of recordings, or folders in CONFORMANCE_TRAFFIC."
         )
     try:
         return list(search(given))

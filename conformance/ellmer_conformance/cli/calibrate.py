@@ -34,14 +34,15 @@ def command(paths: tuple[Path, ...], *, form: str) -> None:
     refused by a rule; of those refused for what the request shows, each should be caught, with the same status, type
     and text or field of the error. Causes come from a table over the error texts, which does not know the rules.
 
-    Exit code 0: no accepted request is flagged and none is missed; 1: some are; 2: a file could not be read.
+    Exit code 0: no accepted request is flagged and none is missed; 1: some are; 2: a file could not be read, or nothing
+    was judged.
     """
     files = traffic(paths)
     with progress(files) as advance:
         found = calibrate(files, on_file=advance)
     click.echo(json.dumps(as_json(found), indent=1, ensure_ascii=False) if form == "json" else _text(found))
     wrong = found.of("flagged") or found.of("missed")
-    sys.exit(2 if found.unreadable else int(bool(wrong)))
+    sys.exit(2 if found.unreadable or not found.wires else int(bool(wrong)))
 
 
 def _text(found: Calibration) -> str:
@@ -67,6 +68,7 @@ def _text(found: Calibration) -> str:
         ]
     if found.causes:
         lines += ["", "Causes of refusals: " + ", ".join(f"{c} {n}" for c, n in found.causes.most_common())]
+    lines += [] if found.wires else ["Nothing was judged, which is no success."]
     lines += [f"Not judged: {count:5}  {reason}" for reason, count in found.skipped.most_common()]
     return "\n".join(lines + [f"unreadable: {problem}" for problem in found.unreadable])
 

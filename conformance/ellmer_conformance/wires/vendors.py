@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["vendor_of"]
+__all__ = ["host_of", "vendor_of"]
 
 _HOSTS = {
     "api.openai.com": "openai",
@@ -47,6 +47,15 @@ _HOSTS = {
     "amazonaws.com.cn": "bedrock",
     "api.aws": "bedrock",
 }
+
+
+_NAMED = {"gemini": "google", "aws_bedrock": "bedrock", "mistralai": "mistral", "googleai": "google"}
+
+
+def host_of(vendor: str) -> str:
+    """A host of a vendor, `""` of one that nobody knows."""
+    name = _NAMED.get(vendor, vendor)
+    return next((host for host, known in _HOSTS.items() if known == name), "")
 
 
 @lru_cache(1024)
