@@ -142,7 +142,7 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
 
 def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
     match value:
-        case {"interactions": list(items)} if items and not any(map(is_entry, items)):
+        case {"interactions": list(items)} if items and not any(map(_is_http, items)):
             return None  # of another protocol: gRPC, WebSocket
         case {"interactions": list(items)}:
             kind = "pydantic-ai" if "parsed_body" in text else "vcrpy"
@@ -164,6 +164,13 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: PLR09
             return Found("VCR", _entries(items, "/http_interactions", path))
         case _:
             return Found("a record", [entry(value, "", path.parent)]) if is_entry(value) else None
+
+
+def _is_http(item: Any) -> bool:
+    """Whether an item is, or was to be, an exchange over HTTP: gRPC's methods are paths, WebSocket has none."""
+    request = item.get("request") if isinstance(item, dict) else None
+    method = request.get("method") if isinstance(request, dict) else None
+    return is_entry(item) or (isinstance(method, str) and "/" not in method)
 
 
 def _entries(items: list[Any], place: str, path: Path) -> list[Interaction]:
