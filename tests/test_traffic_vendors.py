@@ -11,8 +11,7 @@ from struct import unpack_from
 import pytest
 from recorded_traffic import absent, by_family, errors, interactions, judge
 
-from ellmer_core._decoders import decoder
-from ellmer_core.content import ContentText, ContentThinking
+from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.errors import (
     AuthenticationError,
     BadRequestError,
@@ -38,6 +37,7 @@ from ellmer_core.providers.together import Together
 from ellmer_core.providers.vllm import VLLM
 from ellmer_core.providers.xai import XAI
 from ellmer_core.providers.zai import ZAI
+from ellmer_core.wire.framing.decoders import decoder
 
 NATIVE = {"bedrock-converse": AWSBedrock, "ollama": Ollama, "cohere-v2": Cohere}
 CHAT = {
@@ -260,7 +260,7 @@ def is_read_as_its_format(interaction):
     assert (turn.tokens, turn.finish_reason) == (expected.tokens, expected.finish_reason)
 
 
-FORMATS = {"ellmer_core.wire.openai_chat", "ellmer_core.wire.gemini"}
+FORMATS = {"ellmer_core.wire.openai_chat.request", "ellmer_core.wire.gemini.request"}
 
 
 def bare(content):

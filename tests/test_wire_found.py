@@ -2,14 +2,14 @@
 
 import pytest
 
-from ellmer_core._decoders import SseDecoder
-from ellmer_core.content import ContentText, ContentThinking
+from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.errors import BadRequestError
 from ellmer_core.providers.google_vertex import GoogleVertex
-from ellmer_core.wire.bedrock import Bedrock
-from ellmer_core.wire.cohere import CohereChat
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.openai_chat import OpenAIChat
+from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.cohere.request import CohereChat
+from ellmer_core.wire.framing.decoders import SseDecoder
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
 
 
 def folded(wire, *events):

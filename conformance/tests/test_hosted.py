@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.recordings import Recording
-from ellmer_conformance.requests import Skip, request_of
+from ellmer_conformance.contract import rules
+from ellmer_conformance.recordings.reading import Recording
+from ellmer_conformance.recordings.requests import Skip, request_of
 
 INVOKE = "https://bedrock-runtime.us-east-1.amazonaws.com/model/{}/invoke"
 RUN = "https://api.cloudflare.com/client/v4/accounts/a/ai/run/@cf/meta/llama-3.2-1b-instruct"

@@ -6,15 +6,15 @@ import re
 import pytest
 from recorded_traffic import FOLDERS, absent, errors
 
-from ellmer_conformance import rules, wires
-from ellmer_conformance.answered import status_of
-from ellmer_conformance.apierror import ApiError, read_error
-from ellmer_conformance.calibrate import as_json, calibrate
-from ellmer_conformance.causes import UNKNOWN, VISIBLE, cause_of
-from ellmer_conformance.lint import lint
-from ellmer_conformance.recordings import find, read
-from ellmer_conformance.requests import Skip, request_of
-from ellmer_conformance.rule import Kind, verdict
+from ellmer_conformance.contract import readers, rules
+from ellmer_conformance.contract.api_errors import ApiError, read_error
+from ellmer_conformance.contract.rule import Kind, verdict
+from ellmer_conformance.recordings.calibrate import as_json, calibrate
+from ellmer_conformance.recordings.causes import UNKNOWN, VISIBLE, cause_of
+from ellmer_conformance.recordings.lint import lint
+from ellmer_conformance.recordings.reading import find, read
+from ellmer_conformance.recordings.refusals import status_of
+from ellmer_conformance.recordings.requests import Skip, request_of
 
 pytestmark = absent
 
@@ -82,7 +82,7 @@ def requests():
 def test_every_accepted_request_can_be_read_and_its_media_decoded():
     media = 0
     for path, request in requests():
-        for item in wires.read(request):
+        for item in readers.read(request):
             if item.media is not None:
                 media += 1
                 linked = re.match(r"(https?|gs|s3)://|file[-_]|s3:|files/", item.media.url)
@@ -131,7 +131,7 @@ def test_the_table_of_causes_knows_every_error_body():
 
 
 def book_of(recorded):
-    vendor = wires.vendor_of(recorded["provider"])
+    vendor = readers.vendor_of(recorded["provider"])
     wire = "mistral" if vendor == "mistral" else WIRES[recorded["protocol"]]
     return rules.book(wire, vendor)
 

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 import pytest
 from recorded_traffic import absent, by_family, interactions, judge
 
+from ellmer_conformance.contract.readers import vendor_of
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.reading import HttpRequest
-from ellmer_conformance.wires import vendor_of
+from ellmer_conformance.server.http.request_parser import HttpRequest
 
 KEYS = {
     "authorization": "Bearer k",

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..case import MODES
+from ..scenarios.case import MODES
 from .score import sentence
 from .values import Report, Row, worst
 

@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterator
 from http.client import HTTPResponse, parse_headers
 
-from ..message import Headers
+from ..exchange.messages import Headers
 from .entries import moment
 from .interaction import Interaction, value_of
 

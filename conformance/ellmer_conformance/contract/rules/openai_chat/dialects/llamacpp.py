@@ -1,0 +1,74 @@
+"""llama.cpp's server: parts it knows, and media that are what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....exchange import Request
+from ....readers.openai_chat import all_parts
+from ....readers.values import decoded, object_of, text_of
+from ....rule import Refusal
+from ..._lacks import Lack, enter
+from ..._openai import refused
+from .._book import ASK, IMAGE, body
+from .._features import a_part
+from . import compact, elsewhere
+
+
+def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    return compact({"error": {"code": refusal.status, "message": refusal.message, "type": refusal.type}})
+
+
+llamacpp = elsewhere("llamacpp", envelope=_numbered)
+
+
+def _unread(request: Request) -> str | None:
+    """An image whose data URL holds no base64."""
+    for pointer, part in all_parts(request.body):
+        url = text_of(object_of(part.get("image_url")).get("url"))
+        if url.startswith("data:") and decoded(url.partition(",")[2]) is None:
+            return pointer
+    return None
+
+
+def _part(type: str, url: str) -> dict[str, object]:
+    return {"role": "user", "content": [{"type": type, type: {"url": url}}]}
+
+
+enter(
+    llamacpp,
+    [
+        Lack(
+            "REQ-056",
+            "A part is text, an image or sound.",
+            (),
+            refused("unsupported content[].type"),
+            "recorded refusal of `video_url` (Qwen3-VL-2B)",
+            a_part("video_url", "file"),
+            body({"role": "user", "content": [IMAGE]}),
+            body(_part("video_url", "https://example.com/a.mp4")),
+        ),
+        Lack(
+            "REQ-057",
+            "The temperature is a number.",
+            (),
+            refused(
+                "Field 'temperature': [json.exception.type_error.302] type must be number, but is string"
+            ),
+            "recorded refusal (Qwen3-1.7B)",
+            lambda request: "/temperature" if isinstance(request.body.get("temperature"), str) else None,
+            body(ASK, temperature=0),
+            body(ASK, temperature="hot"),
+        ),
+        Lack(
+            "IMG-019",
+            "The data of an image are base64.",
+            (),
+            refused("Failed to load image or audio file"),
+            "recorded refusal (Qwen3-VL-2B)",
+            _unread,
+            body(ASK, {"role": "user", "content": [IMAGE]}),
+            body(_part("image_url", "data:image/png;base64,!!!!not-base64!!!!")),
+        ),
+    ],
+)

@@ -1,0 +1,26 @@
+"""What some models do not take, as recorded of each."""
+
+from __future__ import annotations
+
+from ...readers.values import object_of
+from .._lacks import Lack, enter
+from .._openai import refused
+from ._book import ASK, body, book
+
+enter(
+    book,
+    [
+        Lack(
+            "REQ-046",
+            "A mode of reasoning is given to a model that has one.",
+            ("gpt-5.4*",),
+            refused("`reasoning.mode` is not supported with this model.", param="reasoning.mode"),
+            "recorded refusal (gpt-5.4-mini)",
+            lambda request: (
+                "/reasoning/mode" if object_of(request.body.get("reasoning")).get("mode") else None
+            ),
+            body(ASK, model="gpt-5.4-mini", reasoning={"effort": "low"}),
+            body(ASK, model="gpt-5.4-mini", reasoning={"mode": "pro"}),
+        )
+    ],
+)
