@@ -26,8 +26,9 @@ def accepted():
         refused = str(this["response"].get("text")).startswith('data: {"error"')
         host = urlsplit(this["request"]["url"]).netloc
         played = vendor_of(host) != host  # no dialect of the server is that of a vendor whom nobody knows
-        played = played and not (host == "api.openai.com" and "/" in this["request"]["body"]["model"])  # vLLM
-        if answered and played and not refused and this["request"].get("body"):
+        body = this["request"].get("body") or {}
+        played = played and not (host == "api.openai.com" and "/" in body.get("model", ""))  # vLLM
+        if answered and played and not refused and body:
             yield name, this
 
 

@@ -22,7 +22,7 @@ class Lack(NamedTuple):
     sentence: str
     models: tuple[str, ...]
     refusal: Refusal
-    source: str
+    source: str | tuple[str, ...]
     found: Callable[[Request], str | None]
     taken: Json
     refused: Json

@@ -8,6 +8,21 @@ from ...readers.values import object_of, text_of
 from .._lacks import Lack, enter
 from ._book import ASK, body, book, refused, user
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/adf2e655e8f588ad91e2c099bc90223011c4645c/providers/"
+    "gemini/testdata/TestClient/Scoreboard/"
+)
+_MIRASCOPE = "https://github.com/Mirascope/mirascope/blob/a6f93234d54784befae87d8ca511401109cffe18/"
+_PAINTED = (
+    "https://github.com/maruel/genai/blob/c78230053c677b2d43bcf671db9a360b15cc35c6/gemini/"
+    "testdata/TestClient_Chat_allModels/"
+)
+_FILES = (
+    "https://github.com/maruel/genai/blob/7856ce1e28743f2baba3a845054c2b19dea39888/providers/"
+    "gemini/testdata/TestClient_Scoreboard/audio,image,pdf,text,video_text_gemini-2.0-flash/GenStream/"
+)
+
 _LATEST = ("gemini-flash-latest", "gemini-pro-latest", "gemini-flash-lite-latest", "gemini-2.5-flash-lite")
 _FETCHED = ("generativelanguage.googleapis.com", "www.youtube.com", "youtube.com", "youtu.be")
 _PAINTER = "gemini-2.0-flash-preview-image-generation"
@@ -61,7 +76,10 @@ enter(
             "Log probabilities are asked of a model that tells them.",
             _LATEST,
             refused("Logprobs is not enabled for models/{model}"),
-            "recorded refusals (gemini-flash-latest, gemini-pro-latest, gemini-flash-lite-latest, gemini-2.5-flash-lite)",
+            (
+                "recorded refusals (gemini-flash-latest, gemini-pro-latest, gemini-flash-lite-latest, gemini-2.5-flash-lite)",
+                f"{_TESTS}gemini-pro-latest_thinking/GenStream-TopLogprobs.yaml",
+            ),
             _logprobs,
             body(ASK, named="gemini-flash-latest"),
             body(ASK, named="gemini-flash-latest", generationConfig={"responseLogprobs": True}),
@@ -75,7 +93,10 @@ enter(
             "A penalty is given to a model that takes it.",
             ("gemini-2.5-flash",),
             refused("Penalty is not enabled for models/{model}"),
-            "recorded refusal (gemini-2.5-flash)",
+            (
+                "recorded refusal (gemini-2.5-flash)",
+                f"{_MIRASCOPE}python/tests/e2e/cassettes/call_with_params/google/async.yaml",
+            ),
             _penalty,
             body(ASK, generationConfig={"presencePenalty": 0}),
             body(ASK, generationConfig={"presencePenalty": 0.1}),
@@ -88,7 +109,10 @@ enter(
                 "The requested combination of response modalities is not supported by the model. models/{model} "
                 "accepts the following combination of response modalities:\n* TEXT, IMAGE\n"
             ),
-            "recorded refusal (gemini-2.0-flash-preview-image-generation)",
+            (
+                "recorded refusal (gemini-2.0-flash-preview-image-generation)",
+                f"{_PAINTED}gemini-2.0-flash-preview-image-generation.yaml",
+            ),
             _no_picture,
             body(ASK, named=_PAINTER, generationConfig={"responseModalities": ["TEXT", "IMAGE"]}),
             body(ASK, named=_PAINTER, generationConfig={"responseModalities": ["TEXT"]}),
@@ -108,7 +132,10 @@ enter(
             "A file is one that was uploaded to Google, or a video of YouTube.",
             ("gemini-2.0*", "gemini-2.5-flash-lite*"),
             refused("Invalid or unsupported file uri: {value}"),
-            "recorded refusals (gemini-2.0-flash, gemini-2.5-flash-lite); newer models fetch files",
+            (
+                "recorded refusals (gemini-2.0-flash, gemini-2.5-flash-lite); newer models fetch files",
+                f"{_FILES}audio/URL.yaml",
+            ),
             _foreign,
             body(user({"text": "Hi"}), named="gemini-2.0-flash"),
             body(user(_FILE), named="gemini-2.0-flash"),

@@ -12,6 +12,12 @@ from .._lacks import Lack, enter
 from ._book import ASK, MUST, REJECT, TOOL, body
 from ._features import functions
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/66b63e62283f032dc40f348b3a9885221bad394e/providers/"
+    "groq/testdata/TestClient/Scoreboard/"
+)
+
 __all__ = ["add"]
 
 _KINDS = {"function", "mcp", "browser_search", "code_interpreter"}
@@ -27,7 +33,10 @@ def add(book: RuleBook) -> None:
         "REQ-046",
         MUST,
         REJECT,
-        source="recorded refusals (compound, compound-mini, gpt-oss-20b, gpt-oss-120b, llama-3.1-8b-instant)",
+        source=(
+            "recorded refusals (compound, compound-mini, gpt-oss-20b, gpt-oss-120b, llama-3.1-8b-instant)",
+            f"{_TESTS}openai/gpt-oss-120b_thinking/GenSync-Tools-WebFetch.yaml",
+        ),
         refusal=_refused(
             "code=400, message=tools[{index}].type must be one of [function, mcp], type=invalid_request_error"
         ),
@@ -54,7 +63,10 @@ _LACKS = [
         "Groq's compound systems take no functions.",
         ("groq/compound*",),
         _refused("`tool calling` is not supported with this model", "tool calling"),
-        "recorded refusal (groq/compound)",
+        (
+            "recorded refusal (groq/compound)",
+            f"{_TESTS}groq/compound_thinking/GenSync-Tools-SquareRoot-1.yaml",
+        ),
         functions(),
         body(ASK, model="groq/compound"),
         body(ASK, model="groq/compound", tools=[TOOL]),

@@ -16,6 +16,12 @@ from . import dialects
 from ._book import ASK, TOOL, body, book
 from .dialects import elsewhere
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/agentjido/req_llm/blob/1c985d8a8ba0b3f291cae9ceff6d8369fd6342b7/test/"
+    "support/fixtures/azure/"
+)
+
 __all__ = ["dialect"]
 
 # Azure runs OpenAI's own models and checks: the deployment in the URL names the model.
@@ -42,7 +48,7 @@ enter(
             "The tool choice is a word.",
             ("mai-ds*",),
             Refusal("tool_choice: Input should be a valid string", 422, type="422"),
-            "recorded refusal (mai-ds-r1)",
+            ("recorded refusal (mai-ds-r1)", f"{_TESTS}mai_ds_r1/object_basic.json"),
             lambda request: "/tool_choice" if isinstance(request.body.get("tool_choice"), dict) else None,
             body(ASK, model="mai-ds-r1", tools=[TOOL], tool_choice="auto"),
             body(

@@ -12,6 +12,16 @@ from .._book import ASK, IMAGE, body
 from .._features import a_part, logprobs
 from . import compact, elsewhere
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/66b63e62283f032dc40f348b3a9885221bad394e/providers/"
+    "baseten/testdata/TestClient/Scoreboard/"
+)
+_OLDER = (
+    "https://github.com/maruel/genai/blob/af299aacd3da59239a3be5e0a1eaf99eb25b1365/providers/"
+    "baseten/testdata/TestClient/Scoreboard/"
+)
+
 
 def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"error": {"code": refusal.status, "message": refusal.message, "type": refusal.type}})
@@ -45,7 +55,10 @@ enter(
             "An image goes to a model that sees.",
             ("deepseek-ai/DeepSeek-V4*", "zai-org/GLM-5*"),
             _refused("This model does not support multimodal (image/video/audio) inputs."),
-            "recorded refusals (DeepSeek-V4-Pro, GLM-5.2)",
+            (
+                "recorded refusals (DeepSeek-V4-Pro, GLM-5.2)",
+                f"{_TESTS}deepseek-ai/DeepSeek-V4-Pro_thinking/GenSyncMultiModal-Image-jpg-URL.yaml",
+            ),
             a_part("image_url", "video_url", "input_audio"),
             body(ASK, model=_V4),
             body(_PICTURE, model=_V4),
@@ -75,7 +88,10 @@ enter(
             "Log probabilities are asked of a model that tells them.",
             ("MiniMaxAI/*",),
             _refused("returning log probs is not supported"),
-            "recorded refusal (MiniMax-M2.5)",
+            (
+                "recorded refusal (MiniMax-M2.5)",
+                f"{_OLDER}MiniMaxAI/MiniMax-M2.5_thinking/GenStream-TopLogprobs.yaml",
+            ),
             logprobs,
             body(ASK, model=_M2),
             body(ASK, model=_M2, logprobs=True),

@@ -11,6 +11,12 @@ from .._book import ASK, TOOL, body
 from .._features import forced, streamed_format
 from . import compact, elsewhere
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/ae451f7a582cc4e130cd2acf878f46fa8cc696cf/providers/"
+    "cerebras/testdata/TestClient/Scoreboard/"
+)
+
 
 def _bare(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Cerebras has OpenAI's fields, and no object around them (recorded)."""
@@ -35,7 +41,10 @@ enter(
                 code="wrong_api_format",
                 param="tool_choice",
             ),
-            "recorded refusal (gpt-oss-120b)",
+            (
+                "recorded refusal (gpt-oss-120b)",
+                f"{_TESTS}gpt-oss-120b_thinking/GenStream-Tools-SquareRoot-1.yaml",
+            ),
             forced,
             body(ASK, model=_OSS, tools=[TOOL], tool_choice="auto"),
             body(ASK, model=_OSS, tools=[TOOL], tool_choice="required"),
@@ -49,7 +58,10 @@ enter(
                 code="wrong_api_format",
                 param="json_mode",
             ),
-            "recorded refusal (qwen-3-235b-a22b-thinking-2507)",
+            (
+                "recorded refusal (qwen-3-235b-a22b-thinking-2507)",
+                f"{_TESTS}qwen-3-235b-a22b-thinking-2507_thinking/GenStream-JSON.yaml",
+            ),
             streamed_format,
             body(ASK, model=_QWEN, response_format=_JSON),
             body(ASK, model=_QWEN, response_format=_JSON, stream=True),

@@ -10,6 +10,12 @@ from ..._lacks import Lack, enter
 from .._book import ASK, body
 from . import compact, elsewhere
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/0xPlaygrounds/rig/blob/b75850e899498647563af2d644ee72d28ac7a69e/tests/"
+    "cassettes/doubleword/error_matrix/"
+)
+
 
 def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"code": refusal.status, "message": refusal.message, "type": refusal.type})
@@ -31,7 +37,7 @@ enter(
             "The temperature is 0 to 2.",
             (),
             Refusal("Validation: Temperature must be between 0 and 2, got {value}", type="Bad Request"),
-            "recorded refusal (Qwen3.5-9B)",
+            ("recorded refusal (Qwen3.5-9B)", f"{_TESTS}invalid_temperature_blocking.yaml"),
             _hot,
             body(ASK, temperature=2),
             body(ASK, temperature=100),

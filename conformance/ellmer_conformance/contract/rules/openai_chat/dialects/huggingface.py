@@ -13,6 +13,12 @@ from .._book import ASK, IMAGE, MUST, REJECT, body
 from .._features import a_part
 from . import compact, elsewhere
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/66b63e62283f032dc40f348b3a9885221bad394e/providers/"
+    "huggingface/testdata/TestClient/Scoreboard/"
+)
+
 _CHECK = "Invalid request. Please check the parameters"  # a provider behind the router
 
 
@@ -57,7 +63,10 @@ enter(
             "An image goes to a model that sees.",
             ("Qwen/Qwen3-4B",),
             Refusal(_CHECK + " and try again. Details: /model-storage/{model}-FP8 is not a multimodal model"),
-            "recorded refusal (Qwen3-4B)",
+            (
+                "recorded refusal (Qwen3-4B)",
+                f"{_TESTS}Qwen/Qwen3-4B_thinking/GenSyncMultiModal-Image-jpg-URL.yaml",
+            ),
             a_part("image_url"),
             body(ASK, model=_QWEN),
             body({"role": "user", "content": [IMAGE]}, model=_QWEN),

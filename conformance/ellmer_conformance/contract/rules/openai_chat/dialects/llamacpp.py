@@ -14,6 +14,12 @@ from .._book import ASK, IMAGE, body
 from .._features import a_part
 from . import compact, elsewhere
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/0xPlaygrounds/rig/blob/b75850e899498647563af2d644ee72d28ac7a69e/tests/"
+    "cassettes/llamacpp/multimodal_matrix/"
+)
+
 
 def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return compact({"error": {"code": refusal.status, "message": refusal.message, "type": refusal.type}})
@@ -43,7 +49,7 @@ enter(
             "A part is text, an image or sound.",
             (),
             refused("unsupported content[].type"),
-            "recorded refusal of `video_url` (Qwen3-VL-2B)",
+            ("recorded refusal of `video_url` (Qwen3-VL-2B)", f"{_TESTS}video_part_is_refused.yaml"),
             a_part("video_url", "file"),
             body({"role": "user", "content": [IMAGE]}),
             body(_part("video_url", "https://example.com/a.mp4")),
@@ -65,7 +71,7 @@ enter(
             "The data of an image are base64.",
             (),
             refused("Failed to load image or audio file"),
-            "recorded refusal (Qwen3-VL-2B)",
+            ("recorded refusal (Qwen3-VL-2B)", f"{_TESTS}malformed_data_uri.yaml"),
             _unread,
             body(ASK, {"role": "user", "content": [IMAGE]}),
             body(_part("image_url", "data:image/png;base64,!!!!not-base64!!!!")),

@@ -10,6 +10,12 @@ from .._book import ASK, TOOL, body
 from .._features import functions
 from . import compact, elsewhere
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/agentjido/req_llm/blob/f722d38fac9656b1d34cf9954ea6c1c98d0670cd/test/"
+    "support/fixtures/openrouter/"
+)
+
 
 def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """OpenRouter's: a sentence and the status; whose request it was, once that is known."""
@@ -33,7 +39,7 @@ enter(
                 "https://openrouter.ai/docs/provider-routing",
                 404,
             ),
-            "recorded refusal (gemma-3-12b-it)",
+            ("recorded refusal (gemma-3-12b-it)", f"{_TESTS}google_gemma_3_12b_it/no_tool.json"),
             functions(),
             body(ASK, model=_GEMMA),
             body(ASK, model=_GEMMA, tools=[TOOL]),

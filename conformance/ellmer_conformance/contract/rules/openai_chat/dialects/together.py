@@ -11,6 +11,16 @@ from .._book import ASK, IMAGE, TOOL, body
 from .._features import a_part, functions
 from . import elsewhere
 
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/6c6c18f3c029476c3cfb55b6d9d2f4f7e17af6f2/providers/"
+    "togetherai/testdata/TestClient/Scoreboard/"
+)
+_OLDER = (
+    "https://github.com/maruel/genai/blob/926c8ae1230988724dee875cd7af40cf46f9f3ca/providers/"
+    "togetherai/testdata/TestClient/Scoreboard/"
+)
+
 together = elsewhere("together")
 
 _VIDEO = {"type": "video_url", "video_url": {"url": "https://example.com/a.mp4"}}
@@ -25,7 +35,10 @@ enter(
             "An image goes to a model that sees.",
             ("deepcogito/cogito-v2*", "arcee-ai/trinity*", "essentialai/rnj*", "Qwen/Qwen3-235B-A22B*"),
             refused("{model}-FP8 is not a multimodal model None"),
-            "recorded refusals (cogito-v2-1-671b, trinity-mini, rnj-1-instruct, Qwen3-235B-A22B)",
+            (
+                "recorded refusals (cogito-v2-1-671b, trinity-mini, rnj-1-instruct, Qwen3-235B-A22B)",
+                f"{_TESTS}arcee-ai/trinity-mini/GenStreamMultiModal-Image-jpg-Inline.yaml",
+            ),
             a_part("image_url", "video_url", "input_audio"),
             body(ASK, model=_RNJ),
             body({"role": "user", "content": [IMAGE]}, model=_RNJ),
@@ -35,7 +48,10 @@ enter(
             "A video goes to a model that sees videos.",
             ("google/gemma-3*",),
             refused("Unknown video model type: gemma3"),
-            "recorded refusal (gemma-3-27b-it)",
+            (
+                "recorded refusal (gemma-3-27b-it)",
+                f"{_OLDER}google/gemma-3-27b-it/GenSyncMultiModal-Video-mp4-Inline.yaml",
+            ),
             a_part("video_url"),
             body({"role": "user", "content": [IMAGE]}, model=_GEMMA),
             body({"role": "user", "content": [_VIDEO]}, model=_GEMMA),
@@ -58,7 +74,10 @@ enter(
             "Tools go to a model whose calls the server can read.",
             ("google/gemma-3*", "deepcogito/cogito-v2*"),
             refused('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
-            "recorded refusals (gemma-3-27b-it, cogito-v2-1-671b)",
+            (
+                "recorded refusals (gemma-3-27b-it, cogito-v2-1-671b)",
+                f"{_OLDER}google/gemma-3-27b-it/GenSync-Tools-SquareRoot-1-any.yaml",
+            ),
             functions("auto"),
             body(ASK, model=_GEMMA),
             body(ASK, model=_GEMMA, tools=[TOOL], tool_choice="auto"),
