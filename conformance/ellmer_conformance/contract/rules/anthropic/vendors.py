@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from ...exchange import Request
+from ...readers.values import object_of
 from ...rule import Refusal
 from ...rulebook import RuleBook
-from ._book import book
+from .._lacks import Lack, enter
+from ._book import IMAGE, body, book, user
+from ._turns import all_blocks
 
 #: The same service behind another cloud's door: https://github.com/Kilo-Org/kilocode/issues/5163 shows its sentences.
 CLOUDS = ("vertex", "azure-foundry", "bedrock")
@@ -27,11 +31,47 @@ def _message(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     }, body.encode()
 
 
+def _known() -> list[str]:
+    return [id for id, rule in book.rules.items() if rule.refuses and rule.group in EVERYWHERE]
+
+
+def _linked(request: Request) -> str | None:
+    """An image or a document behind a URL."""
+    places = (
+        f"{pointer}/source"
+        for pointer, _, block in all_blocks(request.body)
+        if block.get("type") in {"image", "document"} and object_of(block.get("source")).get("type") == "url"
+    )
+    return next(places, None)
+
+
+INVOKE = book.extend("bedrock", only=[*_known(), *INVOKED], envelope=_message)
+_LINK = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
+
+enter(
+    INVOKE,
+    [
+        Lack(
+            "IMG-018",
+            "InvokeModel is sent media in base64: it fetches nothing.",
+            (),
+            Refusal("messages.0.content.0.image.source.base64.data: URL sources are not supported"),
+            (
+                "recorded refusal (claude-sonnet-4-5)",
+                "https://github.com/posit-dev/chatlas/blob/main/tests/_vcr/test_provider_bedrock/test_anthropic_images.yaml",
+            ),
+            _linked,
+            body(user(IMAGE)),
+            body(user(_LINK)),
+        )
+    ],
+)
+
+
 def dialect(vendor: str) -> RuleBook:
     """The rules at a vendor; of the gateways to other models nothing is known to be refused."""
     if vendor in {"", book.vendor}:
         return book
-    known = [id for id, rule in book.rules.items() if rule.refuses and rule.group in EVERYWHERE]
     if vendor == "bedrock":
-        return book.extend(vendor, only=[*known, *INVOKED], envelope=_message)
-    return book.extend(vendor, only=known if vendor in CLOUDS else [])
+        return INVOKE
+    return book.extend(vendor, only=_known() if vendor in CLOUDS else [])

@@ -9,6 +9,10 @@ from .._lacks import Lack, enter
 from ._book import ASK, body, book, refused, user
 
 #: Recorded by others, in public.
+_THOUGHT = (
+    "https://github.com/maruel/genai/blob/b8b3577bb04a294db309725b0b5eb90d9dfaa95d/"
+    "providers/gemini/testdata/TestClient/ThinkingBudget/"
+)
 _TESTS = (
     "https://github.com/maruel/genai/blob/adf2e655e8f588ad91e2c099bc90223011c4645c/providers/"
     "gemini/testdata/TestClient/Scoreboard/"
@@ -122,7 +126,10 @@ enter(
             "A model that speaks does not think.",
             ("gemini-3.1-flash-tts*",),
             refused("Thinking is not enabled for this model"),
-            "recorded refusal (gemini-3.1-flash-tts-preview)",
+            (
+                "recorded refusal (gemini-3.1-flash-tts-preview)",
+                f"{_THOUGHT}gemini-3.1-flash-tts-preview/thinking.yaml",
+            ),
             _thinks,
             body(ASK, named=_SPEAKER, generationConfig={"responseModalities": ["AUDIO"]}),
             body(ASK, named=_SPEAKER, generationConfig={"thinkingConfig": {"thinkingBudget": 512}}),

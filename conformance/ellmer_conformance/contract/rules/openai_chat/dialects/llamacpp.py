@@ -15,6 +15,10 @@ from .._features import a_part
 from . import compact, elsewhere
 
 #: Recorded by others, in public.
+_ERRORS = (
+    "https://github.com/0xPlaygrounds/rig/blob/b75850e899498647563af2d644ee72d28ac7a69e/"
+    "tests/cassettes/llamacpp/error_matrix/"
+)
 _TESTS = (
     "https://github.com/0xPlaygrounds/rig/blob/b75850e899498647563af2d644ee72d28ac7a69e/tests/"
     "cassettes/llamacpp/multimodal_matrix/"
@@ -61,7 +65,7 @@ enter(
             refused(
                 "Field 'temperature': [json.exception.type_error.302] type must be number, but is string"
             ),
-            "recorded refusal (Qwen3-1.7B)",
+            ("recorded refusal (Qwen3-1.7B)", f"{_ERRORS}malformed_request_field.yaml"),
             lambda request: "/temperature" if isinstance(request.body.get("temperature"), str) else None,
             body(ASK, temperature=0),
             body(ASK, temperature="hot"),

@@ -64,7 +64,7 @@ enter(
                 "[{{'type': 'bool_parsing', 'loc': ('body', 'logprobs'), 'msg': 'Input should be a valid boolean, unable to "
                 "interpret input', 'input': 2}}]"
             ),
-            "recorded refusal (gemma-3-27b-it)",
+            ("recorded refusal (gemma-3-27b-it)", f"{_OLDER}google/gemma-3-27b-it/GenSync-TopLogprobs.yaml"),
             lambda request: "/logprobs" if request.body.get("logprobs") not in {None, True, False} else None,
             body(ASK, model=_GEMMA, logprobs=1),
             body(ASK, model=_GEMMA, logprobs=2),
