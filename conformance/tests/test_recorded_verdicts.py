@@ -11,9 +11,9 @@ from ellmer_conformance.contract import readers, rules
 from ellmer_conformance.contract.api_errors import ApiError, read_error
 from ellmer_conformance.contract.rule import Kind, verdict
 from ellmer_conformance.recordings.calibrate import as_json, calibrate
-from ellmer_conformance.recordings.causes import SHAPE, UNKNOWN, cause_of
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.recordings.reading import find, read
+from ellmer_conformance.recordings.refusal_causes import SHAPE, UNKNOWN, cause_of
 from ellmer_conformance.recordings.requests import Skip, request_of
 
 TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2].parent / "shared" / "traffic"))

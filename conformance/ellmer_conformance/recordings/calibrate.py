@@ -17,9 +17,9 @@ from ..contract import rules
 from ..contract.api_errors import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
-from .causes import SHAPE, UNKNOWN, cause_of
 from .reading import Recording, Unreadable, find, read
-from .refusals import refusal, status_of
+from .recorded_status import refusal, status_of
+from .refusal_causes import SHAPE, UNKNOWN, cause_of
 from .requests import Skip, request_of
 
 __all__ = ["Calibration", "Case", "Tally", "as_json", "calibrate"]

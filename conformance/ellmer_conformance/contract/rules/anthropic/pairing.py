@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
-from ._book import ASK, IMAGE, MUST, REJECT, THOUGHT, assistant, body, book, refused, result, use, user
+from ._rulebook import ASK, IMAGE, MUST, REJECT, THOUGHT, assistant, body, book, refused, result, use, user
 from ._turns import exchanges, turns
 
 UNANSWERED = refused(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ..._openai import envelope
-from .._book import ASK, MUST, REJECT, body
+from .._rulebook import ASK, MUST, REJECT, body
 from . import elsewhere
 
 

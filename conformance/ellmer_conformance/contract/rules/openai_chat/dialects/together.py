@@ -8,7 +8,7 @@ from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, broken, met
 from ..._openai import refused
-from .._book import ASK, MUST, REJECT, body
+from .._rulebook import ASK, MUST, REJECT, body
 from . import elsewhere
 
 together = elsewhere("together")

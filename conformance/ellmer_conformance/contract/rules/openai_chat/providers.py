@@ -11,7 +11,7 @@ from pkgutil import iter_modules
 
 from ...rulebook import RuleBook
 from . import dialects
-from ._book import book
+from ._rulebook import book
 from .dialects import elsewhere
 
 __all__ = ["dialect"]

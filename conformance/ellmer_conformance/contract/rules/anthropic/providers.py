@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...rulebook import RuleBook
-from ._book import book
+from ._rulebook import book
 
 #: The same service behind another cloud's door: https://github.com/Kilo-Org/kilocode/issues/5163 shows its sentences.
 CLOUDS = ("vertex", "azure-foundry")

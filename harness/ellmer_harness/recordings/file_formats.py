@@ -13,11 +13,11 @@ from typing import Any
 import yaml
 
 from ..format.serializer import OURS, Serializer
-from .entries import entry, is_entry
 from .har import har_entry, is_http
 from .interaction import Interaction
 from .logs import exchanges, is_log
 from .unreadable import Unreadable, explained
+from .vcr_entries import entry, is_entry
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 

@@ -8,7 +8,7 @@ from ...exchange import Request
 from ...readers.gemini import contents, declarations, get, parts
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
-from ._book import ASK, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
+from ._rulebook import ASK, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
 
 _SIGNATURES = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
 
