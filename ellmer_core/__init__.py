@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ._chat.tool_writer import *
     from .calling.progress import *
     from .contents.content import *
+    from .contents.json_records import *
     from .contents.media import *
     from .contents.prompts import *
-    from .contents.records import *
     from .contents.tool_calls import *
     from .contents.turns import *
     from .conversation.cancellation import *
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from .render.files import *
     from .render.html import *
     from .render.markdown import *
+    from .render.plain_text import *
     from .render.shinychat import *
-    from .render.text import *
     from .render.tool_card import *
     from .schemas.data_frames import *
     from .schemas.type_values import *
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from .tools.result_check import *
     from .tools.results import *
     from .transport.aws_signature import *
-    from .transport.clients import *
+    from .transport.connections import *
 
 __all__ = [
     "AssistantPartialTurn",
@@ -161,17 +161,17 @@ _MODULES = (
     "tools.results",
     "contents.prompts",
     "conversation.cancellation",
-    "transport.clients",
+    "transport.connections",
     "_chat.chat",
     "providers._construction",
     "tools.provider_tools",
     "contents.media",
-    "contents.records",
+    "contents.json_records",
     "render.tool_card",
     "render.files",
     "render.html",
     "render.markdown",
-    "render.text",
+    "render.plain_text",
     "calling.progress",
     "transport.aws_signature",
     "schemas.data_frames",
@@ -211,8 +211,8 @@ def _renderer(module: str, function: str) -> Callable[[Any], Any]:
 
 
 RENDERERS.update(
-    text=_renderer("transcript", "format_value"),
-    rich=_renderer("console", "renderable"),
+    text=_renderer("printed_form", "format_value"),
+    rich=_renderer("rich_console", "renderable"),
     html=_renderer("notebook", "notebook_html"),
     markdown=_renderer("markdown", "contents_markdown"),
 )

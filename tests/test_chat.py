@@ -11,7 +11,7 @@ import pytest
 
 from ellmer_core._chat.chat import Chat
 from ellmer_core.contents.content import ContentImageInline, ContentText, ContentThinking
-from ellmer_core.contents.records import contents_record
+from ellmer_core.contents.json_records import contents_record
 from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, Tokens, UserTurn
 from ellmer_core.conversation.history import History
@@ -30,7 +30,7 @@ from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
 from ellmer_core.schemas.types import type_array, type_from_schema, type_integer, type_object, type_string
 from ellmer_core.tools.definition import tool
-from ellmer_core.transport.clients import Timeouts
+from ellmer_core.transport.connections import Timeouts
 
 SSE = {"content-type": "text/event-stream"}
 

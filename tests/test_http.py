@@ -20,7 +20,7 @@ from ellmer_core.conversation.cancellation import StreamController
 from ellmer_core.conversation.effects import Emit
 from ellmer_core.conversation.history import History
 from ellmer_core.conversation.loop import converse
-from ellmer_core.conversation.settings import Plan
+from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import (
     AsyncToolError,
     AuthenticationError,
@@ -32,7 +32,7 @@ from ellmer_core.errors import (
 )
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
 from ellmer_core.transport import asynchronous, blocking
-from ellmer_core.transport.clients import Timeouts
+from ellmer_core.transport.connections import Timeouts
 
 SSE = {"content-type": "text/event-stream"}
 KEY = "canary-key-0000"
@@ -664,21 +664,21 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
 
     def start(line):
         history = History()
-        plan = Plan(chat.wire, stream=True)
+        settings = Settings(chat.wire, stream=True)
         return (
             history,
-            converse(history, plan, [ContentText("Hi")]),
-            line(chat._connection, plan.controller),
+            converse(history, settings, [ContentText("Hi")]),
+            line(chat._connection, settings.controller),
         )
 
-    history, loop, line = start(blocking.Line)
+    history, loop, line = start(blocking.BlockingDriver)
     driven = blocking.drive(loop, line)
     next(driven), next(driven)
     driven.close()
     assert history.turns[-1] == AssistantPartialTurn("One")
 
     async def run():
-        history, loop, line = start(asynchronous.AsyncLine)
+        history, loop, line = start(asynchronous.AsyncDriver)
         driven = asynchronous.adrive(loop, line)
         await anext(driven), await anext(driven)
         await driven.aclose()
@@ -688,6 +688,6 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
 
 
 def test_what_is_shown_is_not_for_the_line():
-    line = blocking.Line(None, StreamController())
+    line = blocking.BlockingDriver(None, StreamController())
     with pytest.raises(AssertionError):
         line.do(Emit(None))

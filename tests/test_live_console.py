@@ -96,7 +96,7 @@ def screen():
 
 
 def written(it):
-    it.settle()
+    it.finish()
     return it.console.file.getvalue()
 
 

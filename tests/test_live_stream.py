@@ -45,7 +45,7 @@ async def wait() -> str:
     return "waited"
 
 
-class Talk:
+class ChatBase:
     """A chat whose model plays `steps`, and what it was sent."""
 
     def __init__(self, server, *tools):
@@ -65,7 +65,7 @@ def talk():
     def opened(steps, *tools):
         server = StrictServer({"talk": Script(steps)})
         servers.append(server.__enter__())
-        return Talk(server, *tools)
+        return ChatBase(server, *tools)
 
     yield opened
     for server in servers:

@@ -26,7 +26,7 @@ from ellmer_core.jobs.parallel import (
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
 from ellmer_core.schemas.types import type_integer, type_object, type_string
 from ellmer_core.tools.definition import tool
-from ellmer_core.transport.clients import Connection
+from ellmer_core.transport.connections import Connection
 
 
 @contextmanager

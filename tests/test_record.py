@@ -20,7 +20,7 @@ from ellmer_core.contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.records import OURS, contents_record, contents_replay
+from ellmer_core.contents.json_records import OURS, contents_record, contents_replay
 from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
 from ellmer_core.errors import UsageError

@@ -30,8 +30,8 @@ from ellmer_core.render.files import export
 from ellmer_core.render.html import _parser, contents_html
 from ellmer_core.render.markdown import contents_markdown
 from ellmer_core.render.notebook import styles
+from ellmer_core.render.plain_text import contents_text
 from ellmer_core.render.shinychat import contents_shinychat
-from ellmer_core.render.text import contents_text
 from ellmer_core.tools.definition import tool, tool_annotations
 
 CAT = ContentImageInline("image/png", "YWJj")

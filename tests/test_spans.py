@@ -316,7 +316,7 @@ def test_providers_have_the_names_of_the_conventions(name):
         vendor = name
 
     expected = {"AWS/Bedrock": "aws.bedrock", "Google/Gemini": "gcp.gemini", "DeepSeek": "deepseek"}
-    assert gen_ai_attributes.asked(Vendor(model="m"))["gen_ai.provider.name"] == expected.get(
+    assert gen_ai_attributes.of_request(Vendor(model="m"))["gen_ai.provider.name"] == expected.get(
         name, "together_ai"
     )
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Optional
 import pydantic
 import pytest
 
-from ellmer_core.contents.records import contents_record, contents_replay
+from ellmer_core.contents.json_records import contents_record, contents_replay
 from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ellmer_core.errors import ToolReject, UsageError
 from ellmer_core.render.tool_card import card

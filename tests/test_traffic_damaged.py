@@ -18,10 +18,10 @@ from ellmer_core.conversation.effects import Answer, ReadBody, ReadEvents
 from ellmer_core.conversation.history import History, sendable
 from ellmer_core.conversation.request_cache import encoded
 from ellmer_core.conversation.response_reading import read
-from ellmer_core.conversation.settings import Plan
+from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import EllmerError
 from ellmer_core.models.prices import cost
-from ellmer_core.render.transcript import format_chat
+from ellmer_core.render.printed_form import format_chat
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock
 from ellmer_core.wire.cohere.request import CohereChat
@@ -96,9 +96,9 @@ def damaged(value, chance):
 
 def received(history, wire, answer):
     """Has the history receive an answer, as `_loop.answered()` does; returns the turn."""
-    plan, user = Plan(wire), UserTurn("Hi")
+    settings, user = Settings(wire), UserTurn("Hi")
     stream = isinstance(answer, list)
-    steps = read(history, plan, Request("http://x", {}, {}, stream), Answer(200))
+    steps = read(history, settings, Request("http://x", {}, {}, stream), Answer(200))
     history.begin(user)
     batches = iter([answer] if stream else [])
     outcome = None
@@ -115,7 +115,7 @@ def received(history, wire, answer):
         history.commit(user, end.value)
         return end.value
     except BaseException:
-        history.settle("error")
+        history.close_interrupted("error")
         raise
 
 

@@ -21,7 +21,7 @@ from ellmer_core.contents.content import (
 )
 from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
-from ellmer_core.render.transcript import format_chat, format_content, format_turn
+from ellmer_core.render.printed_form import format_chat, format_content, format_turn
 
 CAT = ContentImageInline("image/png", "abc")
 PDF = ContentPDF("application/pdf", "abc")

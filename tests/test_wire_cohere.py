@@ -1,4 +1,4 @@
-"""Cohere v2: a plan beside the content, citations kept, streams by event name."""
+"""Cohere v2: a settings beside the content, citations kept, streams by event name."""
 
 import json
 
@@ -123,10 +123,10 @@ def test_another_vendor_gets_the_words_and_the_calls():
 
 
 def test_what_nobody_said_is_not_sent():
-    plan = WIRE.turn(answer({"tool_plan": "Hm.", "content": []}))
+    settings = WIRE.turn(answer({"tool_plan": "Hm.", "content": []}))
 
-    assert WIRE.message(plan) == []
-    assert WIRE.message(AssistantPartialTurn([*plan.contents, ContentText("a")])) == [
+    assert WIRE.message(settings) == []
+    assert WIRE.message(AssistantPartialTurn([*settings.contents, ContentText("a")])) == [
         {"role": "assistant", "content": "a"}
     ]
     assert WIRE.message(AssistantTurn([PNG])) == [{"role": "assistant", "content": "[inline image]"}]

@@ -23,7 +23,7 @@ from typing import Any
 
 from ellmer_conformance.report import Report, Row, read
 from ellmer_conformance.report.repro import as_python
-from ellmer_conformance.report.values import worst
+from ellmer_conformance.report.results import worst
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import scripts
 from ellmer_conformance.server import StrictServer

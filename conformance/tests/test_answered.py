@@ -7,7 +7,7 @@ import pytest
 from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.recordings.reading import Recording
-from ellmer_conformance.recordings.refusals import refusal, status_of
+from ellmer_conformance.recordings.recorded_status import refusal, status_of
 
 TOLD = {
     "code": "invalid_parameter_error",

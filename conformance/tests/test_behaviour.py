@@ -12,7 +12,7 @@ from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, REPORT, weather
-from ellmer_conformance.scenarios.neutral import Reply, Text, ToolCall, Turn
+from ellmer_conformance.scenarios.messages import Reply, Text, ToolCall, Turn
 from ellmer_conformance.scenarios.planted_keys import CANARY
 from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Hears, Say, Think, Usage
 from ellmer_conformance.scenarios.variations import variation

@@ -3,7 +3,7 @@
 import pytest
 
 from ellmer_conformance.contract.api_errors import ApiError
-from ellmer_conformance.recordings.causes import SHAPE, cause_of
+from ellmer_conformance.recordings.refusal_causes import SHAPE, cause_of
 
 REPORTED = {
     # https://github.com/zed-industries/zed/issues/53919

@@ -18,7 +18,7 @@ from vcr.request import Request
 from vcr.serializers import jsonserializer, yamlserializer
 
 from ellmer_conformance.cli import _group
-from ellmer_conformance.contract.rules.openai_chat._book import ASK, body, call, result
+from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call, result
 from ellmer_conformance.recordings.lint import lint, lint_file
 from ellmer_conformance.recordings.reading import Unreadable, find, read
 

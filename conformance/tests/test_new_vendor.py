@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from ellmer_core.providers._construction import construct
 from ellmer_core.providers._chat_completions import ChatCompletions
-from ellmer_core.wire import Supports
+from ellmer_core.wire.values import Supports
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from ellmer_conformance.contract import readers, rules
 from ellmer_conformance.contract.api_errors import ApiError, read_error
 from ellmer_conformance.contract.rule import Kind, verdict
 from ellmer_conformance.recordings.calibrate import as_json, calibrate
-from ellmer_conformance.recordings.causes import UNKNOWN, VISIBLE, cause_of
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.recordings.reading import find, read
-from ellmer_conformance.recordings.refusals import status_of
+from ellmer_conformance.recordings.recorded_status import status_of
+from ellmer_conformance.recordings.refusal_causes import UNKNOWN, VISIBLE, cause_of
 from ellmer_conformance.recordings.requests import Skip, request_of
 
 pytestmark = absent

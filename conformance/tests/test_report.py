@@ -33,9 +33,9 @@ from ellmer_conformance.report.markdown import markdown
 from ellmer_conformance.report.matrix import console, print_report
 from ellmer_conformance.report.repro import NotReproducible, as_curl, as_python, row_of
 from ellmer_conformance.report.requirements import requirements
+from ellmer_conformance.report.results import VERDICTS
 from ellmer_conformance.report.rows import excerpt, fingerprint
 from ellmer_conformance.report.sarif import sarif
-from ellmer_conformance.report.values import VERDICTS
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import find_adapter

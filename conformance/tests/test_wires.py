@@ -7,7 +7,7 @@ import pytest
 
 from ellmer_conformance.contract import readers
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.readers.values import decoded, linked, parsed
+from ellmer_conformance.contract.readers.json_access import decoded, linked, parsed
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 DATA = b64encode(PNG).decode()

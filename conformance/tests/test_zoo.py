@@ -46,16 +46,18 @@ def server():
         yield started
 
 
-def failures(adapter, wire, case, mode, server, *, taped=False):
+def failures(adapter, wire, case, mode, server, *, from_cassette=False):
     place = (adapter, wire, adapter.wires[wire][0], CASES[case], mode)
-    run = play(*place, cassettes=CASSETTES) if taped else play_direct(*place, server=server)
+    run = play(*place, cassettes=CASSETTES) if from_cassette else play_direct(*place, server=server)
     assert not (run.trouble and run.trouble.ours), run.trouble
     return {v.rule.id: v.violations[0] for v in judge(run) if v.outcome == "fail"}
 
 
 @pytest.mark.parametrize(("creature", "wire"), CAGES, ids=[f"{c.name}-{w}" for c, w in CAGES])
 def test_every_creature_is_caught_by_the_rule_it_breaks(creature, wire, server):
-    found = failures(creature(), wire, creature.case, creature.mode, server, taped=creature.taped)
+    found = failures(
+        creature(), wire, creature.case, creature.mode, server, from_cassette=creature.from_cassette
+    )
 
     assert set(creature.caught_by) <= set(found), found
     assert all(violation.message for violation in found.values())
@@ -63,11 +65,11 @@ def test_every_creature_is_caught_by_the_rule_it_breaks(creature, wire, server):
 
 
 @pytest.mark.parametrize(
-    ("case", "wire", "mode", "taped"),
-    sorted({(c.case, wire, c.mode, c.taped) for c in CREATURES for wire in c.on}),
+    ("case", "wire", "mode", "from_cassette"),
+    sorted({(c.case, wire, c.mode, c.from_cassette) for c in CREATURES for wire in c.on}),
 )
-def test_ours_is_caught_by_none(case, wire, mode, taped, server):
-    assert not failures(EllmerCore(), wire, case, mode, server, taped=taped)
+def test_ours_is_caught_by_none(case, wire, mode, from_cassette, server):
+    assert not failures(EllmerCore(), wire, case, mode, server, from_cassette=from_cassette)
 
 
 @pytest.mark.parametrize("impostor", IMPOSTORS, ids=[f"{i.wire}-{i.rule.id}" for i in IMPOSTORS])

@@ -16,27 +16,27 @@ from ..contents.turns import AssistantTurn, Turn
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
 from ..conversation.loop import converse
-from ..conversation.request_cache import Written
+from ..conversation.request_cache import RequestCache
 from ..conversation.response_reading import cut_short
-from ..conversation.settings import Plan
+from ..conversation.settings import Settings
 from ..conversation.spans import traced
 from ..errors import EllmerWarning, UsageError
 from ..models import prices
-from ..transport.blocking import Line, drive
-from ..transport.clients import Connection, Timeouts
+from ..transport.blocking import BlockingDriver, drive
+from ..transport.connections import Connection, Timeouts
 from ..wire.base import Wire
 from .echo import Echo, EchoMode, echo_mode
 from .memory import Memory
-from .tool_registry import Toolbox
+from .tool_registry import ToolRegistry
 
-__all__ = ["Input", "Shown", "Talk"]
+__all__ = ["ChatBase", "Input", "Shown"]
 
 Input = str | Content
 _PACKAGE = __name__.partition(".")[0]
 Shown = Content | Turn
 
 
-class Talk(Memory, Toolbox, Displayed):
+class ChatBase(Memory, ToolRegistry, Displayed):
     """The machinery under `Chat`."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Talk(Memory, Toolbox, Displayed):
         max_tool_rounds: int = 100,
     ) -> None:
         Memory.__init__(self)
-        Toolbox.__init__(self)
+        ToolRegistry.__init__(self)
         for name, count, least in (("max_tries", max_tries, 1), ("max_tool_rounds", max_tool_rounds, 0)):
             if not isinstance(count, int) or count < least:
                 raise UsageError(f"{name}= is a whole number, {least} or more, not {count!r}.")
@@ -60,7 +60,7 @@ class Talk(Memory, Toolbox, Displayed):
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
         self._connection = Connection(client, timeouts)
-        self._written = Written()
+        self._written = RequestCache()
         self.set_system_prompt(system_prompt)
 
     def get_model(self) -> str:
@@ -94,7 +94,7 @@ class Talk(Memory, Toolbox, Displayed):
             self.set_model(model)
 
     def __str__(self) -> str:
-        from ..render.transcript import format_chat  # noqa: PLC0415 - only needed to print
+        from ..render.printed_form import format_chat  # noqa: PLC0415 - only needed to print
 
         return format_chat(self.wire.vendor, self.wire.model, self._history.view())
 
@@ -131,12 +131,12 @@ class Talk(Memory, Toolbox, Displayed):
         assert isinstance(turn, AssistantTurn)
         return turn
 
-    def _plan(self, *, stream: bool, tool_mode: str, type: Any = None, controller: Any = None) -> Plan:
+    def _plan(self, *, stream: bool, tool_mode: str, type: Any = None, controller: Any = None) -> Settings:
         if tool_mode not in {"sequential", "concurrent"}:
             raise UsageError(f'tool_mode is "sequential" or "concurrent", not {tool_mode!r}.')
         if controller is not None and not isinstance(controller, StreamController):
             raise UsageError(f"controller is a StreamController, not {controller.__class__.__name__}.")
-        return Plan(
+        return Settings(
             self.wire,
             self._tools,
             stream=stream,
@@ -157,39 +157,41 @@ class Talk(Memory, Toolbox, Displayed):
                 raise UsageError(f"A chat takes strings and contents, not {type(one).__name__}: {one!r:.80}")
         return [ContentText(one) if isinstance(one, str) else one for one in inputs]
 
-    def _converse(self, contents: Sequence[Content], plan: Plan) -> Loop[AssistantTurn | None]:
-        return traced(converse(self._history, plan, contents), self._history, plan)
+    def _converse(self, contents: Sequence[Content], settings: Settings) -> Loop[AssistantTurn | None]:
+        return traced(converse(self._history, settings, contents), self._history, settings)
 
-    def _exhaust(self, inputs: Sequence[Input], mode: EchoMode, plan: Plan) -> None:
-        for _ in self._talk(self._converse(self._contents(inputs), plan), mode, plan):
+    def _exhaust(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
+        for _ in self._talk(self._converse(self._contents(inputs), settings), mode, settings):
             pass
 
-    async def _aexhaust(self, inputs: Sequence[Input], mode: EchoMode, plan: Plan) -> None:
-        loop = self._converse(self._contents(inputs), plan)
-        async with aclosing(self._atalk(loop, mode, plan)) as shown:
+    async def _aexhaust(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
+        loop = self._converse(self._contents(inputs), settings)
+        async with aclosing(self._atalk(loop, mode, settings)) as shown:
             async for _ in shown:
                 pass
 
     def _stream(
-        self, contents: list[Content], mode: EchoMode, plan: Plan, pick: Callable[[Shown], Any]
+        self, contents: list[Content], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
     ) -> Generator[Any, None, None]:
-        with closing(self._talk(self._converse(contents, plan), mode, plan)) as shown:
+        with closing(self._talk(self._converse(contents, settings), mode, settings)) as shown:
             for one in shown:
                 if (picked := pick(one)) is not None:
                     yield picked
 
-    def _talk(self, loop: Loop[Any], mode: EchoMode, plan: Plan) -> Generator[Shown, None, None]:
-        echo, line = Echo(mode), Line(self._connection, plan.controller)
+    def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
+        echo, line = Echo(mode), BlockingDriver(self._connection, settings.controller)
         with self._entered(loop), closing(drive(loop, line)) as shown, closing(echo):
             for one in shown:
                 echo(one)
                 self._note(one)
                 yield one
 
-    async def _atalk(self, loop: Loop[Any], mode: EchoMode, plan: Plan) -> AsyncGenerator[Shown, None]:
-        from ..transport.asynchronous import AsyncLine, adrive  # noqa: PLC0415 - it imports asyncio
+    async def _atalk(
+        self, loop: Loop[Any], mode: EchoMode, settings: Settings
+    ) -> AsyncGenerator[Shown, None]:
+        from ..transport.asynchronous import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
-        echo, line = Echo(mode), AsyncLine(self._connection, plan.controller)
+        echo, line = Echo(mode), AsyncDriver(self._connection, settings.controller)
         with self._entered(loop), closing(echo):
             async with aclosing(adrive(loop, line)) as shown:
                 async for one in shown:

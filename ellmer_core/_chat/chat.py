@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..schemas.data_frames import Library
 from ..transport.single_requests import arun, counted, run
 from .async_stream import AsyncStream
-from .base import Input, Shown, Talk
+from .base import ChatBase, Input, Shown
 from .echo import EchoMode, echo_mode
 from .structured import Structured
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 ToolMode = Literal["sequential", "concurrent"]
 
 
-class Chat(Talk):
+class Chat(ChatBase):
     """A conversation. `chat_openai()` and its like make one; `fork()` makes another from it.
 
     A chat holds one conversation at a time: entered again before it has answered, it refuses. What was
@@ -81,8 +81,8 @@ class Chat(Talk):
 
         Nothing is sent before the first `next()`. An abandoned stream keeps what it received as a partial turn.
         """
-        plan = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
-        return self._stream(self._contents(inputs), echo_mode(echo), plan, _picker(content))
+        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
+        return self._stream(self._contents(inputs), echo_mode(echo), settings, _picker(content))
 
     @overload
     def stream_async(
@@ -111,9 +111,9 @@ class Chat(Talk):
         controller: StreamController | None = None,
     ) -> AsyncStream[Any]:
         """`stream()` for `async for`."""
-        plan = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
-        loop = self._converse(self._contents(inputs), plan)
-        shown = self._atalk(loop, echo_mode(echo), plan)
+        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
+        loop = self._converse(self._contents(inputs), settings)
+        shown = self._atalk(loop, echo_mode(echo), settings)
         return AsyncStream(shown, _picker(content), lambda: self._abandon(loop))
 
     @overload
@@ -153,8 +153,8 @@ class Chat(Talk):
         shape.
         """
         wanted = Structured(type, convert=convert, frame=frame)
-        plan = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
-        self._exhaust(inputs, echo_mode(echo), plan)
+        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
+        self._exhaust(inputs, echo_mode(echo), settings)
         return wanted.value(self._answer)
 
     @overload
@@ -188,8 +188,8 @@ class Chat(Talk):
     ) -> Any:
         """`chat_structured()` without blocking."""
         wanted = Structured(type, convert=convert, frame=frame)
-        plan = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
-        await self._aexhaust(inputs, echo_mode(echo), plan)
+        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
+        await self._aexhaust(inputs, echo_mode(echo), settings)
         return wanted.value(self._answer)
 
     def token_count(

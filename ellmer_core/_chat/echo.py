@@ -109,7 +109,7 @@ class Echo:
         self.out.flush()
 
     def _block(self, prefix: str, content: Content) -> None:
-        from ..render.transcript import format_content  # noqa: PLC0415 - only needed to print
+        from ..render.printed_form import format_content  # noqa: PLC0415 - only needed to print
 
         wrapped = _Wrapped(self._put, prefix, self.width)
         for part in flatten([content]):
@@ -173,7 +173,7 @@ class _Wrapped:
 
 def _after_label(content: Content) -> str:
     """`f(x = 1)` of `[tool request (ID)]: f(x = 1)`."""
-    from ..render.transcript import format_content  # noqa: PLC0415 - only needed to print
+    from ..render.printed_form import format_content  # noqa: PLC0415 - only needed to print
 
     return "\n".join(format_content(part) for part in flatten([content])).partition("]: ")[2]
 

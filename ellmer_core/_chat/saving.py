@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from ..contents.records import contents_record, contents_replay
+from ..contents.json_records import contents_record, contents_replay
 from ..contents.tool_calls import ContentToolResult, ToolDef
 from ..contents.turns import Turn
 from ..conversation.history import History

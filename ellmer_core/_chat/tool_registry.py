@@ -12,7 +12,7 @@ from ..tools.definition import tool
 if TYPE_CHECKING:
     from ..tools.definition import FunctionTool
 
-__all__ = ["Toolbox"]
+__all__ = ["ToolRegistry"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,7 +20,7 @@ T = TypeVar("T")
 Callback = Callable[[T], Awaitable[object] | object]
 
 
-class Toolbox:
+class ToolRegistry:
     """The part of a `Chat` that has tools."""
 
     def __init__(self) -> None:
@@ -39,14 +39,14 @@ class Toolbox:
 
     def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
         """Registers several tools, or none if one of them is no tool."""
-        new = Toolbox()
+        new = ToolRegistry()
         for one in tools:
             new.register_tool(one)
         self._tools.update(new._tools)
 
     def set_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
         """Replaces all tools."""
-        new = Toolbox()
+        new = ToolRegistry()
         new.register_tools(tools)
         self._tools.clear()
         self._tools.update(new._tools)

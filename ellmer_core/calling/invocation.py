@@ -21,7 +21,7 @@ from ..contents.content import replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ..errors import AsyncToolError, ConversionError
 from ..log import logger
-from ..schemas.conversion import convert
+from ..schemas.value_conversion import convert
 from ..telemetry.tool_spans import traced_call
 from ..tools.result_check import check_tool_result
 from ..tools.signature import is_field, parameters

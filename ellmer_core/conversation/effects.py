@@ -1,4 +1,4 @@
-"""What a conversation asks of the outside world, and is answered: see `_loop.py`."""
+"""What a conversation asks of the outside world, and is answered: see `loop.py`."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class History:
         """The request was answered."""
         self._add(*filter(None, [user]), turn)
 
-    def settle(self, reason: str) -> None:
+    def close_interrupted(self, reason: str) -> None:
         """The request failed or was abandoned: keeps what was received, marked, else leaves all as it was."""
         self._add(*self._partial(reason))
 

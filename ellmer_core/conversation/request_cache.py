@@ -20,7 +20,7 @@ from ..schemas.types import Type
 from ..wire.base import Wire
 from ..wire.values import Json, Request
 
-__all__ = ["Written", "encoded"]
+__all__ = ["RequestCache", "encoded"]
 
 SPARE = (
     16  # so many turns that are no longer said may be held, so that a chat does not sort them out each time
@@ -28,7 +28,7 @@ SPARE = (
 
 
 @dataclass
-class Written:
+class RequestCache:
     """The turns that were sent, each with its messages, by their identity; and these messages' bytes, by
     theirs. What is held here is not freed, so that nothing else gets its identity."""
 
@@ -50,9 +50,9 @@ class Written:
             self._forget_all_but(turns)
         return request, body
 
-    def copy(self) -> Written:
+    def copy(self) -> RequestCache:
         """The same, for a fork of the chat."""
-        return Written(self.wire, dict(self.turns), dict(self.texts))
+        return RequestCache(self.wire, dict(self.turns), dict(self.texts))
 
     def _keep(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
         known = self.turns.get(id(turn))

@@ -16,27 +16,27 @@ from ..wire.values import Merger, Request
 from .effects import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from .history import History
 from .response_cleaning import Pieces, turn_of
-from .settings import Plan
+from .settings import Settings
 
 __all__ = ["cut_short", "read"]
 
 T = TypeVar("T")
 
 
-def read(history: History, plan: Plan, request: Request, answer: Answer) -> Loop[AssistantTurn]:
+def read(history: History, settings: Settings, request: Request, answer: Answer) -> Loop[AssistantTurn]:
     """The turn that an answer holds, streamed or not; or its error."""
     if not 200 <= answer.status < 300:
         body = yield from _whatever_body()
-        raise plan.wire.error(answer.status, answer.headers, body)
+        raise settings.wire.error(answer.status, answer.headers, body)
     if _is_stream(request, answer):
-        return (yield from streamed(history, plan))
+        return (yield from streamed(history, settings))
     try:
         body = yield ReadBody()
     except TimeoutError:
         raise
     except ConnectError as error:
         raise IncompleteResponseError(f"The answer broke off: {error}") from error
-    return _understood(plan.wire, partial(_whole, plan.wire), _decoded(body, answer.media_type))
+    return _understood(settings.wire, partial(_whole, settings.wire), _decoded(body, answer.media_type))
 
 
 def _whole(wire: Wire, response: Any) -> AssistantTurn:
@@ -77,9 +77,9 @@ def _whatever_body() -> Loop[bytes]:
     return body
 
 
-def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
+def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
     """Shows an answer while it comes. An end without the format's end mark is no end."""
-    merger = plan.wire.merger()
+    merger = settings.wire.merger()
     pieces = Pieces(merger)
     why: Exception | None = None
     done = False
@@ -90,17 +90,17 @@ def streamed(history: History, plan: Plan) -> Loop[AssistantTurn]:
             raise
         except ConnectError as error:
             events, why = None, error
-        plan.controller.check()
+        settings.controller.check()
         if events is None:
             break
         for event in events:
-            for piece in _understood(plan.wire, pieces.of, event):
+            for piece in _understood(settings.wire, pieces.of, event):
                 history.receive(piece)
                 yield Emit(piece)
-                plan.controller.check()
+                settings.controller.check()
             done = done or event == "[DONE]" or merger.done
     yield Finish()
-    return _understood(plan.wire, lambda merger: turn_of(plan.wire, _finished(merger, why)), merger)
+    return _understood(settings.wire, lambda merger: turn_of(settings.wire, _finished(merger, why)), merger)
 
 
 def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:

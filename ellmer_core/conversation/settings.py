@@ -11,13 +11,13 @@ from ..schemas.types import Type
 from ..wire.base import Wire
 from .cancellation import StreamController
 from .effects import Callback
-from .request_cache import Written
+from .request_cache import RequestCache
 
-__all__ = ["Plan"]
+__all__ = ["Settings"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Settings:
     """How one conversation is to be held. `price` gives US dollars for a model's tokens, where it knows them."""
 
     wire: Wire
@@ -31,4 +31,4 @@ class Plan:
     on_result: Sequence[Callback] = ()
     controller: StreamController = field(default_factory=StreamController)
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
-    written: Written = field(default_factory=Written)
+    written: RequestCache = field(default_factory=RequestCache)

@@ -1,4 +1,4 @@
-"""The spans of conversations: see `_spans.py`. A conversation is a generator of effects, and so is one with spans."""
+"""The spans of conversations: see `telemetry/tool_spans.py`. A conversation is a generator of effects, and so is one with spans."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..contents.turns import AssistantTurn
 from ..telemetry.tool_spans import captures, failed, tracer
 from .effects import CallTools, Effect, Emit, Loop, Notify, ReadBody, Send
 from .history import History, sendable
-from .settings import Plan
+from .settings import Settings
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
@@ -20,20 +20,20 @@ __all__ = ["traced"]
 T = TypeVar("T")
 
 
-def traced(loop: Loop[T], history: History, plan: Plan) -> Loop[T]:
+def traced(loop: Loop[T], history: History, settings: Settings) -> Loop[T]:
     """The same conversation, with spans if anybody wants them."""
     found = tracer()
-    return loop if found is None else _Conversation(found, history, plan).run(loop)
+    return loop if found is None else _Conversation(found, history, settings).run(loop)
 
 
 class _Conversation:
     """The spans of one conversation."""
 
-    def __init__(self, tracer: Tracer, history: History, plan: Plan) -> None:
+    def __init__(self, tracer: Tracer, history: History, settings: Settings) -> None:
         from ..telemetry import gen_ai_attributes  # noqa: PLC0415 - only needed by those who want spans
 
         self.words = gen_ai_attributes
-        self.tracer, self.history, self.plan = tracer, history, plan
+        self.tracer, self.history, self.settings = tracer, history, settings
         self.root: Span | None = None
         self.call: Span | None = None
         self.began = 0.0
@@ -66,7 +66,7 @@ class _Conversation:
                 self._start_call(effect)
             case Emit(AssistantTurn() as turn) if self.call is not None:
                 self._end_call(turn)
-            case Emit() if self.call is not None and self.plan.stream and self.began:
+            case Emit() if self.call is not None and self.settings.stream and self.began:
                 seconds = time.monotonic() - self.began
                 self.call.set_attribute("gen_ai.response.time_to_first_chunk", seconds)
                 self.began = 0.0
@@ -89,20 +89,20 @@ class _Conversation:
         self.began = time.monotonic()
         self.call = self._started("chat", "CLIENT", self.root)
         self.call.set_attributes(self.words.where(sent.request.url))
-        self.call.set_attribute("gen_ai.output.type", "text" if self.plan.type is None else "json")
-        if self.plan.stream:
+        self.call.set_attribute("gen_ai.output.type", "text" if self.settings.type is None else "json")
+        if self.settings.stream:
             self.call.set_attribute("gen_ai.request.stream", True)
         if captures():
             said = sendable([*self.history.turns, *filter(None, [self.history.asked])])
             system, messages = self.words.conversation(said)
-            tools = self.words.definitions(self.plan.tools.values())
+            tools = self.words.definitions(self.settings.tools.values())
             self._capture(
                 {"system_instructions": system, "input.messages": messages, "tool.definitions": tools}
             )
 
     def _end_call(self, turn: AssistantTurn) -> None:
         assert self.call is not None
-        self.call.set_attributes(self.words.answered(turn))
+        self.call.set_attributes(self.words.of_response(turn))
         if captures():
             self._capture({"output.messages": self.words.output(turn)})
         self.call.end()
@@ -117,12 +117,12 @@ class _Conversation:
     def _started(self, operation: str, kind: str, parent: Span | None) -> Span:
         from opentelemetry import trace  # noqa: PLC0415 - it is imported already
 
-        wire = self.plan.wire
+        wire = self.settings.wire
         return self.tracer.start_span(
             f"{operation} {wire.model}" if operation == "chat" else operation,
             context=None if parent is None else trace.set_span_in_context(parent),
             kind=trace.SpanKind[kind],
-            attributes={"gen_ai.operation.name": operation, **self.words.asked(wire)},
+            attributes={"gen_ai.operation.name": operation, **self.words.of_request(wire)},
         )
 
     def _end(self, error: BaseException | None) -> None:

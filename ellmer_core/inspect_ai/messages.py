@@ -11,7 +11,7 @@ from inspect_ai import model as theirs
 from inspect_ai.tool import ToolCall, ToolCallError
 
 from ..contents import content as ours
-from ..contents.records import contents_record, contents_replay
+from ..contents.json_records import contents_record, contents_replay
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn
 from ..errors import ContentError

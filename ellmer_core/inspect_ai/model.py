@@ -12,7 +12,7 @@ from ..contents.tool_calls import ToolDef
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import ToolRoundsError, UsageError
 from ..providers._construction import chat
-from ..schemas.tool_arguments import arguments_of
+from ..schemas.external_tools import arguments_of
 from .messages import output_of, turns_of
 
 __all__ = ["EllmerModel"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from .._chat.chat import Chat
 from .._chat.structured import Structured
-from ..contents.records import contents_record
+from ..contents.json_records import contents_record
 from ..contents.turns import AssistantTurn, UserTurn
 from ..conversation.effects import Loop
 from ..conversation.history import sendable

@@ -18,7 +18,7 @@ from .._chat.base import Input
 from .._chat.chat import Chat
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library
-from ..transport.clients import Connection
+from ..transport.connections import Connection
 from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures
 
 __all__ = [

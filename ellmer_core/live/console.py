@@ -20,8 +20,8 @@ from ..calling.progress import showing
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..errors import EllmerError
-from ..render.console import safe
 from ..render.markdown import contents_markdown
+from ..render.rich_console import safe
 from ..render.tool_card import Card, card, value_text
 
 __all__ = ["talk"]
@@ -96,13 +96,13 @@ class Screen:
                 for content in contents:
                     self.show(content)
         except KeyboardInterrupt:
-            self.settle()
+            self.finish()
             self.note("Stopped. What was received is kept.")
         except EllmerError as error:
-            self.settle()
+            self.finish()
             self.console.print(Text(safe(str(error)), style="red"))
         finally:
-            self.settle()
+            self.finish()
 
     def show(self, content: Content) -> None:
         """One piece of an answer."""
@@ -110,15 +110,15 @@ class Screen:
             case ContentText(text) | ContentThinking(text):
                 self._grow(type(content), text)
             case ContentToolRequest():
-                self.settle()
+                self.finish()
                 self.waiting = self.console.status(self._line(card(content)))
                 self.waiting.start()
             case ContentToolResult():
-                self.settle()
+                self.finish()
                 self.calls.append(card(content))
                 self.console.print(self._line(self.calls[-1]), no_wrap=True, overflow="ellipsis")
             case _:
-                self.settle()
+                self.finish()
                 self.console.print(_markdown(contents_markdown(content) or ""))
 
     def progress(self, request: ContentToolRequest, text: str) -> None:
@@ -126,7 +126,7 @@ class Screen:
         if self.waiting:
             self.waiting.update(self._line(card(request)).append(f"  {safe(text)}", "italic"))
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """What is on the screen stays as it is."""
         if self.live:
             self.live.update(_grown(*self.text, whole=True))
@@ -153,7 +153,7 @@ class Screen:
 
     def _grow(self, kind: type[Content], text: str) -> None:
         if self.live is None or kind is not self.text[0]:
-            self.settle()
+            self.finish()
             self.live = Live(console=self.console, refresh_per_second=8, vertical_overflow="ellipsis")
             self.live.start()
         self.text = (kind, self.text[1] + text)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..contents.tool_calls import ContentToolResult, ToolDef, in_words
 from ..errors import ConnectError, UsageError
-from ..schemas.tool_arguments import arguments_of
+from ..schemas.external_tools import arguments_of
 from ..tools.definition import tool_annotations
 from .results import result_of
 

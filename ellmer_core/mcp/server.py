@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._chat.tool_registry import Toolbox
+from .._chat.tool_registry import ToolRegistry
 from ..calling.invocation import ainvoke
 from ..contents.tool_calls import ContentToolRequest, ToolDef
 from ..errors import UsageError
@@ -28,7 +28,7 @@ def mcp_server(tools: Iterable[ToolDef | Callable[..., Any]], *, name: str = "el
         from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415
     except ImportError as error:
         raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
-    box = Toolbox()
+    box = ToolRegistry()
     box.register_tools(tools)
 
     async def listed(_context: object, _params: object) -> ListToolsResult:

@@ -19,7 +19,7 @@ from .. import providers
 from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
 from ..errors import UsageError
-from ..transport.clients import Timeouts
+from ..transport.connections import Timeouts
 from ..wire.base import Wire
 
 __all__ = ["Options", "chat", "construct", "constructor", "setting"]

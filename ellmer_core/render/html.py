@@ -23,7 +23,7 @@ from ..contents.content import (
 from ..contents.tool_calls import ContentToolResult
 from ..contents.turns import Turn
 from ..errors import UsageError
-from .sections import is_tag, sections, shown, told
+from .sections import is_tag, sections, shown, turns_shown
 from .tool_card import Card, card, value_text
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def contents_html(value: Any) -> str | None:
     Text is read as Markdown (needs markdown-it-py, the extra `html`). Tool calls are cards that fold. Of several
     turns, each side's words are a `<section>` whose class is the role; in a chat every tool call has its result.
     """
-    parts = sections(told(value), contents_html)
+    parts = sections(turns_shown(value), contents_html)
     return "\n".join(
         "\n".join([f'<section class="{role}">', f"<h2>{role.capitalize()}</h2>", *texts, "</section>"])
         for role, texts in parts

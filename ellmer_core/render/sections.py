@@ -13,7 +13,7 @@ from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn
 from ..conversation.history import sendable
 from ..errors import UsageError
 
-__all__ = ["is_tag", "media_of", "note", "noted", "sections", "shown", "sides", "told", "turns_of"]
+__all__ = ["is_tag", "media_of", "note", "noted", "sections", "shown", "sides", "turns_of", "turns_shown"]
 
 Render = Callable[[Any], str | None]
 
@@ -62,7 +62,7 @@ def turns_of(value: Any) -> list[Turn]:
     raise UsageError(f"Expected a content, a turn, a list of turns or a chat, not {type(value).__name__}.")
 
 
-def told(value: Any) -> list[Turn]:
+def turns_shown(value: Any) -> list[Turn]:
     """As `turns_of()`, with nothing left open: each request has its result, and what broke off says so."""
     turns, history = turns_of(value), getattr(value, "_history", None)
     if history and history.open_requests and turns[-1] is history.turns[-1]:

@@ -22,7 +22,7 @@ from ..errors import UsageError
 from .html import contents_html
 from .literal_markup import literal
 from .markdown import contents_markdown
-from .sections import is_tag, noted, sides, told
+from .sections import is_tag, noted, sides, turns_shown
 
 try:
     from htmltools import HTML
@@ -51,7 +51,7 @@ def contents_shinychat(value: Any) -> Any:
     In the latter every request is replaced by its result, and results are in the answer that asked for them.
     A content that has no method of its own is shown as `contents_html()` or else `contents_markdown()` has it.
     """
-    return list(_messages(told(value)))
+    return list(_messages(turns_shown(value)))
 
 
 @contents_shinychat.register(Content)

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 from ..contents.content import Content, ContentJson, ContentText, ContentUploaded, is_media
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, in_words
 from ..errors import EllmerWarning, error_message
-from .transcript import format_content
+from .printed_form import format_content
 
 __all__ = ["Card", "ToolResultDisplay", "card", "value_text"]
 

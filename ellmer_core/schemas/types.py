@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from .conversion import convert
 from .python_types import type_of
 from .type_values import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
+from .value_conversion import convert
 
 __all__ = [
     "Type",

@@ -28,7 +28,7 @@ from ..schemas.types import to_json_schema
 from ..tools.results import flatten, result_text, split
 from ..wire.base import Wire
 
-__all__ = ["answered", "asked", "conversation", "definitions", "json_of", "output", "usage", "where"]
+__all__ = ["conversation", "definitions", "json_of", "of_request", "of_response", "output", "usage", "where"]
 
 Json = dict[str, Any]
 
@@ -56,7 +56,7 @@ FINISH = {
 }
 
 
-def asked(wire: Wire) -> Json:
+def of_request(wire: Wire) -> Json:
     """What is asked of whom."""
     known = {name: wire.params[name] for name in sorted(PARAMETERS & wire.params.keys())}
     provider = PROVIDERS.get(wire.vendor) or wire.vendor.lower().replace(" ", "_")
@@ -74,7 +74,7 @@ def where(url: str) -> Json:
     return {"server.address": parts.hostname or "", **({"server.port": port} if port else {})}
 
 
-def answered(turn: AssistantTurn) -> Json:
+def of_response(turn: AssistantTurn) -> Json:
     """What an answer says of itself."""
     body: Mapping[str, Any] = turn.json or {}
     said = {

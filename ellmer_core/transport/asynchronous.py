@@ -1,4 +1,4 @@
-"""The async twin of `_http.py`, with `await` where there is something to wait for. Loaded when first needed: asyncio
+"""The async twin of `blocking.py`, with `await` where there is something to wait for. Loaded when first needed: asyncio
 takes as long to import as all of this package."""
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from ..conversation.effects import (
     Send,
     Wait,
 )
-from .http_exchange import LINGER, Carrier, hang_up, some_time
+from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
-__all__ = ["AsyncLine", "adrive"]
+__all__ = ["AsyncDriver", "adrive"]
 
 T = TypeVar("T")
 
 
-async def adrive(loop: Loop[Any], line: AsyncLine) -> AsyncGenerator[Content | Turn, None]:
+async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content | Turn, None]:
     """The async twin of `drive` (an async generator returns nothing)."""
     step: Callable[[Any], Effect] = loop.send
     outcome: Any = None
@@ -60,7 +60,7 @@ async def adrive(loop: Loop[Any], line: AsyncLine) -> AsyncGenerator[Content | T
             await line.drop()
 
 
-class AsyncLine(Carrier):
+class AsyncDriver(HttpExchange):
     """Carries one conversation, async."""
 
     scope: asyncio.Timeout | None = None

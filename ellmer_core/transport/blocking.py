@@ -1,6 +1,6 @@
-"""The I/O of a conversation, blocking: `drive()` does what `_loop.converse()` asks for, over a `Line`.
+"""The I/O of a conversation, blocking: `drive()` does what `conversation.loop.converse()` asks for, over a `BlockingDriver`.
 
-`_http_async.py` is the twin; `_clients.py` makes the HTTP clients.
+`asynchronous.py` is the twin; `clients.py` makes the HTTP clients.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from ..conversation.effects import (
     Wait,
 )
 from ..errors import AsyncToolError
-from .http_exchange import LINGER, Carrier, hang_up, some_time
+from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
-__all__ = ["Line", "drive"]
+__all__ = ["BlockingDriver", "drive"]
 
 T = TypeVar("T")
 
 
-def drive(loop: Loop[T], line: Line) -> Generator[Content | Turn, None, T]:
+def drive(loop: Loop[T], line: BlockingDriver) -> Generator[Content | Turn, None, T]:
     """Does what the loop asks for; yields what it shows; returns what it returns."""
     step: Callable[[Any], Effect] = loop.send
     outcome: Any = None
@@ -62,7 +62,7 @@ def drive(loop: Loop[T], line: Line) -> Generator[Content | Turn, None, T]:
             line.drop()
 
 
-class Line(Carrier):
+class BlockingDriver(HttpExchange):
     """Carries one conversation, blocking."""
 
     alarm: Timer | None = None

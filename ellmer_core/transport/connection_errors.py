@@ -8,12 +8,12 @@ from types import TracebackType
 
 from ..conversation.cancellation import StreamController
 from ..errors import ConnectError, TimeoutError, UsageError
-from .clients import Timeouts
+from .connections import Timeouts
 
-__all__ = ["Watch"]
+__all__ = ["ConnectionMonitor"]
 
 
-class Watch:
+class ConnectionMonitor:
     """Watches over one answer after the other. As a context manager, it turns the errors of an HTTP client into
     ours; told apart by name, since every client has classes of its own."""
 

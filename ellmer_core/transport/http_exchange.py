@@ -16,10 +16,10 @@ from ..conversation.cancellation import StreamController
 from ..conversation.effects import Answer, Send, Wait
 from ..log import logger, place
 from ..wire.framing.decoders import decoder
-from .clients import Connection, Timeouts, user_agent
-from .connection_errors import Watch
+from .connection_errors import ConnectionMonitor
+from .connections import Connection, Timeouts, user_agent
 
-__all__ = ["LINGER", "Carrier", "hang_up", "some_time"]
+__all__ = ["LINGER", "HttpExchange", "hang_up", "some_time"]
 
 LINGER = 0.2  # seconds to wait for the end of a finished stream, so that its connection can be used again
 
@@ -31,7 +31,7 @@ class Socket(Protocol):
         """Ends the connection."""
 
 
-class Carrier:
+class HttpExchange:
     """What both lines are made of: everything that does not wait."""
 
     def __init__(self, connection: Connection, controller: StreamController) -> None:
@@ -42,7 +42,7 @@ class Carrier:
         self.chunks: Any = None
         self.decoder: Any = None
         self.sent_at = 0.0
-        self.watch = Watch(controller)
+        self.watch = ConnectionMonitor(controller)
 
     def built(self, client: Any, sent: Send) -> Any:
         """The client's own request object."""

@@ -19,8 +19,8 @@ from ..errors import ConnectError, ProviderError, ResponseError
 from ..schemas.types import Type
 from ..wire.base import Wire
 from ..wire.values import Request
-from .blocking import Line, drive
-from .clients import Connection
+from .blocking import BlockingDriver, drive
+from .connections import Connection
 
 __all__ = ["arun", "asked", "asked_json", "counted", "run"]
 
@@ -63,7 +63,7 @@ def counted(wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], type: T
 
 def run(loop: Loop[T], connection: Connection) -> T:
     """Carries it out, blocking; returns what it returns."""
-    steps = drive(loop, Line(connection, StreamController()))
+    steps = drive(loop, BlockingDriver(connection, StreamController()))
     try:
         while True:
             next(steps)
@@ -73,14 +73,14 @@ def run(loop: Loop[T], connection: Connection) -> T:
 
 async def arun(loop: Loop[T], connection: Connection) -> T:
     """The async twin of `run`."""
-    from .asynchronous import AsyncLine, adrive  # noqa: PLC0415 - it imports asyncio
+    from .asynchronous import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
     outcome: list[T] = []
 
     def kept() -> Loop[None]:
         outcome.append((yield from loop))
 
-    async with aclosing(adrive(kept(), AsyncLine(connection, StreamController()))) as steps:
+    async with aclosing(adrive(kept(), AsyncDriver(connection, StreamController()))) as steps:
         async for _ in steps:
             pass
     return outcome[0]

@@ -77,7 +77,7 @@ def serving(app):
         thread.join()
 
 
-class Talk:
+class ChatBase:
     """A chat with tools whose model plays `steps`, and the page that shows it."""
 
     def __init__(self, page, base_url, tools):
@@ -123,8 +123,8 @@ def talk(page):
 
         def opened(steps, *tools):
             server = stack.enter_context(StrictServer({"talk": Script(steps)}))
-            talk = Talk(page, server.url("talk", "1"), tools)
-            page.goto(stack.enter_context(serving(ec.chat_app(talk.chat, title="Talk"))))
+            talk = ChatBase(page, server.url("talk", "1"), tools)
+            page.goto(stack.enter_context(serving(ec.chat_app(talk.chat, title="ChatBase"))))
             expect(page.get_by_role("textbox", name="Chat message")).to_be_visible()
             return talk
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from ..scenarios.case import MODES, Mode
-from ..scenarios.neutral import Part, Reply, Tool, Turn
+from ..scenarios.messages import Part, Reply, Tool, Turn
 
 __all__ = ["Adapter", "Capabilities", "Endpoint", "Place", "Session", "Structured"]
 

@@ -9,11 +9,11 @@ import anthropic
 from pydantic import BaseModel
 
 from ..contract.exchange import Json
-from ..scenarios.neutral import PDF, Image, Part, Text, Tool, Turn
+from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
 from . import Capabilities, Endpoint
 from .shared.sdk_session import Answered, Said, texts_and_calls
 from .shared.structured import Parsing
-from .shared.values import base64_of, media_type, parameters
+from .shared.tool_values import base64_of, media_type, parameters
 
 __all__ = ["Anthropic", "adapter"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from any_llm import AnyLLM as Client
 
 from ..contract.exchange import Json
-from ..scenarios.neutral import Tool, Turn
+from ..scenarios.messages import Tool, Turn
 from . import Capabilities, Endpoint
 from .shared.chat_messages import ChatMessages
 from .shared.sdk_session import Said

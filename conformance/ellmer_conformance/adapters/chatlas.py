@@ -10,9 +10,9 @@ import chatlas
 from chatlas import types
 
 from ..contract.exchange import Json
-from ..scenarios.neutral import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
+from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from . import Capabilities, Endpoint
-from .shared.values import base64_of, calls_in, parameters
+from .shared.tool_values import base64_of, calls_in, parameters
 
 __all__ = ["Chatlas", "adapter"]
 

@@ -24,7 +24,7 @@ from ellmer_core import providers
 from ellmer_core.wire.base import Wire
 
 from ..contract.readers import vendor_of
-from ..scenarios.neutral import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
+from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from . import Capabilities, Endpoint, Place
 from .endpoints import WHERE
 from .shared.retry_waits import patience

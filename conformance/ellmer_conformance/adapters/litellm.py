@@ -11,7 +11,7 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it downloads pr
 import litellm
 
 from ..contract.exchange import Json
-from ..scenarios.neutral import Tool, Turn
+from ..scenarios.messages import Tool, Turn
 from . import Capabilities, Endpoint
 from .shared.chat_messages import MediaInResults
 from .shared.sdk_session import Said

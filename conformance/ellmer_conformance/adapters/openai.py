@@ -13,12 +13,12 @@ import openai
 from pydantic import BaseModel
 
 from ..contract.exchange import Json
-from ..scenarios.neutral import PDF, Image, Part, Text, Tool, Turn
+from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
 from . import Capabilities, Endpoint, Session
 from .shared.chat_messages import ChatMessages, json_of
 from .shared.sdk_session import Answered, Said, texts_and_calls
 from .shared.structured import Parsing
-from .shared.values import data_url, parameters
+from .shared.tool_values import data_url, parameters
 
 __all__ = ["OpenAI", "adapter"]
 

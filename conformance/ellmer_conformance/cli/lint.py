@@ -12,7 +12,7 @@ from ..baseline import BaselineError, load
 from ..recordings import lint_report
 from ..recordings.engines import ENGINES, Engine, EngineMissing
 from ..recordings.lint import lint
-from ..recordings.lint_baseline import settle
+from ..recordings.lint_baseline import apply_baseline
 from ._paths import located, progress
 
 __all__ = ["command"]
@@ -74,7 +74,7 @@ def command(
         except EngineMissing as error:
             raise click.UsageError(str(error)) from error
     if known:
-        settle(result, known)
+        apply_baseline(result, known)
     if not warnings:
         for file in result.files:
             file.complaints = [each for each in file.complaints if each.outcome != "warning"]

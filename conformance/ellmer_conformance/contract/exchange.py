@@ -1,7 +1,7 @@
 """What went over the wire, as plain values: one request, its answer, and what a request says.
 
 A `Request` keeps the body as the provider got it. `Item`s are its meaning in neutral terms, each with the
-JSON pointer of the place it was read from; `wires/<wire>.py` reads them.
+JSON pointer of the place it was read from; `readers/<wire>.py` reads them.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ..scenarios.case import Case, Mode
-from ..scenarios.neutral import PDF, Image, Reply
+from ..scenarios.messages import PDF, Image, Reply
 from ..scenarios.script import Answer, Call, Cut, Step
-from ..scenarios.variations import Travelling, Variation, expanded
+from ..scenarios.variations import Variation, VariedAnswer, expanded
 from ..scenarios.variations.events import sizes
 from . import continued_requests
 from .exchange import Exchange, Item, Media
@@ -94,7 +94,7 @@ class Run:
         if not self.case.variations or not self.exchanges or self.exchanges[0].response is None:
             return []
         response = self.exchanges[0].response
-        first = Travelling(self.wire, response.status, response.headers, (response.body,))
+        first = VariedAnswer(self.wire, response.status, response.headers, (response.body,))
         found = expanded(self.case.variations, len(sizes(first)))
         return [one for one in found if one.befalls(self.wire, streamed=first.streams)]
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Stage:
+class PlayContext:
     """Where a test plays: the cassettes, the strict server when recording, and the report."""
 
     play: Callable[[Play], Run]
@@ -70,12 +70,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test per adapter × wire × vendor × case × mode that the options let through."""
-    if "scene" in metafunc.fixturenames:
+    if "play" in metafunc.fixturenames:
         try:
             plays = _plays(metafunc)
         except UnknownChoice as error:
             raise pytest.UsageError(str(error)) from None
-        metafunc.parametrize("scene", plays, ids=[play.id for play in plays])
+        metafunc.parametrize("play", plays, ids=[play.id for play in plays])
 
 
 def _plays(metafunc: pytest.Metafunc) -> list[Play]:
@@ -118,27 +118,25 @@ def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
     return partial(_against, request.getfixturevalue("_server"))
 
 
-def _from_cassette(cassettes: Path, scene: Play, **how: Any) -> Run:
-    return attempt(
-        scene.adapter, scene.wire, scene.vendor, scene.case, scene.mode, cassettes=cassettes, **how
-    )
+def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
+    return attempt(play.adapter, play.wire, play.vendor, play.case, play.mode, cassettes=cassettes, **how)
 
 
-def _against(server: StrictServer, scene: Play) -> Run:
-    if isinstance(scene.adapter, Driver):
-        return scene.adapter.play(scene.wire, scene.vendor, scene.case, scene.mode, server=server)
-    return play_direct(scene.adapter, scene.wire, scene.vendor, scene.case, scene.mode, server=server)
+def _against(server: StrictServer, play: Play) -> Run:
+    if isinstance(play.adapter, Driver):
+        return play.adapter.play(play.wire, play.vendor, play.case, play.mode, server=server)
+    return play_direct(play.adapter, play.wire, play.vendor, play.case, play.mode, server=server)
 
 
 @pytest.fixture
-def stage(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> Stage:
+def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> PlayContext:
     """Where the test plays."""
-    scene: Play = request.getfixturevalue("scene")
+    play: Play = request.getfixturevalue("play")
     config = request.config
 
     def report(run: Run, verdicts: Sequence[Verdict]) -> list[Row]:
-        found = judged(scene.adapter.name, run, verdicts)
-        found.named = {scene.adapter.name: scene.asked}
+        found = judged(play.adapter.name, run, verdicts)
+        found.named = {play.adapter.name: play.asked}
         found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
         request.node.stash[_KEPT] = found
         request.node.user_properties += [
@@ -146,13 +144,13 @@ def stage(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> Stage
         ]
         return found.rows
 
-    return Stage(_play, report)
+    return PlayContext(_play, report)
 
 
 @pytest.fixture
 def transcript(request: pytest.FixtureRequest) -> SnapshotAssertion | None:
     """The frozen transcripts; None for an adapter that has none."""
-    if not request.getfixturevalue("scene").frozen:
+    if not request.getfixturevalue("play").frozen:
         return None
     snapshot: SnapshotAssertion = request.getfixturevalue("snapshot")
     return snapshot.use_extension(Transcript)

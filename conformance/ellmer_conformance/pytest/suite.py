@@ -31,14 +31,14 @@ from ..report import FAILING, Row
 from ..runner.judgement import judge
 from ..runner.selection import Play
 from ..runner.sessions import our_trouble
-from .plugin import Stage
+from .plugin import PlayContext
 
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def test_conformance(scene: Play, stage: Stage, transcript: SnapshotAssertion | None) -> None:
+def test_conformance(play: Play, play_context: PlayContext, transcript: SnapshotAssertion | None) -> None:
     """The adapter keeps every rule that the case touches."""
-    rows = stage.report(*_judged(stage.play(scene), transcript))
+    rows = play_context.report(*_judged(play_context.play(play), transcript))
     broken = [row for row in rows if row.verdict in FAILING or row.verdict == "harness-error"]
     if broken:
         pytest.fail("\n\n".join(map(_sentence, broken)), pytrace=False)
@@ -57,9 +57,11 @@ class ConformanceSuite:
     adapter: ClassVar[Adapter | Callable[[], Adapter] | str]
     against: ClassVar[str] = "server"
 
-    def test_conformance(self, scene: Play, stage: Stage, transcript: SnapshotAssertion | None) -> None:
+    def test_conformance(
+        self, play: Play, play_context: PlayContext, transcript: SnapshotAssertion | None
+    ) -> None:
         """The adapter keeps every rule that the case touches."""
-        test_conformance(scene, stage, transcript)
+        test_conformance(play, play_context, transcript)
 
 
 def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[Verdict]]:

@@ -2,7 +2,7 @@
 
 An accepted request that a reject rule refuses is a false alarm; there must be none. A recorded refusal, be it behind
 a status of 200, whose cause the request shows must be caught: by a reject rule, with the same status and type of error,
-and the same text or field. What the cause is comes from a table (`causes.py`) that does not know the rules.
+and the same text or field. What the cause is comes from a table (`refusal_causes.py`) that does not know the rules.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ..contract import rules
 from ..contract.api_errors import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
-from .causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
 from .reading import Recording, Unreadable, find, read
-from .refusals import refusal, status_of
+from .recorded_status import refusal, status_of
+from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
 from .requests import Skip, request_of
 
 __all__ = ["Calibration", "Case", "Tally", "as_json", "calibrate"]

@@ -18,7 +18,7 @@ from ..contract.rulebook import RuleBook
 from . import spans
 from .engines import Engine, mapped
 from .reading import Recording, Unreadable, read
-from .refusals import status_of
+from .recorded_status import status_of
 from .remote_files import Source, sources
 from .requests import Skip, request_of
 

@@ -20,10 +20,10 @@ from ..report import Row
 from ..report.rows import fingerprint
 from .lint import Complaint, FileReport, LintResult
 
-__all__ = ["settle"]
+__all__ = ["apply_baseline"]
 
 
-def settle(result: LintResult, baseline: Baseline) -> None:
+def apply_baseline(result: LintResult, baseline: Baseline) -> None:
     """Marks the violations that are expected, and notes what is wrong with the entries: each fails the result.
 
     An entry for files that were not read, or for wire formats that are not in them, is left alone.

@@ -12,7 +12,7 @@ from ellmer_harness import recordings
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import SUFFIXES, Interaction, Unreadable, find
 
-from ..contract.readers.vendors import host_of
+from ..contract.readers.provider_hosts import host_of
 
 __all__ = ["SUFFIXES", "Recording", "Unreadable", "find", "read"]
 

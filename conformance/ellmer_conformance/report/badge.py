@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from html import escape
 
+from .results import Report
 from .score import sentence
-from .values import Report
 
 __all__ = ["badges"]
 

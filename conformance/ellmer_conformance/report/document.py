@@ -12,8 +12,8 @@ from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rules import behaviour
 from .requirements import requirements
+from .results import VERSION, Report
 from .score import score
-from .values import VERSION, Report
 
 __all__ = ["UnreadableReport", "finished", "read", "rescored", "schema", "write"]
 

@@ -9,8 +9,8 @@ from . import document
 from .badge import badges
 from .html import page
 from .markdown import markdown
+from .results import Report
 from .sarif import sarif
-from .values import Report
 
 __all__ = ["write"]
 

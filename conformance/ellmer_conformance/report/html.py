@@ -11,8 +11,8 @@ from importlib.resources import files
 from typing import Any
 
 from .matrix import MARKS
+from .results import FINE, VERDICTS, Report, Row
 from .score import sentence
-from .values import FINE, VERDICTS, Report, Row
 
 __all__ = ["page"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from html import escape
 
 from .matrix import MARKS
+from .results import VERDICTS, Report, Row
 from .score import fraction
-from .values import VERDICTS, Report, Row
 
 __all__ = ["markdown"]
 

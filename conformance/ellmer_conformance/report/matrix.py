@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..scenarios.case import MODES
+from .results import Report, Row, worst
 from .score import sentence
-from .values import Report, Row, worst
 
 __all__ = ["MARKS", "console", "print_report"]
 

@@ -12,7 +12,7 @@ from ..contract.exchange import Exchange
 from ..contract.observed_run import Run
 from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
-from .values import FINE, Play, Report, Row
+from .results import FINE, Play, Report, Row
 
 __all__ = ["excerpt", "fingerprint", "judged"]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .values import FINE, Report, Row
+from .results import FINE, Report, Row
 
 __all__ = ["sarif"]
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from .requirements import Requirements
-from .values import FINE, Row
+from .results import FINE, Row
 
 __all__ = ["fraction", "score", "sentence"]
 

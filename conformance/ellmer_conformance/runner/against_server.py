@@ -22,7 +22,7 @@ from ..contract.exchange import Exchange
 from ..contract.observed_run import Run, Trouble, Varied
 from ..scenarios.case import Case, Mode
 from ..scenarios.cases import scripts
-from ..scenarios.neutral import Tool, Turn
+from ..scenarios.messages import Tool, Turn
 from ..scenarios.planted_keys import planted
 from ..scenarios.variations import Variation
 from ..server import StrictServer
@@ -30,11 +30,11 @@ from ..server.journal import Entry
 from .blocking_calls import watching_loops
 from .cancellation import Answers
 from .network_watch import watching
-from .sessions import NotTestable, Show, close_all, declared_refusals, opened, our_trouble, without_waiting
+from .sessions import CaseRun, NotTestable, close_all, declared_refusals, opened, our_trouble, without_waiting
 
 __all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct"]
 
-#: Rules that only a cassette can show.
+#: Rules that only a cassette can case_run.
 NO_CASSETTE = dict.fromkeys(("CAS-01", "CAS-02"), "played against the strict server: nothing was recorded")
 
 _numbers = count(1)
@@ -123,8 +123,10 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
     wire, vendor, case = conversation.wire, conversation.vendor, conversation.case
     refused = declared_refusals(adapter, wire, vendor, case)
     left = list[bool]()
-    show = Show(case, mode, Answers(lambda: len(conversation.entries), lambda: conversation.abandoned, left))
-    given = deepcopy(case.history), [replace(t, parameters=deepcopy(t.parameters)) for t in show.tools]
+    case_run = CaseRun(
+        case, mode, Answers(lambda: len(conversation.entries), lambda: conversation.abandoned, left)
+    )
+    given = deepcopy(case.history), [replace(t, parameters=deepcopy(t.parameters)) for t in case_run.tools]
     with ExitStack() as stack:
         stack.enter_context(planted(conversation.place.key_vars))
         elsewhere = stack.enter_context(watching(conversation.server.port))
@@ -133,26 +135,26 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         sessions = opened(adapter, where, case, given[1], given[0])
         stack.callback(close_all, sessions)
         blocking = stack.enter_context(watching_loops())
-        show.converse(sessions)
+        case_run.play_steps(sessions)
     return Run(
         case=case,
         wire=wire,
         vendor=vendor,
         mode=mode,
         exchanges=conversation.exchanges,
-        replies=show.replies,
-        tool_runs=show.tool_runs,
-        transcript=show.transcript,
+        replies=case_run.replies,
+        tool_runs=case_run.tool_runs,
+        transcript=case_run.transcript,
         refused=refused,
         elsewhere=elsewhere,
         altered=_altered(case, *given),
         waits=waits,
         left=left or None,
         blocking=blocking if "async" in mode else None,
-        reloaded=show.reloaded,
+        reloaded=case_run.reloaded,
         unseen=NO_CASSETTE,
         way="server",
-        trouble=conversation.unheard(refused, [reply.error for reply in show.replies]),
+        trouble=conversation.unheard(refused, [reply.error for reply in case_run.replies]),
     )
 
 

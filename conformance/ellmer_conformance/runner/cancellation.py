@@ -8,7 +8,7 @@ from asyncio import sleep  # the real one: adapters' pauses may be put forward
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from ..scenarios.neutral import Reply
+from ..scenarios.messages import Reply
 
 __all__ = ["Answers", "given_up"]
 

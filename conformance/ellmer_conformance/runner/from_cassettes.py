@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ellmer_harness import Exchange as Taped
+from ellmer_harness import Exchange as Recorded
 from ellmer_harness import Refused, SecretFound, Tape, use_cassette
 
 from ..adapters import Adapter, Place
@@ -23,7 +23,7 @@ from ..contract.retired_models import pytest_cassette_stale
 from ..scenarios.case import Case, Mode
 from ..scenarios.variations import Variation
 from .judgement import complaints, exchange
-from .sessions import NotTestable, Show, declared_refusals, opened, our_trouble, without_waiting
+from .sessions import CaseRun, NotTestable, declared_refusals, opened, our_trouble, without_waiting
 from .varied_answers import framing
 
 __all__ = ["attempt", "cassette_path", "observed", "play"]
@@ -50,15 +50,15 @@ def play(
 
     Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
     """
-    taping = _Taping(adapter, wire, vendor, case, mode, cassettes, record, server)
-    run = taping.perform()
+    cassette_play = _CassettePlay(adapter, wire, vendor, case, mode, cassettes, record, server)
+    run = cassette_play.play_recorded()
     if record or run.refused:
         return run
-    return replace(run, varied=[Varied(one, taping.perform(one)) for one in run.variations])
+    return replace(run, varied=[Varied(one, cassette_play.play_recorded(one)) for one in run.variations])
 
 
 @dataclass(frozen=True)
-class _Taping:
+class _CassettePlay:
     """A case of an adapter and its cassette, performed as often as there are variations."""
 
     adapter: Adapter
@@ -74,28 +74,30 @@ class _Taping:
     def _path(self) -> Path:
         return cassette_path(self.wire, self.vendor, self.case, self.mode)
 
-    def perform(self, variation: Variation | None = None) -> Run:
+    def play_recorded(self, variation: Variation | None = None) -> Run:
         """The case once, plainly or under a variation."""
         place = place_of(self.adapter, self.wire, self.vendor)
         live = self.record and live_key(place) is not None
         refused = declared_refusals(self.adapter, self.wire, self.vendor, self.case)
-        show = Show(self.case, self.mode)
+        case_run = CaseRun(self.case, self.mode)
         where = endpoint(place, self.wire, self.vendor, live=live)
         where = replace(where, max_retries=self.case.max_retries)
-        sessions = opened(self.adapter, where, self.case, show.tools, self.case.history)
+        sessions = opened(self.adapter, where, self.case, case_run.tools, self.case.history)
         with nullcontext() if live else without_waiting(self.adapter) as waits:
-            taped = show.perform(sessions, self._tape(place, variation, live=live, may_idle=bool(refused)))
+            recorded = case_run.play_recorded(
+                sessions, self._tape(place, variation, live=live, may_idle=bool(refused))
+            )
         return observed(
-            show,
+            case_run,
             self.wire,
             self.vendor,
-            taped,
+            recorded,
             refused=refused,
             replayed=not self.record,
-            misses=show.misses,
-            unplayed=show.unplayed,
+            misses=case_run.misses,
+            unplayed=case_run.unplayed,
             cassette=self._path.as_posix(),
-            recorded_from=show.recorded_from,
+            recorded_from=case_run.recorded_from,
             waits=waits,
         )
 
@@ -119,22 +121,22 @@ class _Taping:
         )
 
 
-def observed(show: Show, wire: str, vendor: str, taped: Sequence[Taped], **more: Any) -> Run:
+def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recorded], **more: Any) -> Run:
     """A performance as a value for the rules."""
     return Run(
-        case=show.case,
+        case=case_run.case,
         wire=wire,
         vendor=vendor,
-        mode=show.mode,
-        reloaded=show.reloaded,
+        mode=case_run.mode,
+        reloaded=case_run.reloaded,
         exchanges=[
             exchange(wire, vendor, one)
-            for one in taped
+            for one in recorded
             if not readers.is_beside(one.sent.method, one.sent.url)
         ],
-        replies=show.replies,
-        tool_runs=show.tool_runs,
-        transcript=show.transcript,
+        replies=case_run.replies,
+        tool_runs=case_run.tool_runs,
+        transcript=case_run.transcript,
         **more,
     )
 

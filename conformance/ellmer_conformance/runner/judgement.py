@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ellmer_harness import Exchange as Taped
+from ellmer_harness import Exchange as Recorded
 from ellmer_harness import Sent
 
 from ..contract import readers, rules
@@ -33,10 +33,12 @@ def judge(run: Run) -> list[Verdict]:
     ]
 
 
-def exchange(wire: str, vendor: str, taped: Taped) -> Exchange:
+def exchange(wire: str, vendor: str, recorded: Recorded) -> Exchange:
     """What went over the wire, as rules see it."""
-    response = Response(taped.status, dict(taped.headers), taped.content, ended=taped.ended == "eof")
-    return Exchange(_request(wire, vendor, taped.sent), response if taped.status else None)
+    response = Response(
+        recorded.status, dict(recorded.headers), recorded.content, ended=recorded.ended == "eof"
+    )
+    return Exchange(_request(wire, vendor, recorded.sent), response if recorded.status else None)
 
 
 def _request(wire: str, vendor: str, sent: Sent) -> Request:

@@ -10,17 +10,17 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ellmer_harness import CassetteError, Miss, NotIntercepted, Tape, Unused
-from ellmer_harness import Exchange as Taped
+from ellmer_harness import Exchange as Recorded
 
 from ..adapters import Adapter, Endpoint, Session, Structured
 from ..contract.observed_run import ToolRun, Trouble
 from ..scenarios.case import Ask, Case, Mode
-from ..scenarios.neutral import Reply, Tool, Turn
+from ..scenarios.messages import Reply, Tool, Turn
 from .cancellation import Answers, given_up
 
 __all__ = [
+    "CaseRun",
     "NotTestable",
-    "Show",
     "close",
     "close_all",
     "declared_refusals",
@@ -35,7 +35,7 @@ class NotTestable(Exception):
     """The adapter cannot be put to this test: it broke outside of `send`, or sent nothing that could be seen."""
 
 
-class Show:
+class CaseRun:
     """One performance: the tools under watch, and what came of it so far, also when it breaks off."""
 
     def __init__(self, case: Case, mode: Mode, answers: Answers | None = None) -> None:
@@ -48,15 +48,15 @@ class Show:
         self.unplayed: list[str] = []
         self.transcript = self.recorded_from = ""
 
-    def perform(self, sessions: list[Session], tape: AbstractContextManager[Tape]) -> list[Taped]:
+    def play_recorded(self, sessions: list[Session], tape: AbstractContextManager[Tape]) -> list[Recorded]:
         """Plays all steps; returns the exchanges."""
-        taped: list[Taped] = []
+        recorded: list[Recorded] = []
         try:
             with tape as opened, ExitStack() as stack:
                 stack.callback(close_all, sessions)
-                taped = opened.exchanges
+                recorded = opened.exchanges
                 self.recorded_from = opened.recorded_from
-                self.converse(sessions)
+                self.play_steps(sessions)
         except Miss as miss:
             if isinstance(miss.__context__, CassetteError):  # the recording is broken, not the request
                 raise miss.__context__ from None
@@ -66,9 +66,9 @@ class Show:
             raise NotTestable(f"{error}{raised}") from error
         except Unused as unused:
             self.unplayed.append(str(unused))
-        return taped
+        return recorded
 
-    def converse(self, sessions: list[Session]) -> None:
+    def play_steps(self, sessions: list[Session]) -> None:
         """All steps, each with its reply; then what is printed."""
         if "async" in self.mode:
             asyncio.run(self._converse_async(sessions))

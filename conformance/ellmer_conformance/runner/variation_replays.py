@@ -20,7 +20,7 @@ from ..contract.rules.behaviour.streams import difference
 from ..scenarios.case import Case, Mode
 from ..scenarios.variations import Variation
 from .from_cassettes import cassette_path, observed
-from .sessions import Show, close, opened, without_waiting
+from .sessions import CaseRun, close, opened, without_waiting
 from .varied_answers import framing
 
 __all__ = ["Replays", "differences"]
@@ -59,19 +59,19 @@ class Replays:
     def play(self, variation: Variation | None = None) -> Run:
         """The case, its answers under a variation."""
         self._frame = framing(variation, self.wire) if variation else None
-        show, tape = Show(self.case, self.mode), self._tape
+        case_run, tape = CaseRun(self.case, self.mode), self._tape
         _forget(tape)
         where = replace(self._endpoint, max_retries=self.case.max_retries)
-        sessions = opened(self.adapter, where, self.case, show.tools, self.case.history)
+        sessions = opened(self.adapter, where, self.case, case_run.tools, self.case.history)
         try:
-            show.converse(sessions)
+            case_run.play_steps(sessions)
         except Miss:  # kept by the tape
             pass
         finally:
             for session in sessions:
                 close(session)
         run = observed(
-            show, self.wire, self.vendor, tape.exchanges, misses=[str(miss) for miss in tape.misses]
+            case_run, self.wire, self.vendor, tape.exchanges, misses=[str(miss) for miss in tape.misses]
         )
         _forget(tape)
         return run

@@ -9,7 +9,7 @@ from itertools import count
 from ellmer_harness.exchange.messages import Failure
 from ellmer_harness.exchange.reply import Piece, Reply
 
-from ..scenarios.variations import Travelling, Variation
+from ..scenarios.variations import Variation, VariedAnswer
 
 __all__ = ["framing"]
 
@@ -29,7 +29,7 @@ def framing(variation: Variation, wire: str) -> Callable[[Reply], Reply]:
 
 def _changed(variation: Variation, wire: str, reply: Reply) -> Reply:
     writes = tuple(piece.data for piece in reply.pieces)
-    after = variation.change(Travelling(wire, reply.status, dict(reply.headers), writes))
+    after = variation.change(VariedAnswer(wire, reply.status, dict(reply.headers), writes))
     pieces = [Piece(data) for data in after.writes]
     changed = replace(reply, status=after.status, headers=list(after.headers.items()), pieces=pieces)
     if after.ending == "reset":

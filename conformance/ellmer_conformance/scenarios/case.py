@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from .neutral import Part, Text, Tool, Turn
+from .messages import Part, Text, Tool, Turn
 from .script import Script, Step
 from .variations import named
 

@@ -1,6 +1,6 @@
 """The strict server without its sockets: a request in, the provider's reply out.
 
-The request is judged (`asked.py`), and if nothing is wrong with it, the next step of the script answers. A request
+The request is judged (`request_check.py`), and if nothing is wrong with it, the next step of the script answers. A request
 that is refused takes no step. Where the path names no case and no conversation, the answer depends on the request
 alone. In `observe` mode nothing is refused for its content: the violations are noted, in a
 header of the reply and in the report; a missing key is one of them. In `proxy` mode the upstream answers
@@ -25,7 +25,7 @@ from .http.request_parser import HttpRequest
 from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
 from .rendering import refuse, render
-from .request_check import ANY, Asked, asked
+from .request_check import ANY, CheckedRequest, check_request
 from .services import Services
 
 __all__ = ["Engine", "Mode"]
@@ -97,26 +97,26 @@ class Engine:
     # one chat request -------------------------------------------------------------------------------------
 
     def _chat(self, http: HttpRequest, way: Route) -> Reply:
-        found = self._no_case(http, way) or asked(http, observe=self.mode == "observe")
+        found = self._no_case(http, way) or check_request(http, observe=self.mode == "observe")
         reply = found.reply if self._is_open(way) else self._next(found, way)
         reply = reply.noting(found.noted) if found.noted else reply
         entry = Entry(way.case, way.nonce or "", found.request, reply, found.verdicts)
         self.enter(entry, len(http.body))
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
 
-    def _no_case(self, http: HttpRequest, way: Route) -> Asked | None:
+    def _no_case(self, http: HttpRequest, way: Route) -> CheckedRequest | None:
         if way.case in self.scripts or not way.wire or http.method != "POST":
             return None
         known = ", ".join(status_page.named(self.scripts))
         request = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
         sentence = f"There is no case {way.case!r} here. The cases are: {known}."
-        return Asked(request, refusal=Refusal(sentence, 404))
+        return CheckedRequest(request, refusal=Refusal(sentence, 404))
 
     def _is_open(self, way: Route) -> bool:
         """Whether it is nobody's conversation, and everybody is told the same."""
         return way.case == OPEN_CASE and not way.nonce and self.scripts[OPEN_CASE].steps == (ANY,)
 
-    def _next(self, found: Asked, way: Route) -> Reply:
+    def _next(self, found: CheckedRequest, way: Route) -> Reply:
         """The next reply of a conversation."""
         dialect = self._dialect(way, found.request)
         if found.refusal:

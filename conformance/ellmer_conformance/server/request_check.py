@@ -26,7 +26,7 @@ from .http.routes import OPEN_CASE, Route, route
 from .journal import without_secrets
 from .rendering import refuse, render
 
-__all__ = ["ANY", "Asked", "asked", "examined", "notes"]
+__all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 
 #: What anybody is told whose request is legal.
 ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
@@ -36,7 +36,7 @@ _REMEMBERED = 65_536  # bytes of a body up to which it is
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CheckedRequest:
     """A request to a provider. `refusal` is why it is not answered; `noted` what is said where it is, all the same."""
 
     request: Request
@@ -53,38 +53,38 @@ class Asked:
         return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
 
 
-def asked(http: HttpRequest, *, observe: bool) -> Asked:
+def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
     """Reads and judges a request. Who observes refuses nothing for its content, nor for a missing key."""
-    find = _asked if len(http.body) < _REMEMBERED else _asked.__wrapped__
+    find = _check_request if len(http.body) < _REMEMBERED else _check_request.__wrapped__
     return find(http, observe)
 
 
 @lru_cache(1024)
-def _asked(http: HttpRequest, observe: bool) -> Asked:
+def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
     way = route(http.target, http.host)
     bare = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
     dialect = dialect_of(Ticket(bare, way.case, 0))
     if not way.wire or http.method != "POST":
-        return Asked(bare, refusal=dialect.no_such(http.method, way.path))
+        return CheckedRequest(bare, refusal=dialect.no_such(http.method, way.path))
     locked = dialect.locked(http.headers, dict(way.query))
     if locked and not observe:
-        return Asked(bare, refusal=locked)
+        return CheckedRequest(bare, refusal=locked)
     unlocked = (keyless(way.wire, locked),) if locked else ()
     try:
         request, verdicts = examined(way, http.method, bare.headers, http.body)
     except (ValueError, RecursionError) as error:
-        return Asked(bare, unlocked, dialect.no_json(str(error)))
+        return CheckedRequest(bare, unlocked, dialect.no_json(str(error)))
     return _judged(request, (*unlocked, *verdicts), way.case, observe=observe)
 
 
-def _judged(request: Request, verdicts: tuple[Verdict, ...], case: str, *, observe: bool) -> Asked:
+def _judged(request: Request, verdicts: tuple[Verdict, ...], case: str, *, observe: bool) -> CheckedRequest:
     dialect = dialect_of(Ticket(request, case, 0))
     forged = dialect.forged(strict=case != OPEN_CASE)
     if observe:
         violations = [violation for verdict in verdicts for violation in verdict.violations]
-        return Asked(request, verdicts, noted=notes(violations, forged))
+        return CheckedRequest(request, verdicts, noted=notes(violations, forged))
     broken, missing = objection(verdicts), dialect.no_model(request.model)
-    return Asked(request, verdicts, missing or (broken.refusal if broken else None) or forged)
+    return CheckedRequest(request, verdicts, missing or (broken.refusal if broken else None) or forged)
 
 
 def examined(

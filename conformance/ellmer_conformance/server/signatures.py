@@ -11,14 +11,14 @@ from base64 import b64decode, b64encode
 from binascii import Error
 from hashlib import sha256
 
-__all__ = ["decoded", "is_ours", "opened", "seal"]
+__all__ = ["decoded", "is_ours", "opened", "sign"]
 
 _MARK = b"\x0a\x11strict-conformance"
 _KEY = b"the same for everyone: two recordings must be equal"
 _SIZE = sha256().digest_size
 
 
-def seal(text: str) -> bytes:
+def sign(text: str) -> bytes:
     """The blob that stands for a text."""
     data = text.encode()
     return _MARK + hmac.digest(_KEY, data, "sha256") + data

@@ -16,7 +16,7 @@ from ..contract.rule import Verdict
 from ..scenarios.script import Script
 from .engine import Engine, Mode
 from .http.connection import Connection, Handler
-from .http.request_parser import Known
+from .http.request_parser import KnownRequests
 from .proxy import Proxy
 
 __all__ = ["PortInUse", "StrictServer"]
@@ -102,7 +102,7 @@ class StrictServer:
     async def _serve(self, ready: Callable[[], None]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         try:
-            known = None if self._proxy else Known()  # a real key passes the proxy, and is not kept
+            known = None if self._proxy else KnownRequests()  # a real key passes the proxy, and is not kept
             async with _listening(self._proxy or self.engine, known, self.host, self.port) as self.port:
                 ready()
                 await self._stop.wait()
@@ -112,7 +112,9 @@ class StrictServer:
 
 
 @asynccontextmanager
-async def _listening(handler: Handler, known: Known | None, host: str, port: int) -> AsyncIterator[int]:
+async def _listening(
+    handler: Handler, known: KnownRequests | None, host: str, port: int
+) -> AsyncIterator[int]:
     """Listens, and gives the port; closes every connection in the end."""
     connections: set[Connection] = set()
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..scenarios.variations import Travelling, variation
+from ..scenarios.variations import VariedAnswer, variation
 from .http.reply import Reply
 
 __all__ = ["varied"]
@@ -14,7 +14,7 @@ def varied(reply: Reply, wire: str, name: str) -> Reply:
     """The reply as the variation of that name has it travel; as it is where there is no name."""
     if not name:
         return reply
-    before = Travelling(wire, reply.status, dict(reply.headers), tuple(reply.writes), reply.ending)
+    before = VariedAnswer(wire, reply.status, dict(reply.headers), tuple(reply.writes), reply.ending)
     after = variation(name).change(before)
     return replace(
         reply,

@@ -28,14 +28,14 @@ __all__ = ["AnthropicContent"]
 class AnthropicContent(Wire):
     """Contents as blocks."""
 
-    def said(self, content: Content) -> Json | None:
+    def assistant_part(self, content: Content) -> Json | None:
         """One block of an assistant message; `None` for what only another provider understands."""
         block: Json | None = None
         match content_parts.known(content, self.name):
             case ContentText(text=text, extra=extra):
                 block = {"type": "text", "text": text, **(self.issued(extra) or {}).get("fields", {})}
             case ContentThinking() as thinking:
-                block = self.sealed(thinking)
+                block = self.signed_part(thinking)
             case ContentToolRequest() as call:
                 block = self.call(call)
             case ContentUnknown(data=data):
@@ -53,7 +53,7 @@ class AnthropicContent(Wire):
                 assert_never(never)
         return block
 
-    def sealed(self, thinking: ContentThinking) -> Json | None:
+    def signed_part(self, thinking: ContentThinking) -> Json | None:
         """A thinking block as it came. Without its signature (it was cut off, or is another's) it is refused."""
         block = (self.issued(thinking.extra) or {}).get("block", {})
         return dict(block) if block.get("signature") or block.get("data") else None

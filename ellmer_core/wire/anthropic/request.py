@@ -156,7 +156,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         contents = [
             c for c in turn.contents if self.sendable(c) and (thinks or not isinstance(c, ContentThinking))
         ]
-        blocks = [block for c in contents if (block := self.said(c))]
+        blocks = [block for c in contents if (block := self.assistant_part(c))]
         while blocks and blocks[-1].get("type") in ("thinking", "redacted_thinking"):
             blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []

@@ -30,7 +30,7 @@ __all__ = ["BedrockContent"]
 class BedrockContent(Wire):
     """Contents as blocks."""
 
-    def said(self, content: Content) -> Json | None:
+    def assistant_part(self, content: Content) -> Json | None:
         """One block of an assistant message; `None` for what only another provider, or family, understands."""
         block: Json | None = None
         match content_parts.known(content, self.name):

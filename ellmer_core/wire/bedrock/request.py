@@ -188,7 +188,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         the end either: Claude refuses an answer that ends with its thoughts."""
         thinks = not isinstance(turn, AssistantPartialTurn)
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
-        blocks = [block for c in contents if self.sendable(c) and (block := self.said(c))]
+        blocks = [block for c in contents if self.sendable(c) and (block := self.assistant_part(c))]
         while blocks and "reasoningContent" in blocks[-1]:
             blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []

@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ...contents.content import (
-    ContentImage,
-)
+from ...contents.content import ContentImage
 from ...contents.turns import Turn, UserTurn
 from ..openai_chat.request import OpenAIChat
 from ..shared import json_schema

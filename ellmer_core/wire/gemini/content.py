@@ -33,7 +33,7 @@ class GeminiContent(Wire):
         id = (self.issued(request.extra) or {}).get("id")
         return {"id": id} if id else {}
 
-    def sealed(self, thinking: ContentThinking) -> Json | None:
+    def signed_part(self, thinking: ContentThinking) -> Json | None:
         """A thought that carries a signature; others nobody needs. One without words came as empty text."""
         signature = (self.issued(thinking.extra) or {}).get("fields")
         if not signature:
@@ -41,7 +41,7 @@ class GeminiContent(Wire):
         thought = {"thought": True} if thinking.thinking else {}
         return {"text": thinking.thinking, **thought, **signature}
 
-    def said(self, content: Content) -> Json | None:
+    def assistant_part(self, content: Content) -> Json | None:
         """One part of what the model said; `None` for what only another provider understands."""
         part: Json | None = None
         signature = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
@@ -49,7 +49,7 @@ class GeminiContent(Wire):
             case ContentText(text=text) if text:
                 part = {"text": text, **signature}
             case ContentThinking() as thinking:
-                part = self.sealed(thinking)
+                part = self.signed_part(thinking)
             case ContentToolRequest(name=name, arguments=arguments) as call:
                 part = {
                     "functionCall": {**self.server_id(call), "name": name, "args": dict(arguments)},

@@ -177,7 +177,7 @@ class Gemini(GeminiContent, GeminiResponse):
         """What the model said, in one content; of a partial answer, no thoughts."""
         thinks = not isinstance(turn, AssistantPartialTurn)
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
-        parts = [part for c in contents if (part := self.said(c))]
+        parts = [part for c in contents if (part := self.assistant_part(c))]
         return [{"role": "model", "parts": self.signed(parts)}] if parts else []
 
     def sendable(self, content: Content) -> bool:

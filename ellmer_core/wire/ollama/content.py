@@ -28,7 +28,7 @@ __all__ = ["OllamaContent"]
 class OllamaContent(Wire):
     """Contents as fields of a message."""
 
-    def said(self, content: Content) -> str:
+    def assistant_part(self, content: Content) -> str:
         """What a content adds to the text of an assistant message."""
         match content_parts.known(content, self.name):
             case ContentText(text=text):

@@ -119,7 +119,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
         """What the model said, thought and called, in one message; nothing, where it did neither."""
         thinks = not isinstance(turn, AssistantPartialTurn)
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
-        text = "".join(part for c in contents if (part := self.said(c)))
+        text = "".join(part for c in contents if (part := self.assistant_part(c)))
         message: Json = {"role": "assistant", "content": text}
         thoughts = [c for c in contents if isinstance(c, ContentThinking)]
         if thought := "".join(c.thinking for c in thoughts if self.issued(c.extra) is not None):

@@ -28,7 +28,7 @@ __all__ = ["OpenAIChatContent"]
 class OpenAIChatContent(Wire):
     """Contents as parts of messages."""
 
-    def said(self, content: Content) -> Json | None:
+    def assistant_part(self, content: Content) -> Json | None:
         """A part of an assistant message's content; `None` for what goes elsewhere, or to another provider only."""
         part: Json | None = None
         match content_parts.known(content, self.name):

@@ -108,7 +108,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         thinks = not isinstance(turn, AssistantPartialTurn)
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         fields = {name: value for c in contents for name, value in self.fields(c).items()}
-        parts = [part for c in contents if (part := self.said(c))]
+        parts = [part for c in contents if (part := self.assistant_part(c))]
         calls = [self.call(c) for c in contents if isinstance(c, ContentToolRequest)]
         if not parts and not calls and "refusal" not in fields:
             return []

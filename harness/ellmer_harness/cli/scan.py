@@ -21,7 +21,7 @@ from ..errors import CassetteError
 from ..format.blobs import Blobs
 from ..format.bodies import decode
 from ..format.serializer import OURS, Serializer
-from ..recordings.files import content
+from ..recordings.file_formats import content
 from ..secrets.scan import scan
 from ..secrets.scrub import Scrub
 from ._paths import files

@@ -1,4 +1,4 @@
-"""Response bodies that tell a `Take` what passes through them: one pair for recording, one for playing.
+"""Response bodies that tell a `RequestInFlight` what passes through them: one pair for recording, one for playing.
 
 Chunks are handed on the moment they arrive, in the sizes they came in; nothing is read ahead.
 """
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from functools import cache
 from typing import Any
 
-from .request_in_flight import Take
+from .request_in_flight import RequestInFlight
 
 __all__ = ["Streams", "streams"]
 
@@ -31,7 +31,7 @@ def streams(http: Any) -> Streams:
 
 
 class _Recording:
-    def __init__(self, inner: Any, take: Take) -> None:
+    def __init__(self, inner: Any, take: RequestInFlight) -> None:
         self._inner, self._take = inner, take
 
     def __iter__(self) -> Iterator[bytes]:
@@ -52,7 +52,7 @@ class _Recording:
 
 
 class _RecordingAsync:
-    def __init__(self, inner: Any, take: Take) -> None:
+    def __init__(self, inner: Any, take: RequestInFlight) -> None:
         self._inner, self._take = inner, take
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -75,7 +75,7 @@ class _RecordingAsync:
 class _Playing:
     """Plays for blocking and async clients alike: on a virtual clock there is nothing to wait for."""
 
-    def __init__(self, take: Take) -> None:
+    def __init__(self, take: RequestInFlight) -> None:
         self._take = take
 
     def __iter__(self) -> Iterator[bytes]:

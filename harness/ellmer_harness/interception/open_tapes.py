@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import Miss
-from .request_in_flight import Take
+from .request_in_flight import RequestInFlight
 
 __all__ = ["OpenTape", "any_open", "current", "offline", "push", "remove"]
 
@@ -26,7 +26,7 @@ class OpenTape(Protocol):
     def offline(self) -> bool:
         """Whether sockets are blocked."""
 
-    def begin(self, http: Any, request: Any, body: bytes) -> Take:
+    def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
         """A request is about to leave. Raises `Miss` where it is not recorded."""
 
     def routed(self, http: Any, request: Any) -> Any:

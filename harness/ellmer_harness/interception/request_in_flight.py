@@ -1,6 +1,6 @@
 """One request on its way: what to send, and what is noted while the answer passes through.
 
-A `Take` does no I/O. The seam asks it for the reply to play or, when there is none, for the request to really
+A `RequestInFlight` does no I/O. The transports ask it for the reply to play or, when there is none, for the request to really
 send; the streams tell it of every chunk and of the end. Both ways the same `Exchange` grows.
 """
 
@@ -16,7 +16,7 @@ from ..exchange.messages import Exchange, Failure, Headers
 from ..exchange.reply import Piece, Reply
 from .virtual_clock import Clock
 
-__all__ = ["Take"]
+__all__ = ["RequestInFlight"]
 
 _STOPPED_HERE = (
     "the recorded stream ends here because the client stopped reading when it was recorded; this run reads on. "
@@ -25,17 +25,17 @@ _STOPPED_HERE = (
 
 
 @dataclass
-class Take:
+class RequestInFlight:
     """`http` is the module in use, httpx or httpx2; `reply` is what to play, None to send the request.
 
-    `done` is told once, when the exchange is over; `place` and `spends` say where in the deck the reply is from,
+    `done` is told once, when the exchange is over; `place` and `spends` say where in the index the reply is from,
     and whether playing it uses it up.
     """
 
     http: Any
     request: Any
     exchange: Exchange
-    done: Callable[[Take], None]
+    done: Callable[[RequestInFlight], None]
     clock: Clock
     reply: Reply | None = None
     waits: list[float] = field(default_factory=list)

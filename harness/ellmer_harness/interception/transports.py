@@ -18,7 +18,7 @@ from ..exchange.messages import Headers
 from . import open_tapes
 from .body_streams import streams
 from .open_tapes import OpenTape
-from .request_in_flight import Take
+from .request_in_flight import RequestInFlight
 
 __all__ = ["close", "lowered", "open_"]
 
@@ -113,7 +113,7 @@ def _async(http: Any, real: Any) -> Any:
     return handle_async_request
 
 
-def _note(take: Take, response: Any) -> None:
+def _note(take: RequestInFlight, response: Any) -> None:
     reason = response.extensions.get("reason_phrase", b"").decode("latin-1")
     take.answered(response.status_code, reason, lowered(response.headers.raw))
 

@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 
 from ..exchange.messages import Headers
 from .bodies import beside, encoded
-from .entries import moment
 from .interaction import Interaction, value_of
+from .vcr_entries import moment
 
 __all__ = ["har_entry", "is_http"]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from http.client import HTTPResponse, parse_headers
 
 from ..exchange.messages import Headers
-from .entries import moment
 from .interaction import Interaction, value_of
+from .vcr_entries import moment
 
 __all__ = ["MAGIC", "exchanges"]
 

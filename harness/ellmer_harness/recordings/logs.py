@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from itertools import chain, repeat
 from pathlib import Path
 
-from .entries import entry, is_entry
 from .interaction import Interaction
 from .unreadable import explained
+from .vcr_entries import entry, is_entry
 
 __all__ = ["exchanges", "is_log"]
 

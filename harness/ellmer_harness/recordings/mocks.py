@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from .bodies import beside, json_bytes
-from .entries import moment
 from .interaction import Interaction, value_of
+from .vcr_entries import moment
 
 __all__ = ["is_httpmock", "is_wiremock", "of_httpmock", "of_wiremock"]
 

@@ -16,15 +16,15 @@ from vcr.request import Request
 
 from ..format.serializer import OURS, Serializer
 from .options import Repeat
-from .redaction import masked
-from .request_key import Ask, Match
+from .recorded_form import masked
+from .request_key import Match, RequestKey
 
-__all__ = ["Deck"]
+__all__ = ["CassetteIndex"]
 
 Response = dict[str, Any]
 
 
-class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
+class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
     """The interactions of one cassette. Recordings of this run have a place from the moment they are sent."""
 
     def __init__(self, *args: Any, match: Match, on_repeat: Repeat = "error", **options: Any) -> None:
@@ -32,7 +32,7 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         self.match, self.on_repeat = match, on_repeat
         self.lock = RLock()
         self._touched: set[int] = set()
-        self.asks: list[Ask] = []
+        self.keys: list[RequestKey] = []
         self._cursor = 0
         self._waiting: defaultdict[bytes, deque[int]] = defaultdict(deque)
         self._spent: defaultdict[bytes, list[int]] = defaultdict(list)
@@ -68,7 +68,7 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         """Adds an interaction, its answer now or later (`self.answer`); gives its place."""
         with self.lock:
             self.data.append((request, response))
-            self.asks.append(Ask(self.match, request))
+            self.keys.append(RequestKey(self.match, request))
             self.dirty = True
             return len(self.data) - 1
 
@@ -76,25 +76,25 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         """The answer to a request that was placed without one."""
         self.data[place] = (self.data[place][0], response)
 
-    def ask(self, request: Request) -> Ask:
+    def ask(self, request: Request) -> RequestKey:
         """A scrubbed request, to be looked up."""
-        return Ask(self.match, masked(request) if self._masks else request)
+        return RequestKey(self.match, masked(request) if self._masks else request)
 
-    def find(self, ask: Ask) -> int | None:
+    def find(self, ask: RequestKey) -> int | None:
         """The place of the recording to play next for this request."""
         with self.lock:
             while self._cursor < self.loaded and self.play_counts[self._cursor]:
                 self._cursor += 1
-            if self._cursor < self.loaded and self.asks[self._cursor].same_bytes(ask):
+            if self._cursor < self.loaded and self.keys[self._cursor].same_bytes(ask):
                 return self._cursor
             return self._unplayed(ask.digest)
 
-    def played(self, ask: Ask) -> list[int]:
+    def played(self, ask: RequestKey) -> list[int]:
         """The places of the recordings of this request, all of which were played already."""
         assert self._unplayed(ask.digest) is None
         return self._spent[ask.digest]
 
-    def take(self, ask: Ask) -> int | None:
+    def take(self, ask: RequestKey) -> int | None:
         """The place of the answer to play, counted as played; None if the cassette has none (left)."""
         with self.lock:
             place = self.find(ask)
@@ -132,7 +132,7 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         self._masks = bool(self.provenance.get("masked"))
         if unknown := self.provenance.get("not_compared"):  # its recorder did not keep that
             self.match = self.match.without(unknown)
-            self.asks = [Ask(self.match, request) for request, _ in self.data]
+            self.keys = [RequestKey(self.match, request) for request, _ in self.data]
 
     def _save(self, force: bool = False) -> None:
         """Nothing: vcrpy leaves its patches in place when this raises, so the tape saves after they are gone."""
@@ -150,6 +150,6 @@ class Deck(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
     def _key_next(self) -> bool:
         if self._keyed >= self.loaded:
             return False
-        self._waiting[self.asks[self._keyed].digest].append(self._keyed)
+        self._waiting[self.keys[self._keyed].digest].append(self._keyed)
         self._keyed += 1
         return True

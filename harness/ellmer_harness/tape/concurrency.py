@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Workers"]
+__all__ = ["Concurrency"]
 
 
 @dataclass
-class Workers:
+class Concurrency:
     """`concurrent` is True once two threads have asked, or two tasks that were alive at the same time.
 
     It depends on the program, not on timing: threads count even if they happen not to overlap. The objects are

@@ -15,10 +15,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .request_key import Ask
+from .request_key import RequestKey
 
 if TYPE_CHECKING:
-    from .cassette_index import Deck
+    from .cassette_index import CassetteIndex
 
 __all__ = ["changes", "command", "differences", "nearest", "rerecord_command", "word_diff"]
 
@@ -27,24 +27,24 @@ _CANDIDATES = 40
 _CONTEXT = 5  # words, on each side of a change
 
 
-def nearest(deck: Deck, ask: Ask, path: Path) -> str:
+def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
     """The paragraph about the recording most like the request; what they differ in."""
-    if not len(deck):
+    if not len(index):
         return "The cassette is empty."
-    if spent := deck.played(ask):
+    if spent := index.played(ask):
         return (
             f"It was recorded {len(spent)} time{'s' * (len(spent) > 1)}, and each recording was played already; "
             "the run asks once more (on_repeat='last' would play it again)."
         )
-    places = sorted(range(len(deck.asks)), key=lambda place: bool(deck.play_counts[place]))[:_CANDIDATES]
+    places = sorted(range(len(index.keys)), key=lambda place: bool(index.play_counts[place]))[:_CANDIDATES]
     wanted = _leaves(_parsed(ask))
-    score, place = max((_likeness(wanted, deck.asks[place], ask), -place) for place in places)
+    score, place = max((_likeness(wanted, index.keys[place], ask), -place) for place in places)
     place = -place
-    state = "played already" if deck.play_counts[place] else "not played yet"
-    found = list(islice(changes(deck.asks[place], ask), _SHOWN + 1))
+    state = "played already" if index.play_counts[place] else "not played yet"
+    found = list(islice(changes(index.keys[place], ask), _SHOWN + 1))
     shown = [f"\n  {line}" for line in found[:_SHOWN]] + ["\n  …"] * (len(found) > _SHOWN)
     return (
-        f"Nearest recording: #{place + 1} of {len(deck.asks)}{_line(path, place)}, {state}, "
+        f"Nearest recording: #{place + 1} of {len(index.keys)}{_line(path, place)}, {state}, "
         f"{score:.0%} alike. Recorded [-so-], now {{+so+}}:" + "".join(shown)
     )
 
@@ -111,7 +111,7 @@ def _list_differences(old: list[Any], new: list[Any], pointer: str) -> Iterator[
         yield from (f"+ {pointer}/{j}: {_short(new[j])}" for j in range(j1 + pairs, j2))
 
 
-def changes(recorded: Ask, ask: Ask) -> Iterator[str]:
+def changes(recorded: RequestKey, ask: RequestKey) -> Iterator[str]:
     """One line for each thing that is not as it was recorded."""
     (method, url, headers), (method_now, url_now, headers_now) = recorded.head, ask.head
     for name, old, new in (("method", method, method_now), ("url", url, url_now)):
@@ -121,7 +121,7 @@ def changes(recorded: Ask, ask: Ask) -> Iterator[str]:
     yield from differences(_parsed(recorded), _parsed(ask))
 
 
-def _parsed(ask: Ask) -> Any:
+def _parsed(ask: RequestKey) -> Any:
     """The body as JSON, else as text."""
     text = ask.body.decode(errors="replace")
     try:
@@ -137,7 +137,7 @@ def _leaves(value: Any, pointer: str = "") -> dict[str, str]:
     return {pointer: repr(value)}
 
 
-def _likeness(wanted: dict[str, str], recorded: Ask, ask: Ask) -> float:
+def _likeness(wanted: dict[str, str], recorded: RequestKey, ask: RequestKey) -> float:
     """How much of head and body is equal, from 0 to 1."""
     have = _leaves(_parsed(recorded))
     same = sum(have.get(path) == leaf for path, leaf in wanted.items())

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from ..secrets.scrub import is_secret_name, names
 
-__all__ = ["SEMANTIC", "Ask", "Head", "Match"]
+__all__ = ["SEMANTIC", "Head", "Match", "RequestKey"]
 
 SEMANTIC = ("content-type", "range", "[!x]*-version", "[!x]*-beta")
 _AS_IS = "%/:?[]@!$&'()*+,;="  # and what clients encode is encoded: not every recorder does
@@ -78,7 +78,7 @@ class Match:
         return sha256(repr(head).encode() + b"\n" + canonical).digest()
 
 
-class Ask:
+class RequestKey:
     """A request as it is looked up: already scrubbed, keyed only when there is need."""
 
     def __init__(self, match: Match, request: Any) -> None:
@@ -106,7 +106,7 @@ class Ask:
         body: bytes = self.request.body or b""
         return body
 
-    def same_bytes(self, other: Ask) -> bool:
+    def same_bytes(self, other: RequestKey) -> bool:
         """Whether the requests are equal without any interpretation."""
         return self.head == other.head and self.body == other.body
 

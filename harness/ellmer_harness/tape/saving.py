@@ -22,21 +22,21 @@ from ..format.atomic_files import replace_file
 from ..format.blobs import Blobs
 from ..format.serializer import OURS, Serializer
 from ..secrets.scan import scan
-from . import redaction
-from .cassette_index import Deck
+from . import recorded_form
+from .cassette_index import CassetteIndex
 from .explanation import command
 from .persister import Blank, Persister
 from .state import TapeState
-from .vcrpy_patchers import Patched
+from .vcrpy_patchers import PatchedIndex
 
-__all__ = ["opened", "redaction", "save"]
+__all__ = ["opened", "recorded_form", "save"]
 
 
 @contextmanager
-def opened(tape: TapeState) -> Iterator[Deck]:
+def opened(tape: TapeState) -> Iterator[CassetteIndex]:
     """The cassette of a tape, through vcrpy; with vcrpy's patchers for the clients that opted in."""
     blobs = Blobs(tape.blob_folder)
-    with Patched.use(
+    with PatchedIndex.use(
         path=str(tape.file),
         match=tape.match,
         on_repeat=tape.on_repeat,
@@ -44,39 +44,39 @@ def opened(tape: TapeState) -> Iterator[Deck]:
         persister=Persister(tape.scrub) if tape.replays else Blank,
         record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
         skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers],
-    ) as deck:
-        tape.recorded_from = _origin(tape, deck)
-        deck.tape = tape
-        yield deck
+    ) as index:
+        tape.recorded_from = _origin(tape, index)
+        index.tape = tape
+        yield index
 
 
 def save(tape: TapeState, error: BaseException | None) -> None:
     """Judges, scans and writes. A failed run writes nothing, or `NAME.failed.json` if it was live (and paid for)."""
-    deck = tape.deck
-    assert deck is not None, "only a tape with a deck records"
-    places = _places(tape, deck)
-    nothing = not any(place >= deck.loaded for place in places)
+    index = tape.index
+    assert index is not None, "only a tape with a index records"
+    places = _places(tape, index)
+    nothing = not any(place >= index.loaded for place in places)
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
     if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
         return
     _judged(tape)
-    text = _text(tape, deck, places)
-    _scanned(tape, deck, text)
+    text = _text(tape, index, places)
+    _scanned(tape, index, text)
     try:
-        _written(tape, deck, text, error)
+        _written(tape, index, text, error)
     except OSError as trouble:
         raise CassetteError(
             f"cassette {tape.name} could not be written: {trouble}\nWhat was there before is as it was."
         ) from trouble
 
 
-def _written(tape: TapeState, deck: Deck, text: str, error: BaseException | None) -> None:
-    deck.serializer.blobs.save()
+def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None) -> None:
+    index.serializer.blobs.save()
     failed = tape.file.with_suffix(".failed.json")
     if error is not None or tape.shared:
         replace_file(failed, text)
     if error is None:
-        _handed_in(tape, [*deck.serializer.blobs.fresh], failed)
+        _handed_in(tape, [*index.serializer.blobs.fresh], failed)
         replace_file(tape.file, text)
         failed.unlink(missing_ok=True)
 
@@ -99,10 +99,10 @@ def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
         )
 
 
-def _origin(tape: TapeState, deck: Deck) -> str:
+def _origin(tape: TapeState, index: CassetteIndex) -> str:
     if not tape.replays:
         return tape.recorded_from
-    known = str(deck.provenance.get("recorded_from", "unknown"))
+    known = str(index.provenance.get("recorded_from", "unknown"))
     if tape.records and known != tape.recorded_from:
         raise CassetteError(
             f"cassette {tape.name} was recorded from {known!r}; nothing recorded from {tape.recorded_from!r} can be "
@@ -111,15 +111,15 @@ def _origin(tape: TapeState, deck: Deck) -> str:
     return known
 
 
-def _places(tape: TapeState, deck: Deck) -> list[int]:
+def _places(tape: TapeState, index: CassetteIndex) -> list[int]:
     """The interactions to keep, in order: the one they were sent in, or, where several tasks or threads sent them,
     one that comes out the same every time."""
-    recorded = [place for place in range(deck.loaded, len(deck)) if deck.data[place][1] is not None]
+    recorded = [place for place in range(index.loaded, len(index)) if index.data[place][1] is not None]
     if tape.workers.concurrent:
         recorded.sort(
-            key=lambda place: (deck.asks[place].head, len(deck.asks[place].body), deck.asks[place].body)
+            key=lambda place: (index.keys[place].head, len(index.keys[place].body), index.keys[place].body)
         )
-    return [*range(deck.loaded), *recorded]
+    return [*range(index.loaded), *recorded]
 
 
 def _judged(tape: TapeState) -> None:
@@ -132,24 +132,24 @@ def _judged(tape: TapeState) -> None:
     warnings.warn(f"{found}\nA live answer is saved all the same.", stacklevel=2)
 
 
-def _text(tape: TapeState, deck: Deck, places: list[int]) -> str:
-    requests, responses = ([deck.data[place][side] for place in places] for side in (0, 1))
-    cassette = {"requests": requests, "responses": responses, "metadata": _metadata(tape, deck)}
-    return str(serialize(cassette, deck.serializer))
+def _text(tape: TapeState, index: CassetteIndex, places: list[int]) -> str:
+    requests, responses = ([index.data[place][side] for place in places] for side in (0, 1))
+    cassette = {"requests": requests, "responses": responses, "metadata": _metadata(tape, index)}
+    return str(serialize(cassette, index.serializer))
 
 
-def _metadata(tape: TapeState, deck: Deck) -> dict[str, Any]:
+def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
     ours: dict[str, Any] = {"recorded_from": tape.recorded_from}
     if tape.recorded_from == "live":
         ours["recorded_at"] = tape.clock.today().strftime("%Y-%m-%dT%H:%M:%SZ")
         ours["recorded_with"] = {name: version(name) for name in ("ellmer-core", "vcrpy")}
-    return {**deck.metadata, **(tape.metadata or {}), OURS: {**deck.provenance, **ours}}
+    return {**index.metadata, **(tape.metadata or {}), OURS: {**index.provenance, **ours}}
 
 
-def _scanned(tape: TapeState, deck: Deck, text: str) -> None:
+def _scanned(tape: TapeState, index: CassetteIndex, text: str) -> None:
     secrets = [(value, name) for value, name in tape.scrub.values.items()]
     findings = [*scan(json.loads(text), secrets)]
-    for name, data in deck.serializer.blobs.fresh.items():
+    for name, data in index.serializer.blobs.fresh.items():
         findings += scan(data, secrets, f"blob {name}")
     left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]
     if left:

@@ -14,7 +14,7 @@ from datetime import datetime
 from ..errors import CassetteError, Stale
 from ..exchange.messages import Sent
 from .explanation import changes, command
-from .request_key import Ask
+from .request_key import RequestKey
 from .stale_policies import Recording, older_than
 from .state import TapeState
 
@@ -29,7 +29,7 @@ class StaleWarning(UserWarning):
 
 def reasons(tape: TapeState) -> list[str]:
     """Why the recording that this run replays is stale, as clauses; none if it is not."""
-    if tape.deck is None or not tape.replays:
+    if tape.index is None or not tape.replays:
         return []
     recording = _recording(tape)
     aged = [] if tape.max_age is None else [older_than(tape.max_age)]
@@ -52,24 +52,24 @@ def hold_to_date(tape: TapeState) -> None:
 
 
 def _recording(tape: TapeState) -> Recording:
-    deck = tape.deck
-    assert deck is not None, "only a tape with a deck has a recording"
-    made = deck.provenance.get("recorded_at")
+    index = tape.index
+    assert index is not None, "only a tape with a index has a recording"
+    made = index.provenance.get("recorded_at")
 
     def requests() -> Iterator[Sent]:
-        for request, _ in deck.data[: deck.loaded]:
+        for request, _ in index.data[: index.loaded]:
             yield Sent(request.method, request.uri, request.headers, request.body or b"")
 
     at = datetime.fromisoformat(made) if made else None
-    return Recording(tape.path, deck.metadata, at, tape.clock.today(), requests)
+    return Recording(tape.path, index.metadata, at, tape.clock.today(), requests)
 
 
 def _changed(tape: TapeState) -> Iterator[str]:
     """Requests that got the answer to another body: where bodies are not compared, nothing else tells."""
-    if tape.deck is None:
+    if tape.index is None:
         return
-    strict = replace(tape.deck.match, body=True)
-    for number, request, recorded in tape.lax:
-        now, then = Ask(strict, request), Ask(strict, recorded)
+    strict = replace(tape.index.match, body=True)
+    for number, request, recorded in tape.loosely_matched:
+        now, then = RequestKey(strict, request), RequestKey(strict, recorded)
         if now.digest != then.digest:
             yield f"request {number} is not the one that was recorded: {next(changes(then, now))}"

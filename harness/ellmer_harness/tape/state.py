@@ -14,13 +14,13 @@ from ..errors import Miss
 from ..exchange.messages import Exchange, Sent
 from ..secrets.scrub import Scrub
 from ..store.shared import shared
-from .concurrency import Workers
+from .concurrency import Concurrency
 from .explanation import command, nearest
 from .options import Mode, Options, chosen_mode
-from .request_key import Ask
+from .request_key import RequestKey
 
 if TYPE_CHECKING:
-    from .cassette_index import Deck
+    from .cassette_index import CassetteIndex
 
 __all__ = ["TapeState"]
 
@@ -48,10 +48,10 @@ class TapeState(Options):
         store = os.environ.get("CASSETTE_STORE") if self.store is None else self.store
         self.shared = shared(store, Path(self.root).absolute()) if store else None
         self.before: bytes | None = None
-        self.deck: Deck | None = None
+        self.index: CassetteIndex | None = None
         self.replays = self.records = self.failed = False
-        self.workers = Workers()
-        self.lax: list[tuple[int, Any, Any]] = []
+        self.workers = Concurrency()
+        self.loosely_matched: list[tuple[int, Any, Any]] = []
 
     @property
     def file(self) -> Path:
@@ -76,17 +76,17 @@ class TapeState(Options):
 
     def unused(self) -> list[str]:
         """The recorded requests that this run has not sent (yet), as `POST https://…`."""
-        if self.deck is None or not self.replays:
+        if self.index is None or not self.replays:
             return []
-        return [f"{request.method} {request.uri}" for request in self.deck.unused()]
+        return [f"{request.method} {request.uri}" for request in self.index.unused()]
 
-    def miss(self, ask: Ask, deck: Deck) -> Miss:
+    def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
         """A miss that says what was asked, and what was recorded instead; it may be printed into a log."""
-        from .redaction import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
+        from .recorded_form import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
 
-        shown = Ask(deck.match, masked(ask.request))
-        another = deck.find(shown) is not None
-        told = _DIFFERS_BY_IT if another else nearest(deck, shown, self.file)
+        shown = RequestKey(index.match, masked(ask.request))
+        another = index.find(shown) is not None
+        told = _DIFFERS_BY_IT if another else nearest(index, shown, self.file)
         asked = f"{shown.request.method} {shown.request.uri}"
         return self.missed(f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord)}")
 

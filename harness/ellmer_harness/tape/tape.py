@@ -17,17 +17,17 @@ from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Schedule
 from ..interception import network_guard, transports
-from ..interception.request_in_flight import Take
+from ..interception.request_in_flight import RequestInFlight
 from ..secrets.scrub import masked
 from ..store.shared import Shared
 from .explanation import command
-from .request_key import Ask
+from .request_key import RequestKey
 from .routing import routed
 from .state import TapeState
 from .verdict import Verdict, hold_to_account, verdict
 
 if TYPE_CHECKING:
-    from .cassette_index import Deck
+    from .cassette_index import CassetteIndex
 
 __all__ = ["Tape", "use_cassette"]
 
@@ -40,7 +40,7 @@ class Tape(TapeState):
         super().__post_init__()
         self._stack = ExitStack()
         self._schedule = Schedule(self.faults)
-        self._pending: dict[int, tuple[Take, int]] = {}
+        self._pending: dict[int, tuple[RequestInFlight, int]] = {}
 
     def __repr__(self) -> str:
         return f"<Tape {self.name} ({self.mode}): {len(self.sent)} sent>"
@@ -56,7 +56,7 @@ class Tape(TapeState):
         self.records = self.mode in ("rewrite", "append") or (self.mode == "record" and not exists)
         with ExitStack() as stack:
             if self.mode != "live":
-                self.deck = stack.enter_context(self._recording.opened(self))
+                self.index = stack.enter_context(self._recording.opened(self))
             stack.enter_context(self.clock.in_place_of_sleep(self.virtual_sleep))
             network_guard.watch()
             before = transports.open_(self)
@@ -87,22 +87,24 @@ class Tape(TapeState):
             take.closed()
         if self.misses and not _within(self.misses[0], error):
             raise self.misses[0] from error
-        if self.records and self.deck is not None:
+        if self.records and self.index is not None:
             self._recording.save(self, error)
         if error is None:
             hold_to_account(self)
 
-    def begin(self, http: Any, request: Any, body: bytes) -> Take:
+    def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
         """A request is about to leave: the answer to play, or a place for the one to come. Raises `Miss`."""
         headers = transports.lowered(request.headers.raw)
-        clean = self._recording.redaction.request(self.scrub, request.method, str(request.url), headers, body)
+        clean = self._recording.recorded_form.request(
+            self.scrub, request.method, str(request.url), headers, body
+        )
         sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
-        take = Take(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
+        take = RequestInFlight(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
         self.sent.append(sent)
         self.exchanges.append(take.exchange)
         try:
-            if self.deck is not None:
-                self._place(take, clean, self.deck)
+            if self.index is not None:
+                self._place(take, clean, self.index)
         except CassetteError as error:  # a client would take it for trouble on the line, and try again
             raise self.missed(f"cassette {self.name}: {error}") from error
         return take
@@ -117,43 +119,43 @@ class Tape(TapeState):
             return shared.look(self.path)
         return shared.fetch(self.path, offline=self.mode != "append")
 
-    def _place(self, take: Take, clean: Any, deck: Deck) -> None:
-        """Finds the answer in the deck, or makes room for it there."""
-        ask = deck.ask(clean)
-        if self.replays and self._play(take, ask, deck):
+    def _place(self, take: RequestInFlight, clean: Any, index: CassetteIndex) -> None:
+        """Finds the answer in the index, or makes room for it there."""
+        ask = index.ask(clean)
+        if self.replays and self._play(take, ask, index):
             take.exchange.played = True
         elif self.records:
             self.workers.note()
-            self._pending[id(take)] = take, deck.place(clean)
+            self._pending[id(take)] = take, index.place(clean)
         else:
-            raise self.miss(ask, deck)
+            raise self.miss(ask, index)
 
-    def _play(self, take: Take, ask: Ask, deck: Deck) -> bool:
+    def _play(self, take: RequestInFlight, ask: RequestKey, index: CassetteIndex) -> bool:
         """Gives the take its reply; False if there is none to be had."""
         faults, reply = self._schedule.next(take.exchange.sent), Reply(200)
         if not any(fault.answers for fault in faults):
-            take.place = deck.take(ask)
+            take.place = index.take(ask)
             if take.place is None:
                 return False
             if not self.match.body:
-                self.lax.append((len(self.sent), ask.request, deck.data[take.place][0]))
-            reply = Reply.recorded(deck.response(take.place), timed=self.delays is not None)
+                self.loosely_matched.append((len(self.sent), ask.request, index.data[take.place][0]))
+            reply = Reply.recorded(index.response(take.place), timed=self.delays is not None)
             reply = framed(reply, self.framing) if self.framing else reply
         for fault in faults:
             reply = fault.change(reply)
         take.reply, take.spends = reply, all(fault.spends for fault in faults)
         return True
 
-    def _done(self, take: Take) -> None:
-        if take.place is not None and self.deck is not None:
-            recorded_to_fail = "error" in self.deck.response(take.place)
+    def _done(self, take: RequestInFlight) -> None:
+        if take.place is not None and self.index is not None:
+            recorded_to_fail = "error" in self.index.response(take.place)
             if not take.spends or (take.exchange.failure and not recorded_to_fail):
-                self.deck.give_back(take.place)
+                self.index.give_back(take.place)
         _, place = self._pending.pop(id(take), (None, None))
-        if place is not None and self.deck is not None and take.exchange.answered:
-            self.deck.answer(
+        if place is not None and self.index is not None and take.exchange.answered:
+            self.index.answer(
                 place,
-                self._recording.redaction.response(
+                self._recording.recorded_form.response(
                     self.scrub, take.seen(), live=self.recorded_from == "live"
                 ),
             )

@@ -1,4 +1,4 @@
-"""The deck as vcrpy's patchers see it, for the clients that opted in to them.
+"""The index as vcrpy's patchers see it, for the clients that opted in to them.
 
 What they record is scrubbed as everything else, and a request that was not recorded is a `Miss` as everywhere. The
 rest is vcrpy's: bodies are drained, failures are not recorded, and `tape.sent` does not know of them.
@@ -13,14 +13,14 @@ from typing import Any
 from vcr.request import Request
 
 from ..exchange.reply import Reply
-from . import redaction
-from .cassette_index import Deck, Response
+from . import recorded_form
+from .cassette_index import CassetteIndex, Response
 from .state import TapeState
 
-__all__ = ["Patched"]
+__all__ = ["PatchedIndex"]
 
 
-class Patched(Deck):
+class PatchedIndex(CassetteIndex):
     """`tape` is None while the file is loaded: what comes then is no client's."""
 
     tape: TapeState | None = None
@@ -34,7 +34,7 @@ class Patched(Deck):
             reply = Reply.recorded({**response, "body": body})
             self.place(
                 self._clean(request),
-                redaction.response(self.tape.scrub, reply, live=self.tape.recorded_from == "live"),
+                recorded_form.response(self.tape.scrub, reply, live=self.tape.recorded_from == "live"),
             )
 
     def filter_request(self, request: Request) -> Request | None:
@@ -62,7 +62,9 @@ class Patched(Deck):
     def _clean(self, request: Request) -> Request:
         assert self.tape is not None, "the file is loaded before anybody asks"
         headers = [(_text(name).lower(), _text(value)) for name, value in request.headers.items()]
-        return redaction.request(self.tape.scrub, request.method, request.uri, headers, _bytes(request.body))
+        return recorded_form.request(
+            self.tape.scrub, request.method, request.uri, headers, _bytes(request.body)
+        )
 
 
 def _text(value: Any) -> str:

@@ -82,17 +82,17 @@ def hold_to_account(tape: TapeState) -> None:
 
 def _left(tape: TapeState) -> tuple[str, ...]:
     """As `tape.unused()`, with the numbers that tell equal requests apart."""
-    if tape.deck is None or not tape.replays:
+    if tape.index is None or not tape.replays:
         return ()
-    unplayed = {id(request) for request in tape.deck.unused()}
-    recorded = enumerate(tape.deck.data, 1)
+    unplayed = {id(request) for request in tape.index.unused()}
+    recorded = enumerate(tape.index.data, 1)
     return tuple(f"#{n} {one.method} {one.uri}" for n, (one, _) in recorded if id(one) in unplayed)
 
 
 def _idle(tape: TapeState) -> bool:
     """Whether nothing came by: neither here nor at the patchers of vcrpy, which do not tell what was sent."""
-    patched = tape.deck is not None and (
-        any(tape.deck.play_counts.values()) or len(tape.deck) > tape.deck.loaded
+    patched = tape.index is not None and (
+        any(tape.index.play_counts.values()) or len(tape.index) > tape.index.loaded
     )
     return not tape.sent and not patched
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...contract.exchange import Json
-from ...scenarios.neutral import PDF, Image, Part, Text, Tool
+from ...scenarios.messages import PDF, Image, Part, Text, Tool
 from .sdk_session import Answered, Said, SDKSession, texts_and_calls
-from .values import data_url, parameters
+from .tool_values import data_url, parameters
 
 __all__ = ["ChatMessages", "MediaInResults", "chat_part", "chat_tool", "json_of"]
 

@@ -12,9 +12,9 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...scenarios.neutral import Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
+from ...scenarios.messages import Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from .. import Endpoint
-from .values import CUT, CUT_OFF, NOT_RUN, answered, calls_in, hoisted, open_calls
+from .tool_values import CUT, CUT_OFF, NOT_RUN, answered, calls_in, hoisted, open_calls
 
 __all__ = ["Answered", "SDKSession", "Said", "texts_and_calls"]
 

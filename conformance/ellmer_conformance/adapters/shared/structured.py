@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, create_model
 
-from ...scenarios.neutral import Part, Reply
+from ...scenarios.messages import Part, Reply
 from .sdk_session import SDKSession
 
 __all__ = ["Parsing", "model_of"]

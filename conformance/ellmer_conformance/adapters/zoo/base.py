@@ -12,7 +12,7 @@ import httpx
 
 from ...contract.exchange import Json
 from ...scenarios.case import Mode
-from ...scenarios.neutral import Part, Reply, Tool, Turn
+from ...scenarios.messages import Part, Reply, Tool, Turn
 from .. import Capabilities, Endpoint
 from ..ellmer_core import EllmerCore, Session
 
@@ -30,7 +30,7 @@ _RESULTS = {"tool_result", "function_call_output"}
 class Creature(EllmerCore):
     """`case` shows what is wrong with it, on each wire format of `on`; the rules in `caught_by` must fail.
 
-    `also` names rules of other groups that break with them. `taped`: from its cassette, whose clock can be put
+    `also` names rules of other groups that break with them. `from_cassette`: from its cassette, whose clock can be put
     forward; else against the strict server.
     """
 
@@ -39,7 +39,7 @@ class Creature(EllmerCore):
     also: ClassVar[tuple[str, ...]] = ()
     on: ClassVar[tuple[str, ...]] = WIRES
     mode: ClassVar[Mode] = "sync"
-    taped: ClassVar[bool] = False
+    from_cassette: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()

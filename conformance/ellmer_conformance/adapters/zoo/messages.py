@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...contract.exchange import Json
-from ...scenarios.neutral import Tool
+from ...scenarios.messages import Tool
 from .base import Creature, blocks, is_result
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from ...contract.exchange import Json
-from ...scenarios.neutral import Part, Reply
+from ...scenarios.messages import Part, Reply
 from ..ellmer_core import Session
 from .base import Creature
 from .messages import without_results

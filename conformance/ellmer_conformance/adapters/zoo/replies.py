@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...scenarios.neutral import Reply
+from ...scenarios.messages import Reply
 from .base import Creature
 
 

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 from dataclasses import replace
 from typing import Any
 
-from ...scenarios.neutral import Reply, Tool
+from ...scenarios.messages import Reply, Tool
 from .base import Creature
 
 

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..exchange import Item, Json, Request
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
-from .vendors import vendor_of
+from .provider_hosts import vendor_of
 
 __all__ = ["MODULES", "detect", "is_beside", "read", "request", "vendor_of"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from ..exchange import Item, Json, Media, Request
-from .values import elements, inline, linked, object_of, text_of
+from .json_access import elements, inline, linked, object_of, text_of
 
 WIRE = "anthropic"
 VENDOR = "anthropic"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..exchange import Item, Json, Media, Request
-from .values import elements, inline, linked, object_of, text_of
+from .json_access import elements, inline, linked, object_of, text_of
 
 WIRE = "bedrock"
 VENDOR = "bedrock"

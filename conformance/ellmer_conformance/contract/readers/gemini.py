@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, Literal
 
 from ..exchange import Item, Json, Media, Request
-from .values import inline, kind_of, linked, object_of, text_of
+from .json_access import inline, kind_of, linked, object_of, text_of
 
 WIRE = "gemini"
 VENDOR = "google"

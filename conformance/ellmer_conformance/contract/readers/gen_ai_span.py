@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..exchange import Item, Json, Media, Request
-from .values import elements, inline, kind_of, linked, parsed, text_of
+from .json_access import elements, inline, kind_of, linked, parsed, text_of
 
 WIRE = "gen-ai-span"
 VENDOR = ""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..exchange import Item, Json, Request
-from .values import elements, inline, object_of, parsed, text_of
+from .json_access import elements, inline, object_of, parsed, text_of
 
 WIRE = "ollama"
 VENDOR = "ollama"

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..exchange import Item, Json, Media, Request
-from .values import elements, inline, kind_of, linked, object_of, parsed, text_of
+from .json_access import elements, inline, kind_of, linked, object_of, parsed, text_of
 
 WIRE = "openai-chat"
 VENDOR = "openai"

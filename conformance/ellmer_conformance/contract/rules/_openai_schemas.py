@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..exchange import Json
-from ..readers.values import items_of
+from ..readers.json_access import items_of
 from ..rule import Finding, broken, met
 from ._openai import path
 

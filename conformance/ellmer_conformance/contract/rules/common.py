@@ -10,10 +10,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
-from ...scenarios.neutral import Image, Part, Text, ToolCall, ToolResult, Turn
+from ...scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 from .. import readers
 from ..exchange import Item, Json, Request
-from ..readers.values import decoded
+from ..readers.json_access import decoded
 from ..rule import Finding, Kind, Level, broken, met
 from ..rulebook import RuleBook
 from ._media import IMAGE_TYPES, PNG, redacted, sniffed
@@ -41,7 +41,7 @@ def enter(book: RuleBook, render: Render | None = None) -> None:
 
 
 @lru_cache(maxsize=4)
-def said(request: Request) -> list[Item]:
+def items(request: Request) -> list[Item]:
     """What a request says."""
     return readers.read(request)
 
@@ -52,7 +52,7 @@ def media_is_not_text(request: Request) -> Iterator[Finding]:
     Why: the model reads the letters, thousands of tokens of them, and makes something up. Fix: send a media part, or
     say in words what was left out.
     """
-    for item in said(request):
+    for item in items(request):
         if item.kind in {"text", "result"} and len(item.text) >= 400:
             dumped = any(_is_media(run) for run in _BASE64.findall(item.text))
             yield broken(item.pointer, "the text has a file in base64 in it") if dumped else met(item.pointer)
@@ -65,7 +65,7 @@ def moved_media_names_its_call(request: Request) -> Iterator[Finding]:
     place it behind all results.
     """
     ids: set[str] = set()
-    for item in said(request):
+    for item in items(request):
         if item.kind in {"call", "result"}:
             ids.add(item.id)
         elif item.kind == "text" and (tag := _TAG.search(item.text)):
@@ -79,7 +79,7 @@ def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
 
     Why: else the tool's image is lost and the model told to look. Fix: send the content in the same turn.
     """
-    found = said(request)
+    found = items(request)
     for index, item in enumerate(found):
         if item.kind == "result" and _MARK.search(item.text):
             there = any(later.media and later.turn >= item.turn for later in found[index + 1 :])
@@ -91,7 +91,7 @@ def media_decodes(request: Request) -> Iterator[Finding]:
 
     Fix: encode with the standard alphabet and padding, without line breaks, and look for a second prefix.
     """
-    for item in said(request):
+    for item in items(request):
         if item.media:
             inline = item.media.data or not item.media.url
             text = item.media.url
@@ -107,7 +107,7 @@ def media_type_fits(request: Request) -> Iterator[Finding]:
 
     Why: a PNG called a JPEG is refused by some APIs and misread by others. Fix: look at the bytes, not at the name.
     """
-    for item in said(request):
+    for item in items(request):
         if item.media and item.media.data and (found := sniffed(item.media.data)):
             told = item.media.type.replace("image/jpg", "image/jpeg").replace("image/*", found)
             both = {found, told} <= {*IMAGE_TYPES, "application/pdf"}
@@ -122,7 +122,7 @@ def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
     """
     asked: list[str] = []
     given: list[str] = []
-    for item in said(request):
+    for item in items(request):
         if item.kind == "call" and item.id:
             asked, given = (asked if not given else []) + [item.id], []
         elif item.kind == "result" and item.id in asked:
@@ -140,7 +140,7 @@ def results_say_something(request: Request) -> Iterator[Finding]:
 
     Why: the model cannot tell an empty answer from a lost one. Fix: send `null`, `[]` or "(no output)".
     """
-    found = said(request)
+    found = items(request)
     carrying = {item.within for item in found if item.media or item.kind == "other"}  # references, say
     for item in found:
         if item.kind == "result":

@@ -5,7 +5,7 @@ and an instrumentation may leave out or shorten what it likes. So only what hold
 (results belong to calls, media is media), and nothing that is found fails anybody: the wire may have been right.
 """
 
-from .book import BOOK
 from .read import Span, read
+from .rules import BOOK
 
 __all__ = ["BOOK", "Span", "read"]

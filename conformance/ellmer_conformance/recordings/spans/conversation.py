@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...contract.exchange import Json
-from ...contract.readers.values import items_of, object_of, text_of
+from ...contract.readers.json_access import items_of, object_of, text_of
 
 __all__ = ["conversation"]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...contract.exchange import Json, Request
 from ...contract.readers.gen_ai_span import WIRE
-from ...contract.readers.values import items_of, object_of, text_of
+from ...contract.readers.json_access import items_of, object_of, text_of
 from .conversation import conversation
 
 __all__ = ["Span", "read"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...contract.exchange import Json
 from ...scenarios.case import Case
-from ...scenarios.neutral import PDF, Image, Part, Text, Tool, ToolCall, ToolResult
+from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult
 from ...scenarios.script import Call, Delivery, Step, answers_of
 
 __all__ = ["VERSION", "as_json"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...scenarios.neutral import Reply
+from ...scenarios.messages import Reply
 
 __all__ = ["DriverError", "Line", "NoReply", "read"]
 

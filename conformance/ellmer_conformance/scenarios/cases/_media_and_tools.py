@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from ..neutral import PDF, Image, Tool
+from ..messages import PDF, Image, Tool
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..case import Case, ask, case
-from ..neutral import Text, ToolCall, ToolResult, Turn
+from ..messages import Text, ToolCall, ToolResult, Turn
 from ..script import Answer, Hears, Say, Usage
 from ._media_and_tools import weather
 

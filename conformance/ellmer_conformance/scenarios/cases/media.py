@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 from ..case import Case, ask, case
-from ..neutral import PDF, Image, Text
+from ..messages import PDF, Image, Text
 from ..script import Answer, Call, Say, Sees, Usage
 from ._media_and_tools import BLUE, GREEN, RED, REPORT, returning, weather
 

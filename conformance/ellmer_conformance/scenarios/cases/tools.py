@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..case import Case, ask, case
-from ..neutral import Text, Tool, ToolCall, ToolResult, Turn
+from ..messages import Text, Tool, ToolCall, ToolResult, Turn
 from ..script import Answer, Call, Say, Usage
 from ._media_and_tools import REPORT, get_weather, string_argument, weather
 

@@ -11,9 +11,18 @@ from collections.abc import Callable, Iterable
 from .bytes_and_chunks import BYTES, random, split
 from .failures import FAILURES, cut, reset, stall
 from .odd_events import MEANING
-from .variation import Travelling, Variation
+from .variation import Variation, VariedAnswer
 
-__all__ = ["VARIATIONS", "Travelling", "Variation", "expanded", "named", "of_rules", "possible", "variation"]
+__all__ = [
+    "VARIATIONS",
+    "Variation",
+    "VariedAnswer",
+    "expanded",
+    "named",
+    "of_rules",
+    "possible",
+    "variation",
+]
 
 VARIATIONS = {one.name: one for one in (*BYTES, *MEANING, *FAILURES)}
 _MOST_EVENTS = 30

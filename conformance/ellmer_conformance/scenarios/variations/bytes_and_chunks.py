@@ -12,7 +12,7 @@ from functools import partial
 from random import Random
 
 from .events import sizes
-from .variation import Change, Travelling, Variation
+from .variation import Change, Variation, VariedAnswer
 
 __all__ = ["BYTES", "random", "split"]
 
@@ -24,7 +24,7 @@ _LINES = _SSE | {"ollama"}
 def split(place: int) -> Variation:
     """In two chunks, cut after so many bytes."""
 
-    def cut(it: Travelling) -> Travelling:
+    def cut(it: VariedAnswer) -> VariedAnswer:
         return it.cut(place, len(it.body)) if place < len(it.body) else it
 
     return Variation(f"split:{place}", "STR-001", cut)
@@ -33,51 +33,51 @@ def split(place: int) -> Variation:
 def random(seed: int) -> Variation:
     """In chunks of 1 to 16 bytes."""
 
-    def cut(it: Travelling) -> Travelling:
+    def cut(it: VariedAnswer) -> VariedAnswer:
         lots = Random(seed)  # noqa: S311 - to be repeatable, not secret
         return it.cut(*(lots.randint(1, 16) for _ in it.body))
 
     return Variation(f"random:{seed}", "STR-001", cut)
 
 
-def _inside_characters(it: Travelling) -> Travelling:
+def _inside_characters(it: VariedAnswer) -> VariedAnswer:
     """A chunk ends inside every character that is more than one byte long, each byte of it alone."""
     found = re.split(rb"(?<=[\x80-\xff])|(?=[\x80-\xff])", it.body)
     return replace(it, writes=tuple(piece for piece in found if piece))
 
 
-def _events(it: Travelling, change: Callable[[bytes], bytes]) -> Travelling:
+def _events(it: VariedAnswer, change: Callable[[bytes], bytes]) -> VariedAnswer:
     """Each event an own write, its bytes changed."""
     return replace(it, writes=tuple(change(event) for event in it.cut(*sizes(it)).writes))
 
 
-def _line_ends(eol: bytes, it: Travelling) -> Travelling:
+def _line_ends(eol: bytes, it: VariedAnswer) -> VariedAnswer:
     return _events(it, lambda event: _EOL.sub(eol, event))
 
 
-def _torn_crlf(it: Travelling) -> Travelling:
+def _torn_crlf(it: VariedAnswer) -> VariedAnswer:
     """A chunk ends between each CR and its LF."""
     pieces = re.split(rb"(?<=\r)", _line_ends(b"\r\n", it).body)
     return replace(it, writes=tuple(piece for piece in pieces if piece))
 
 
 def _between(lines: bytes) -> Change:
-    def change(it: Travelling) -> Travelling:
+    def change(it: VariedAnswer) -> VariedAnswer:
         return _events(it, lambda event: lines + event)
 
     return change
 
 
-def _colons(it: Travelling) -> Travelling:
+def _colons(it: VariedAnswer) -> VariedAnswer:
     return _events(it, lambda event: re.sub(rb"(?m)^(data|event): ", rb"\1:", event))
 
 
-def _several_lines(it: Travelling) -> Travelling:
+def _several_lines(it: VariedAnswer) -> VariedAnswer:
     """Data on two lines: a reader joins them with a line end, which JSON allows after a brace."""
     return _events(it, lambda event: re.sub(rb"(?m)^data: ?\{", b"data: {\ndata: ", event))
 
 
-def _bom(it: Travelling) -> Travelling:
+def _bom(it: VariedAnswer) -> VariedAnswer:
     return replace(it, writes=(b"\xef\xbb\xbf", *it.writes))
 
 

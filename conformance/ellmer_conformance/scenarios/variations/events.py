@@ -13,7 +13,7 @@ from typing import Any
 
 from ellmer_harness.format import aws_event_stream, sse_and_ndjson
 
-from .variation import Travelling
+from .variation import VariedAnswer
 
 __all__ = ["Event", "changed", "each", "event", "everywhere", "sizes"]
 
@@ -21,7 +21,7 @@ Event = dict[str, Any]  # the harness's form of an event
 Events = Callable[[str, list[Event]], Sequence[Event] | None]
 
 
-def changed(travelling: Travelling, change: Events) -> Travelling:
+def changed(travelling: VariedAnswer, change: Events) -> VariedAnswer:
     """With its events, each a write, as `change(wire, events)` gives them; None leaves it as it is."""
     found = change(travelling.wire, _read(travelling))
     if found is None:
@@ -30,7 +30,7 @@ def changed(travelling: Travelling, change: Events) -> Travelling:
     return replace(travelling, headers=headers, writes=tuple(_written(travelling, found)))
 
 
-def each(travelling: Travelling, change: Callable[[Any], Any]) -> Travelling:
+def each(travelling: VariedAnswer, change: Callable[[Any], Any]) -> VariedAnswer:
     """With the data of every event changed."""
 
     def all_of_them(_: str, events: list[Event]) -> list[Event]:
@@ -55,7 +55,7 @@ def everywhere(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -
     return value
 
 
-def sizes(travelling: Travelling) -> list[int]:
+def sizes(travelling: VariedAnswer) -> list[int]:
     """The size of each event in bytes."""
     body = travelling.body
     if "amazon" in travelling.content_type:
@@ -70,7 +70,7 @@ def _key(event: Event) -> str:
     return next((key for key in ("data", "json") if key in event), "")
 
 
-def _read(travelling: Travelling) -> list[Event]:
+def _read(travelling: VariedAnswer) -> list[Event]:
     body = travelling.body
     if "amazon" in travelling.content_type:
         return list((aws_event_stream.parse(body) or {})["eventstream"])
@@ -80,7 +80,7 @@ def _read(travelling: Travelling) -> list[Event]:
     return [{"data": json.loads(line)} for line in lines if line.strip()]
 
 
-def _written(travelling: Travelling, events: Sequence[Event]) -> Iterator[bytes]:
+def _written(travelling: VariedAnswer, events: Sequence[Event]) -> Iterator[bytes]:
     for one in events:
         if "amazon" in travelling.content_type:
             yield aws_event_stream.write({"eventstream": [one]})

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from .events import sizes
-from .variation import Travelling, Variation
+from .variation import Variation, VariedAnswer
 
 __all__ = ["FAILURES", "cut", "reset", "stall"]
 
@@ -42,12 +42,12 @@ def stall(event: int) -> Variation:
     )
 
 
-def _until(it: Travelling, event: int) -> Travelling:
+def _until(it: VariedAnswer, event: int) -> VariedAnswer:
     return replace(it, writes=it.cut(*sizes(it)).writes[:event])
 
 
 def _failure(name: str, rule: str, status: int, kind: str, body: bytes, **headers: str) -> Variation:
-    def change(it: Travelling) -> Travelling:
+    def change(it: VariedAnswer) -> VariedAnswer:
         named = {"content-type": kind} | headers
         return replace(it, status=status, headers=named, writes=(body,) if body else ())
 

@@ -12,7 +12,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from .events import Event, changed, each, event, everywhere
-from .variation import Travelling, Variation
+from .variation import Variation, VariedAnswer
 
 __all__ = ["MEANING", "REDACTED"]
 
@@ -86,7 +86,7 @@ def _redacted(_: str, events: list[Event]) -> Sequence[Event]:
     return found
 
 
-def _unknown_fields(it: Travelling) -> Travelling:
+def _unknown_fields(it: VariedAnswer) -> VariedAnswer:
     return each(it, lambda data: data | {"brand_new": {"a": [1, None]}} if isinstance(data, dict) else data)
 
 
@@ -136,7 +136,7 @@ def _renumbered(events: Sequence[Event]) -> list[Event]:
     return found
 
 
-def _same_index(it: Travelling) -> Travelling:
+def _same_index(it: VariedAnswer) -> VariedAnswer:
     return each(it, lambda data: everywhere(data, lambda o: o | {"index": 0} if "index" in o else o))
 
 
@@ -175,7 +175,7 @@ def _arguments(value: Any) -> Any:
     return lambda it: each(it, lambda data: everywhere(data, change))
 
 
-def _absent(it: Travelling) -> Travelling:
+def _absent(it: VariedAnswer) -> VariedAnswer:
     def change(o: dict[str, Any]) -> dict[str, Any]:
         return {k: v for k, v in o.items() if not (k in _ARGUMENTS and v in ("{}", "", {}))}
 
@@ -211,14 +211,14 @@ def _stopping(reason: str) -> Any:
     return lambda it: each(it, lambda data: everywhere(data, change))
 
 
-def _uncounted(it: Travelling) -> Travelling:
+def _uncounted(it: VariedAnswer) -> VariedAnswer:
     def change(o: dict[str, Any]) -> dict[str, Any]:
         return {k: v for k, v in o.items() if k not in _COUNTS}
 
     return each(it, lambda data: everywhere(data, change))
 
 
-def _counted_at_the_start(it: Travelling) -> Travelling:
+def _counted_at_the_start(it: VariedAnswer) -> VariedAnswer:
     """Anthropic's last event counts only the output, as it did for years."""
 
     def change(data: Any) -> Any:

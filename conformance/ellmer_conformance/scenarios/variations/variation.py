@@ -8,11 +8,11 @@ from typing import Literal
 
 from ..script import Ending
 
-__all__ = ["Change", "Travelling", "Variation"]
+__all__ = ["Change", "Variation", "VariedAnswer"]
 
 
 @dataclass(frozen=True)
-class Travelling:
+class VariedAnswer:
     """An answer on its way: each element of `writes` reaches the client on its own; then the connection ends.
 
     `pause` is the time in seconds before the last write. A `status` of 0 means that no answer comes at all.
@@ -40,7 +40,7 @@ class Travelling:
         """Whether it is a stream of events."""
         return "event" in self.content_type or "ndjson" in self.content_type
 
-    def cut(self, *sizes: int) -> Travelling:
+    def cut(self, *sizes: int) -> VariedAnswer:
         """In writes of these sizes; the last size repeats."""
         body, writes, start, turn = self.body, list[bytes](), 0, 0
         while start < len(body):
@@ -50,7 +50,7 @@ class Travelling:
         return replace(self, writes=tuple(writes))
 
 
-Change = Callable[[Travelling], Travelling]
+Change = Callable[[VariedAnswer], VariedAnswer]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
-from ..signatures import decoded, encoded, is_ours, opened, seal
+from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._eventstream import message
 from .base import (
     ALNUM,
@@ -186,7 +186,7 @@ class Bedrock(Dialect):
 
     def signature(self, part: Think) -> str:
         """The signature of a thought."""
-        return encoded(seal(part.text))
+        return encoded(sign(part.text))
 
     def headers(self, *, stream: bool) -> Headers:
         kind = "application/vnd.amazon.eventstream" if stream else "application/json"

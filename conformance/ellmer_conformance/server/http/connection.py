@@ -16,7 +16,7 @@ from http import HTTPStatus
 from typing import Protocol, cast
 
 from .reply import Broken, Relayed, Reply, is_short, plain
-from .request_parser import HttpRequest, Known, Reader
+from .request_parser import HttpRequest, KnownRequests, Reader
 
 __all__ = ["Connection", "Handler"]
 
@@ -42,7 +42,9 @@ class Connection(asyncio.Protocol):
     `known` are the requests that it recognizes; None where none may be kept.
     """
 
-    def __init__(self, handler: Handler, connections: set[Connection], known: Known | None = None) -> None:
+    def __init__(
+        self, handler: Handler, connections: set[Connection], known: KnownRequests | None = None
+    ) -> None:
         self._handler = handler
         self._connections = connections
         self._reader = Reader(self, known)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import httptools
 
-__all__ = ["MAX_BODY", "MAX_HEAD", "HttpRequest", "Known", "Reader", "Receiver"]
+__all__ = ["MAX_BODY", "MAX_HEAD", "HttpRequest", "KnownRequests", "Reader", "Receiver"]
 
 MAX_BODY = 64 * 1024 * 1024  # bytes; the largest request any of the providers takes is 50 MB
 MAX_HEAD = 64 * 1024
@@ -37,7 +37,7 @@ class HttpRequest:
         return self.headers.get("x-forwarded-host") or self.headers.get("host", "")
 
 
-class Known(dict[bytes, HttpRequest]):
+class KnownRequests(dict[bytes, HttpRequest]):
     """Short requests by their bytes, as they came last; the oldest make room."""
 
     def remember(self, data: bytes, request: HttpRequest) -> None:
@@ -68,7 +68,7 @@ class Receiver(Protocol):
 class Reader:
     """Reads one connection. `known` is None where nothing that came may be kept."""
 
-    def __init__(self, receiver: Receiver, known: Known | None) -> None:
+    def __init__(self, receiver: Receiver, known: KnownRequests | None) -> None:
         self._receiver = receiver
         self._known = known
         self._parser = httptools.HttpRequestParser(self)

@@ -19,7 +19,7 @@ from ..http.request_parser import HttpRequest
 from ..http.routes import Route
 from ..rendering import refuse
 from . import anthropic, gemini, mistral, ollama, openai
-from .service_request import Shelf, Visit
+from .service_request import ServiceRequest, StoredObjects
 
 __all__ = ["Services"]
 
@@ -38,7 +38,7 @@ class Services:
 
     def __init__(self, chat: Callable[[HttpRequest], Reply]) -> None:
         self._chat = chat
-        self._shelves: dict[tuple[str, str], Shelf] = {}
+        self._shelves: dict[tuple[str, str], StoredObjects] = {}
 
     def answer(self, http: HttpRequest, way: Route, *, locks: bool = True) -> Reply | None:
         """The reply of a service; None where there is none. Without `locks` nobody needs a key."""
@@ -50,16 +50,16 @@ class Services:
                 invited = "upload_id" in dict(way.query)  # the URL of a started upload is its key
                 if locks and not invited and (refusal := dialect.locked(http.headers, dict(way.query))):
                     return refuse(dialect, refusal)
-                visit = Visit(http, way, dialect, match.groupdict(), self._shelf(way), self._chat)
-                reply: Reply = serve(visit)
+                service = ServiceRequest(http, way, dialect, match.groupdict(), self._shelf(way), self._chat)
+                reply: Reply = serve(service)
                 return reply
         return None
 
-    def _shelf(self, way: Route) -> Shelf:
-        shelf = self._shelves.setdefault((way.case, way.nonce or ""), Shelf())
+    def _shelf(self, way: Route) -> StoredObjects:
+        stored = self._shelves.setdefault((way.case, way.nonce or ""), StoredObjects())
         if len(self._shelves) > _SHELVES:
             del self._shelves[next(iter(self._shelves))]
-        return shelf
+        return stored
 
 
 def provider_of(http: HttpRequest, way: Route) -> str:

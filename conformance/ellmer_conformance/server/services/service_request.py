@@ -19,7 +19,7 @@ from ..http.request_parser import HttpRequest
 from ..http.routes import Route
 from ..rendering import refuse
 
-__all__ = ["Asked", "Batch", "File", "Shelf", "Visit"]
+__all__ = ["Asked", "Batch", "File", "ServiceRequest", "StoredObjects"]
 
 _BOUNDARY = re.compile(r'boundary="?([^";]+)')
 _FIELD = re.compile(rb'\bname="(?P<name>[^"]*)"(?:.*?\bfilename="(?P<filename>[^"]*)")?', re.DOTALL)
@@ -61,7 +61,7 @@ class Batch:
 
 
 @dataclass
-class Shelf:
+class StoredObjects:
     """The files and batches of a conversation."""
 
     files: dict[str, File] = field(default_factory=dict)
@@ -70,14 +70,14 @@ class Shelf:
 
 
 @dataclass(frozen=True)
-class Visit:
+class ServiceRequest:
     """A request, whose it is, and the names in its path."""
 
     http: HttpRequest
     way: Route
     dialect: Dialect
     names: Mapping[str, str]
-    shelf: Shelf
+    stored: StoredObjects
     chat: Callable[[HttpRequest], Reply]
 
     # in ---------------------------------------------------------------------------------------------------
@@ -132,17 +132,17 @@ class Visit:
 
     def fresh(self, label: str, length: int, alphabet: str) -> str:
         """The random-looking part of an id: the same for the same place in the conversation."""
-        self.shelf.count += 1
-        return self.dialect.ticket.token(f"{label} {self.shelf.count}", length, alphabet)
+        self.stored.count += 1
+        return self.dialect.ticket.token(f"{label} {self.stored.count}", length, alphabet)
 
     def keep(self, file: File) -> File:
-        """Puts a file on the shelf."""
-        self.shelf.files[file.id] = file
+        """Puts a file on the stored."""
+        self.stored.files[file.id] = file
         return file
 
     def look(self) -> Batch | None:
         """The batch that the path names, a look later."""
-        batch = self.shelf.batches.get(self.names["id"])
+        batch = self.stored.batches.get(self.names["id"])
         if batch:
             batch.looks += 1
         return batch

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from .. import common
-from ._book import book, conversation
+from ._rulebook import book, conversation
 
 for _part in (
     "tools",
@@ -26,6 +26,6 @@ for _part in (
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)
 
-from .vendors import dialect  # noqa: E402  # dialects are made of the whole book
+from .providers import dialect  # noqa: E402  # dialects are made of the whole book
 
 __all__ = ["book", "dialect"]

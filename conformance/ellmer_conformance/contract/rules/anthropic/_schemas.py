@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Json
-from ...readers.values import items_of, object_of
+from ...readers.json_access import items_of, object_of
 
 __all__ = ["circle", "invalid", "optional_count", "strict_problem", "union_count"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...readers.anthropic import messages, tools
-from ...readers.values import elements, object_of
+from ...readers.json_access import elements, object_of
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, TOOL, body, book, refused, user
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused, user
 from ._turns import all_blocks
 
 MARK: Json = {"cache_control": {"type": "ephemeral"}}

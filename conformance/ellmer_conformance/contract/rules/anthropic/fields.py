@@ -6,9 +6,23 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...readers.anthropic import messages
-from ...readers.values import text_of, words
+from ...readers.json_access import text_of, words
 from ...rule import Finding, broken, met
-from ._book import ASK, IMAGE, MUST, REJECT, THOUGHT, TOOL, assistant, body, book, refused, result, use, user
+from ._rulebook import (
+    ASK,
+    IMAGE,
+    MUST,
+    REJECT,
+    THOUGHT,
+    TOOL,
+    assistant,
+    body,
+    book,
+    refused,
+    result,
+    use,
+    user,
+)
 from ._tools import custom
 from ._turns import all_blocks
 

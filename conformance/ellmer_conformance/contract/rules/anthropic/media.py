@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
-from ...readers.values import decoded
+from ...readers.json_access import decoded
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, PNG, redacted, sniffed
-from ._book import IMAGE, MUST, REJECT, body, book, refused, user
+from ._rulebook import IMAGE, MUST, REJECT, body, book, refused, user
 from ._turns import all_blocks
 
 SDK = "https://github.com/anthropics/anthropic-sdk-python (Base64ImageSourceParam, Base64PDFSourceParam)"

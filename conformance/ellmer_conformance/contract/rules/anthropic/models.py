@@ -7,7 +7,7 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, body, book, refused, user
+from ._rulebook import ASK, MUST, REJECT, body, book, refused, user
 from ._schemas import strict_problem
 from ._turns import all_blocks
 

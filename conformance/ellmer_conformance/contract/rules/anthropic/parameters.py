@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...readers.anthropic import tools
-from ...readers.values import items_of, object_of
+from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, TOOL, body, book, refused
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
 
 MEASURED = "measured on the live API, 2026-08"
 GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"

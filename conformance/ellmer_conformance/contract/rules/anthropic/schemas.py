@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Json, Request
-from ...readers.values import object_of
+from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, TOOL, body, book, refused
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
 from ._schemas import invalid
 from ._tools import custom
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...readers.anthropic import messages
-from ...readers.values import items_of, words
+from ...readers.json_access import items_of, words
 from ...rule import Finding, broken, met
-from ._book import ASK, IMAGE, MUST, REJECT, assistant, body, book, refused, result, use, user
+from ._rulebook import ASK, IMAGE, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks
 
 MEASURED = "measured on the live API, 2026-08, claude-sonnet-5"

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, body, book, refused
+from ._rulebook import ASK, MUST, REJECT, body, book, refused
 from ._schemas import circle, optional_count, strict_problem, union_count
 from ._tools import custom
 

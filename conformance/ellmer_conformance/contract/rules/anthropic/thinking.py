@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.anthropic import messages
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, THOUGHT, TOOL, assistant, body, book, refused, result, use, user
+from ._rulebook import ASK, MUST, REJECT, THOUGHT, TOOL, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks, turns
 
 #: They think unless told not to.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
-from ...readers.values import object_of
+from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, TOOL, body, book, refused
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
 
 #: Before effort and adaptive thinking.
 BUDGETED = [

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...readers.anthropic import tools
-from ...readers.values import object_of
+from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, TOOL, body, book, refused
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
 from ._tools import custom
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")

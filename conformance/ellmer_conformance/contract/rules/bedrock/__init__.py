@@ -3,12 +3,12 @@
 from importlib import import_module
 
 from .. import common
-from ._book import book
+from ._rulebook import book
 
 for _part in ("constraints", "shape", "order", "media", "families", "claude", "sampling"):
     import_module(f".{_part}", __name__)
 common.enter(book)
 
-from .vendors import dialect  # noqa: E402  # dialects are made of the whole book
+from .providers import dialect  # noqa: E402  # dialects are made of the whole book
 
 __all__ = ["book", "dialect"]

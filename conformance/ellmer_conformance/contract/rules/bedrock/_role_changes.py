@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
-from ...readers.values import object_of, text_of
+from ...readers.json_access import object_of, text_of
 from ._blocks import specs
 
 __all__ = ["led_back", "translation"]

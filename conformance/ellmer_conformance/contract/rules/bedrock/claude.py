@@ -14,12 +14,13 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
-from ...readers.values import object_of
+from ...readers.json_access import object_of
 from ...rule import Check, Finding, Refusal, broken, met
 from ..anthropic import book as anthropic
 from ..anthropic._schemas import strict_problem
 from ._blocks import specs
-from ._book import (
+from ._role_changes import led_back, translation
+from ._rulebook import (
     ASK,
     CLAUDE,
     IMAGE,
@@ -39,7 +40,6 @@ from ._book import (
     use,
     user,
 )
-from ._role_changes import led_back, translation
 
 CLOSED: Json = {**SCHEMA, "additionalProperties": False}
 TINY: Json = {**CLOSED, "properties": {"x": {"type": "integer", "multipleOf": 5}}, "required": ["x"]}

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from ...exchange import Request
 from ...readers.bedrock import blocks, messages
-from ...readers.values import object_of
+from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from ._book import ASK, CLAUDE, MUST, REJECT, THOUGHT, assistant, body, book, refused, user
+from ._rulebook import ASK, CLAUDE, MUST, REJECT, THOUGHT, assistant, body, book, refused, user
 
 CACHE = {"cachePoint": {"type": "default"}}
 UNSIGNED = {"reasoningContent": {"reasoningText": {"text": "2 + 3 …"}}}

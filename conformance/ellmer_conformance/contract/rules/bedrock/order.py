@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
-from ._book import (
+from ._rulebook import (
     ASK,
     LLAMA,
     MAVERICK,

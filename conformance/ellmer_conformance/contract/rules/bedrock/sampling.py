@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
-from ...readers.values import object_of
+from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, PASSED_ON, REJECT, body, book, refused
+from ._rulebook import ASK, MUST, PASSED_ON, REJECT, body, book, refused
 
 NONE = ["opus-4-7", "opus-4-8", "opus-5", "sonnet-5", "fable-5", "mythos-5"]
 OPUS_5 = "us.anthropic.claude-opus-5"

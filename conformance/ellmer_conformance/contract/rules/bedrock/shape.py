@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
 from ._blocks import specs
-from ._book import (
+from ._rulebook import (
     ASK,
     MUST,
     REJECT,

@@ -20,7 +20,7 @@ from . import (
     transcripts,
     user_media,
 )
-from ._book import book
+from ._rulebook import book
 
 __all__ = [
     "book",

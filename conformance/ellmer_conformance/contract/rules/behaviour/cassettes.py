@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...observed_run import Run
 from ...rule import Finding, broken, met
-from ._book import LOSS, MUST, book
+from ._rulebook import LOSS, MUST, book
 
 
 @book.rule("CAS-01", MUST, LOSS, source="the recording is the evidence")

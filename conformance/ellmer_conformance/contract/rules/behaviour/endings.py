@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....scenarios.script import Answer, Call, Cut, Failure
 from ...observed_run import Run
 from ...rule import Finding, broken
-from ._book import LOSS, MUST, book, found, stopped_by
+from ._rulebook import LOSS, MUST, book, found, stopped_by
 from .streams import cuts
 
 _EARLY = {"length", "filter"}

@@ -12,7 +12,7 @@ from ...api_errors import read_error
 from ...exchange import Exchange, Response
 from ...observed_run import Run, Varied
 from ...rule import Finding, broken
-from ._book import LOSS, MUST, SHOULD, book, found
+from ._rulebook import LOSS, MUST, SHOULD, book, found
 
 _STATUS_NAMES = ("status", "status_code", "http_status", "code")
 #: Errors of the language, which say nothing to a caller.

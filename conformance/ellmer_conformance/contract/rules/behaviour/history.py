@@ -6,12 +6,12 @@ import json
 from collections.abc import Hashable, Iterator
 from itertools import pairwise
 
-from ....scenarios.neutral import Text
+from ....scenarios.messages import Text
 from ....scenarios.script import Answer, Sees
 from ...exchange import Item
 from ...observed_run import Run
 from ...rule import Finding, met
-from ._book import LOSS, MUST, SHOULD, book, found, last
+from ._rulebook import LOSS, MUST, SHOULD, book, found, last
 
 _FINAL = {400, 401, 403, 404, 413, 422}
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ...observed_run import Run, media_of
 from ...rule import Finding, met
-from ._book import LOSS, MUST, SHOULD, at, book, found, last, new
+from ._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
 
 
 @book.rule("TRM-001", MUST, LOSS, source="the bytes are the message")

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ....scenarios.neutral import Reply
+from ....scenarios.messages import Reply
 from ....scenarios.script import Answer, Usage, answers_of
 from ...observed_run import Run
 from ...rule import Finding, broken, met
-from ._book import LOSS, MUST, SHOULD, answer_refused, book, found, stopped_by
+from ._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, stopped_by
 
 
 @book.rule("TXT-001", MUST, LOSS, source="one normative printer over the neutral turns")

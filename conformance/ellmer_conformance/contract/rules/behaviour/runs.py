@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...observed_run import Run
 from ...rule import Finding
-from ._book import LOSS, MUST, book, found
+from ._rulebook import LOSS, MUST, book, found
 
 
 @book.rule("RUN-001", MUST, LOSS, source="a test that cannot fail proves nothing")

@@ -11,7 +11,7 @@ from ...exchange import Request
 from ...observed_run import Run
 from ...readers import MODULES
 from ...rule import Finding, broken, met
-from ._book import LOSS, MUST, SHOULD, book, found
+from ._rulebook import LOSS, MUST, SHOULD, book, found
 
 _ITS_HEADERS = {"authorization", "x-api-key", "x-goog-api-key", "api-key"}
 

@@ -13,7 +13,7 @@ from ....scenarios.script import Say
 from ...observed_run import Run, Varied
 from ...rule import Finding
 from ...transcripts import normalised
-from ._book import LOSS, MUST, SHOULD, book, found
+from ._rulebook import LOSS, MUST, SHOULD, book, found
 
 #: What a provider sends when an answer is whole: until then it is not.
 _ENDS = {

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 
 from ....scenarios.case import Ask
-from ....scenarios.neutral import Reply
+from ....scenarios.messages import Reply
 from ....scenarios.script import Answer
 from ...observed_run import Run
 from ...rule import Finding
-from ._book import LOSS, MUST, book, found
+from ._rulebook import LOSS, MUST, book, found
 
 
 @book.rule("STO-011", MUST, LOSS, source="every provider's guide to structured output")

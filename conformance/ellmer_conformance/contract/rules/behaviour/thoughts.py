@@ -10,7 +10,7 @@ from ....scenarios.variations.odd_events import REDACTED
 from ...exchange import Json
 from ...observed_run import Run
 from ...rule import Finding
-from ._book import LOSS, MUST, SHOULD, book, found, objects
+from ._rulebook import LOSS, MUST, SHOULD, book, found, objects
 
 _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^"]*)"')
 

@@ -6,10 +6,22 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from ....scenarios.neutral import ToolCall
+from ....scenarios.messages import ToolCall
 from ...observed_run import Run, call_key
 from ...rule import Finding, met
-from ._book import LOSS, MUST, SHOULD, answer_refused, at, book, found, last, new, results_after, share_ids
+from ._rulebook import (
+    LOSS,
+    MUST,
+    SHOULD,
+    answer_refused,
+    at,
+    book,
+    found,
+    last,
+    new,
+    results_after,
+    share_ids,
+)
 
 
 @book.rule("PAIR-003", MUST, LOSS, source="tidyverse/ellmer#459, chatlas #230")

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from ....scenarios.neutral import Text, ToolCall
+from ....scenarios.messages import Text, ToolCall
 from ....scenarios.script import Answer
 from ...exchange import Json
 from ...observed_run import Run
 from ...rule import Finding, broken
-from ._book import LOSS, MUST, SHOULD, at, book, found, objects
+from ._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
 
 
 @book.rule("SYS-001", MUST, LOSS, source="each format has one place for it")

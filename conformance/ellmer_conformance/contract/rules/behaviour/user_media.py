@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ....scenarios.neutral import PDF, Image, Text
+from ....scenarios.messages import PDF, Image, Text
 from ...observed_run import Run, media_of
 from ...rule import Finding
-from ._book import LOSS, MUST, SHOULD, at, book, found, objects
+from ._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
 
 
 @book.rule("IMG-001", MUST, LOSS, source="every provider's guide to vision and documents")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...readers.cohere import messages
-from ...readers.values import elements
+from ...readers.json_access import elements
 from ...rule import Finding, broken, met
-from ._book import ASK, IMAGE, MUST, REJECT, body, book, call, refused, result
+from ._rulebook import ASK, IMAGE, MUST, REJECT, body, book, call, refused, result
 
 GUIDE = "https://docs.cohere.com/docs/tool-use-overview; the wording here is ours"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...readers.cohere import messages
-from ...readers.values import elements, object_of
+from ...readers.json_access import elements, object_of
 from ...rule import Finding, Refusal, broken, met
-from ._book import ASK, IMAGE, MUST, REJECT, SCHEMA, TOOL, body, book, refused, user
+from ._rulebook import ASK, IMAGE, MUST, REJECT, SCHEMA, TOOL, body, book, refused, user
 
 #: Fields of v1 that v2 does not have.
 OLD = {

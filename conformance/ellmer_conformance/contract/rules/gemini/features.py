@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...exchange import Json, Request
 from ...readers.gemini import contents, get, key_of, parts
-from ...readers.values import object_of, text_of
+from ...readers.json_access import object_of, text_of
 from .._lacks import Lack, enter
-from ._book import ASK, body, book, refused, user
+from ._rulebook import ASK, body, book, refused, user
 
 #: Recorded by others, in public.
 _THOUGHT = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.gemini import declarations, get, key_of
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, TOOLS, body, book, refused
+from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
 
 
 @book.rule(

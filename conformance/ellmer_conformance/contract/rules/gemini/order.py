@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...readers.gemini import declarations, get
-from ...readers.values import text_of
+from ...readers.json_access import text_of
 from ...rule import Finding, broken, met
-from ._book import (
+from ._rulebook import (
     ASK,
     IMAGE,
     LOSS,

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from ...exchange import Json, Request
 from ...readers.gemini import declarations, get, key_of, repeated, snake
-from ...readers.values import items_of, object_of, words
+from ...readers.json_access import items_of, object_of, words
 from ...rule import Finding
-from ._book import ASK, MUST, REJECT, TOOLS, body, book, refused
 from ._proto import Problem, proto, told, unknown
+from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 SCHEMA = frozenset(

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...readers.gemini import contents, get, key_of, parts
-from ...readers.values import decoded
+from ...readers.json_access import decoded
 from ...rule import Finding, broken, met
 from .._media import PNG, redacted
-from ._book import ASK, IMAGE, MUST, REJECT, answer, body, book, call, model, refused, text, user
 from ._proto import proto
+from ._rulebook import ASK, IMAGE, MUST, REJECT, answer, body, book, call, model, refused, text, user
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 

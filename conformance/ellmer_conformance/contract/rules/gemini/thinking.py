@@ -7,9 +7,9 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...readers.gemini import get, key_of
-from ...readers.values import object_of, text_of
+from ...readers.json_access import object_of, text_of
 from ...rule import Finding, broken, met
-from ._book import ASK, MUST, REJECT, body, book, refused
+from ._rulebook import ASK, MUST, REJECT, body, book, refused
 
 GUIDE = "https://ai.google.dev/gemini-api/docs/thinking"
 REPORTS = "several independent reports of the same text"

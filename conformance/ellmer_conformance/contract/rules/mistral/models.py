@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
+from ...readers.json_access import elements
 from ...readers.mistral import messages
-from ...readers.values import elements
 from ...rule import Finding, Refusal, broken, met
-from ._book import (
+from ._rulebook import (
     ASK,
     IMAGE,
     MINISTRAL,

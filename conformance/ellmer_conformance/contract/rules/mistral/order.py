@@ -9,10 +9,10 @@ from datetime import date
 from itertools import pairwise
 
 from ...exchange import Json, Request
+from ...readers.json_access import elements
 from ...readers.mistral import messages
-from ...readers.values import elements
 from ...rule import Finding, Refusal, broken, met
-from ._book import ASK, MUST, REJECT, TOOL, VALIDATOR, A, B, body, book, call, misplaced, result, says
+from ._rulebook import ASK, MUST, REJECT, TOOL, VALIDATOR, A, B, body, book, call, misplaced, result, says
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 ID = re.compile(r"[a-zA-Z0-9]{9}")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Json, Request
+from ...readers.json_access import elements, words
 from ...readers.mistral import messages
-from ...readers.values import elements, words
 from ...rule import Finding, met
-from ._book import ASK, IMAGE, INVALID, MUST, ONCE_INVALID, REJECT, TOOL, body, book, invalid, says, user
+from ._rulebook import ASK, IMAGE, INVALID, MUST, ONCE_INVALID, REJECT, TOOL, body, book, invalid, says, user
 
 SDK = "https://github.com/mistralai/client-python (types)"
 GENAI = "https://github.com/maruel/genai (Mistral's request type)"

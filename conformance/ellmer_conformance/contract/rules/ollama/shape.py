@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
+from ...readers.json_access import decoded, elements
 from ...readers.ollama import messages
-from ...readers.values import decoded, elements
 from ...rule import Finding, Refusal, broken, met
 from .._media import IMAGE_TYPES, PNG, redacted, sniffed
-from ._book import ASK, MUST, REJECT, SERVER, TOOL, body, book, call, result, shown
+from ._rulebook import ASK, MUST, REJECT, SERVER, TOOL, body, book, call, result, shown
 
 _GO = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/\r\n]")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...exchange import Request
+from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts, tools
-from ...readers.values import object_of
 
 __all__ = [
     "a_part",

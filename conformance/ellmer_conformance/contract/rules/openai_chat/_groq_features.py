@@ -9,8 +9,8 @@ from ...readers.openai_chat import tools
 from ...rule import Finding, Refusal, broken, met
 from ...rulebook import RuleBook
 from .._lacks import Lack, enter
-from ._book import ASK, MUST, REJECT, TOOL, body
 from ._features import functions
+from ._rulebook import ASK, MUST, REJECT, TOOL, body
 
 #: Recorded by others, in public.
 _TESTS = (

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ...exchange import Json, Request
+from ...readers.json_access import items_of
 from ...readers.openai_chat import messages
-from ...readers.values import items_of
 
 __all__ = ["Block", "Pairing", "calls_of", "pairing"]
 

@@ -8,8 +8,8 @@ from ...exchange import Json, Request
 from ...readers.openai_chat import messages
 from ...rule import Finding, broken, met
 from .._openai import TOO_LONG, path, refused, too_long, type_name
-from ._book import ASK, MUST, REJECT, body, book, call, result
 from ._pairing import calls_of
+from ._rulebook import ASK, MUST, REJECT, body, book, call, result
 
 SAYS: Json = {"role": "user", "content": "Never mind."}
 

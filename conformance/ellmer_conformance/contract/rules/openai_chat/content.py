@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Request
+from ...readers.json_access import items_of, object_of
 from ...readers.openai_chat import all_parts, messages
-from ...readers.values import items_of, object_of
 from ...rule import Finding, broken, met
 from .._openai import WORDED, listed, mistyped, path, refused
-from ._book import ASK, MEASURED, MUST, REJECT, body, book
+from ._rulebook import ASK, MEASURED, MUST, REJECT, body, book
 
 PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
 

@@ -6,12 +6,12 @@ from base64 import b64encode
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
+from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts, read
-from ...readers.values import object_of
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, redacted, sniffed
 from .._openai import path, refused
-from ._book import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
+from ._rulebook import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
 
 OLD = (
     "gpt-3.5*",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
+from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts
-from ...readers.values import object_of
 from ...rule import Finding, Refusal, broken, met
 from .._openai import path, refused
-from ._book import ASK, IMAGE, MUST, REJECT, TOOL, body, book
+from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
 
 @book.rule(

@@ -11,8 +11,8 @@ from ...exchange import Json, Request
 from ...readers.openai_chat import messages
 from ...rule import Finding, broken, met
 from .._openai import refused
-from ._book import ASK, MEASURED, MUST, REJECT, body, book, call, result
 from ._pairing import pairing
+from ._rulebook import ASK, MEASURED, MUST, REJECT, body, book, call, result
 
 UNANSWERED = refused(
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "

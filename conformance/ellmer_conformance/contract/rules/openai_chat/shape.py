@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Json, Request
+from ...readers.json_access import elements, words
 from ...readers.openai_chat import all_parts, messages, tools
-from ...readers.values import elements, words
 from ...rule import Finding, broken, met
 from .._openai import WORDED, absent, listed, mistyped, path, refused
-from ._book import ASK, MEASURED, MUST, REJECT, TOOL, body, book, call, result
+from ._rulebook import ASK, MEASURED, MUST, REJECT, TOOL, body, book, call, result
 
 SPEC = "https://github.com/openai/openai-openapi (CreateChatCompletionRequest)"
 ROLES = ("system", "assistant", "user", "function", "tool", "developer")

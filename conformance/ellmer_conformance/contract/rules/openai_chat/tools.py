@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Json, Request
+from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, tools
-from ...readers.values import object_of
 from ...rule import Finding, broken, met
 from .._openai import TOO_LONG, WORDED, misnamed, refused, too_long
 from .._openai_schemas import ARRAYS, STRICT, array_findings, schema_problems, strict_findings
-from ._book import ASK, MUST, REJECT, TOOL, body, book, result
 from ._pairing import calls_of
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, result
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionObject)"
 SCHEMA = refused(

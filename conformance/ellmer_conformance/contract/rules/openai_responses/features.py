@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...readers.values import object_of
+from ...readers.json_access import object_of
 from .._lacks import Lack, enter
 from .._openai import refused
-from ._book import ASK, body, book
+from ._rulebook import ASK, body, book
 
 #: Recorded by others, in public.
 _TESTS = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
+from ...readers.json_access import words
 from ...readers.openai_responses import items, parts, type_of
-from ...readers.values import words
 from ...rule import Finding, broken, met
 from .._openai import TOO_LONG, listed, path, refused, too_long, type_name
-from ._book import ASK, IMAGE, MEASURED, MUST, REJECT, SPEC, body, book, call, output
+from ._rulebook import ASK, IMAGE, MEASURED, MUST, REJECT, SPEC, body, book, call, output
 
 ROLES = ("assistant", "system", "developer", "user")
 ITEMS = words(

@@ -10,7 +10,7 @@ from ...readers.openai_responses import items, type_of
 from ...rule import Finding, broken, met
 from .._media import redacted
 from .._openai import path, refused
-from ._book import ASK, MUST, REJECT, body, book, call, output
+from ._rulebook import ASK, MUST, REJECT, body, book, call, output
 
 KINDS = {"function_call": "function", "custom_tool_call": "custom tool"}
 PREFIXES = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom_tool_call": "ctc"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
-from ...readers.values import items_of, object_of
+from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
 from .._openai import (
     EFFORTS,
@@ -20,7 +20,7 @@ from .._openai import (
     too_long,
     undated,
 )
-from ._book import ASK, MUST, REJECT, body, book
+from ._rulebook import ASK, MUST, REJECT, body, book
 
 # What each model takes of an option, as its refusals list it. A model that is not here takes what it takes.
 CHOICES = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
+from ...readers.json_access import words
 from ...readers.openai_responses import format_of, is_output, items, tools, type_of
-from ...readers.values import words
 from ...rule import Finding, broken, met
 from .._openai import absent, refused
-from ._book import ASK, MEASURED, MUST, REJECT, SPEC, TOOL, body, book, call, output
+from ._rulebook import ASK, MEASURED, MUST, REJECT, SPEC, TOOL, body, book, call, output
 
 KEYS = frozenset(
     words(

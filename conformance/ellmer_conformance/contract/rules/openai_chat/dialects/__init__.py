@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....rulebook import Envelope, RuleBook
-from .._book import book
+from .._rulebook import book
 
 __all__ = ["compact", "elsewhere"]
 

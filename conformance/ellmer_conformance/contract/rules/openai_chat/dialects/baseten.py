@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....exchange import Request
-from ....readers.values import object_of
+from ....readers.json_access import object_of
 from ....rule import Refusal
 from ..._lacks import Lack, enter
-from .._book import ASK, IMAGE, body
 from .._features import a_part, logprobs
+from .._rulebook import ASK, IMAGE, body
 from . import compact, elsewhere
 
 #: Recorded by others, in public.

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ....rule import Refusal
 from ..._lacks import Lack, enter
 from ..._openai import refused
-from .._book import ASK, TOOL, body
 from .._features import forced, streamed_format
+from .._rulebook import ASK, TOOL, body
 from . import compact, elsewhere
 
 #: Recorded by others, in public.

@@ -9,12 +9,12 @@ import json
 from collections.abc import Iterator, Mapping
 
 from ....exchange import Json, Request
+from ....readers.json_access import object_of
 from ....readers.openai_chat import messages, parts
-from ....readers.values import object_of
 from ....rule import Finding, Refusal, broken, met
 from ..._openai import envelope
-from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from .._pairing import calls_of
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere
 
 

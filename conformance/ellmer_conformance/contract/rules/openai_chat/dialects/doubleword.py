@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ....exchange import Request
 from ....rule import Refusal
 from ..._lacks import Lack, enter
-from .._book import ASK, body
+from .._rulebook import ASK, body
 from . import compact, elsewhere
 
 #: Recorded by others, in public.

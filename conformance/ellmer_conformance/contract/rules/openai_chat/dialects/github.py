@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....exchange import Request
-from ....readers.values import object_of
+from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
 from ..._openai import refused
-from .._book import ASK, MUST, REJECT, body
+from .._rulebook import ASK, MUST, REJECT, body
 from . import elsewhere
 
 github = elsewhere("github")

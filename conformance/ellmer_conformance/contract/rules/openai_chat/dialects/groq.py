@@ -9,11 +9,11 @@ import json
 from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
+from ....readers.json_access import object_of, words
 from ....readers.openai_chat import messages, parts, tools
-from ....readers.values import object_of, words
 from ....rule import Finding, Refusal, broken, met
-from .._book import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from .._groq_features import add
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere
 
 

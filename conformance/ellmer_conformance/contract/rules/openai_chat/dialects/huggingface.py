@@ -9,8 +9,8 @@ from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ..._lacks import Lack, enter
 from ..._openai import envelope
-from .._book import ASK, IMAGE, MUST, REJECT, body
 from .._features import a_part
+from .._rulebook import ASK, IMAGE, MUST, REJECT, body
 from . import compact, elsewhere
 
 #: Recorded by others, in public.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....exchange import Request
+from ....readers.json_access import decoded, object_of, text_of
 from ....readers.openai_chat import all_parts
-from ....readers.values import decoded, object_of, text_of
 from ....rule import Refusal
 from ..._lacks import Lack, enter
 from ..._openai import refused
-from .._book import ASK, IMAGE, body
 from .._features import a_part
+from .._rulebook import ASK, IMAGE, body
 from . import compact, elsewhere
 
 #: Recorded by others, in public.

@@ -8,8 +8,8 @@ from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, broken, met
 from ..._openai import refused
-from .._book import ASK, MUST, REJECT, body, call, result
 from .._pairing import calls_of
+from .._rulebook import ASK, MUST, REJECT, body, call, result
 from . import elsewhere
 
 _OPEN: dict[str, object] = {

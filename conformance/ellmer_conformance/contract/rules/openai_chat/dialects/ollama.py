@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....exchange import Request
+from ....readers.json_access import items_of
 from ....readers.openai_chat import messages
-from ....readers.values import items_of
 from ....rule import Finding, broken, met
 from ..._openai import refused
-from .._book import ASK, IMAGE, MUST, REJECT, body, call, result
 from .._pairing import calls_of
+from .._rulebook import ASK, IMAGE, MUST, REJECT, body, call, result
 from . import elsewhere
 
 SERVER = "https://github.com/ollama/ollama (openai/openai.go, FromChatRequest)"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ....rule import Refusal
 from ..._lacks import Lack, enter
-from .._book import ASK, TOOL, body
 from .._features import functions
+from .._rulebook import ASK, TOOL, body
 from . import compact, elsewhere
 
 #: Recorded by others, in public.

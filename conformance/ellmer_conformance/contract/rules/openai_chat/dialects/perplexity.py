@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from .._book import ASK, MUST, REJECT, body
+from .._rulebook import ASK, MUST, REJECT, body
 from . import compact, elsewhere
 
 

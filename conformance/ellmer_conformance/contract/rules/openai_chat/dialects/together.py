@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ..._lacks import Lack, enter
 from ..._openai import refused
-from .._book import ASK, IMAGE, TOOL, body
 from .._features import a_part, functions
+from .._rulebook import ASK, IMAGE, TOOL, body
 from . import elsewhere
 
 #: Recorded by others, in public.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from .._book import MUST, REJECT, body, call, result
 from .._pairing import calls_of
+from .._rulebook import MUST, REJECT, body, call, result
 from . import compact, elsewhere
 
 

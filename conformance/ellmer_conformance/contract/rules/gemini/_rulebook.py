@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....scenarios.neutral import Image, Part, Text, ToolCall, ToolResult, Turn
+from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 from ...exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook

@@ -13,7 +13,7 @@ from ...rule import Refusal
 from ...rulebook import RuleBook
 from .._lacks import Lack, enter
 from . import dialects
-from ._book import ASK, TOOL, body, book
+from ._rulebook import ASK, TOOL, body, book
 from .dialects import elsewhere
 
 #: Recorded by others, in public.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ....scenarios.neutral import Reply
+from ....scenarios.messages import Reply
 from ...exchange import Item, Json
 from ...observed_run import Run
 from ...rule import Finding, Kind, Level, broken, met

@@ -13,7 +13,6 @@ from typing import Any
 import yaml
 
 from ..format.serializer import OURS, Serializer
-from .entries import entry, is_entry
 from .har import har_entry, is_http
 from .httprr import MAGIC
 from .httprr import exchanges as traced
@@ -21,6 +20,7 @@ from .interaction import Interaction
 from .logs import exchanges, is_log
 from .mocks import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .unreadable import Unreadable, explained
+from .vcr_entries import entry, is_entry
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 

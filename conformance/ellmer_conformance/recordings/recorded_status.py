@@ -10,8 +10,8 @@ from io import BytesIO
 from typing import Any
 
 from ..contract.api_errors import ApiError, read_error
-from .causes import VISIBLE, cause_of
 from .reading import Recording
+from .refusal_causes import VISIBLE, cause_of
 
 __all__ = ["refusal", "status_of"]
 

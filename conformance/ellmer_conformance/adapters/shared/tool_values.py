@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...contract.exchange import Json
-from ...scenarios.neutral import PDF, Image, Part, Text, Tool, ToolCall, Turn
+from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, Turn
 
 __all__ = [
     "CUT",

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 
 from ...exchange import Request
-from ...readers.values import object_of
+from ...readers.json_access import object_of
 from ...rule import Refusal
 from ...rulebook import RuleBook
 from .._lacks import Lack, enter
-from ._book import IMAGE, body, book, user
+from ._rulebook import IMAGE, body, book, user
 from ._turns import all_blocks
 
 #: The same service behind another cloud's door: https://github.com/Kilo-Org/kilocode/issues/5163 shows its sentences.

@@ -8,7 +8,7 @@ from ...exchange import Request
 from ...readers.openai_responses import items, type_of
 from ...rule import Finding, Refusal, broken, met
 from ...rulebook import RuleBook
-from ._book import ASK, MUST, REJECT, body, book, call, output
+from ._rulebook import ASK, MUST, REJECT, body, book, call, output
 
 UNSEEN = Refusal(
     "No tool output found for tool call {id}.", type="invalid_request_error", code="invalid_request_error"

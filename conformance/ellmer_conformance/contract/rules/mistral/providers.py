@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...rulebook import RuleBook
-from ._book import book
+from ._rulebook import book
 
 
 def dialect(vendor: str) -> RuleBook:

@@ -10,7 +10,7 @@ from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...rule import Finding, broken, met
 from ._blocks import FORMATS, media_of, specs
-from ._book import (
+from ._rulebook import (
     ASK,
     CONSTRAINT,
     IMAGE,

@@ -8,7 +8,7 @@ from ...exchange import Request
 from ...readers.gemini import declarations
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
-from ._book import ASK, MUST, REJECT, TOOLS, body, book, refused
+from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
 
 OBJECT = 6  # its number in `google.cloud.aiplatform.v1.Type`
 _SIGNATURES = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"

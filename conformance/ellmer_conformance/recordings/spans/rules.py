@@ -12,7 +12,7 @@ from ...contract.readers.gen_ai_span import WIRE
 from ...contract.rule import Finding, Kind, Level, broken, met
 from ...contract.rulebook import RuleBook
 from ...contract.rules.common import enter
-from ...scenarios.neutral import Image, Part, Text, ToolCall, ToolResult, Turn
+from ...scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 
 __all__ = ["BOOK"]
 

@@ -14,7 +14,7 @@ from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn
 from ..tools.results import flatten
-from .transcript import format_content, header, is_silent, labels
+from .printed_form import format_content, header, is_silent, labels
 
 __all__ = ["renderable", "safe"]
 
