@@ -5,10 +5,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
-from ellmer_conformance.contract.wires.vendors import _HOSTS
 
 from ellmer_conformance.cli import _group
 from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.readers.vendors import _HOSTS
 from ellmer_conformance.corpus import evidence, pins
 from ellmer_conformance.corpus.evidence import Citation, evidence_of
 
