@@ -1,6 +1,8 @@
 """What refusing rules rest on: something that can be opened, for every rule, and links and recordings that are well formed."""
 
+import json
 import re
+import tomllib
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,7 +11,7 @@ from click.testing import CliRunner
 from ellmer_conformance.cli import _group
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.readers.vendors import _HOSTS
-from ellmer_conformance.corpus import evidence, pins
+from ellmer_conformance.corpus import cite, evidence, pins
 from ellmer_conformance.corpus.evidence import Citation, evidence_of
 
 PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
@@ -107,3 +109,49 @@ def test_explain_prints_the_exchange_where_the_corpus_is_fetched(monkeypatch, tm
 def evidence_of_responses(id):
     book = rules.book("openai-responses")
     return evidence_of(book, book.rules[id])
+
+
+def test_evidence_is_found_by_looking(monkeypatch, tmp_path):
+    """For a rule that rests on nothing, a refusal in its words; not for one that rests on something already."""
+    monkeypatch.setattr(
+        cite, "evidence_of", lambda book, rule: [] if rule.id == "SYS-004" else ["https://x.org"]
+    )
+    words = "Unsupported value: 'messages[0].role' does not support 'system' with this model."
+    error = {
+        "message": words,
+        "type": "invalid_request_error",
+        "param": "messages[0].role",
+        "code": "unsupported_value",
+    }
+    body = {"model": "o1-mini", "messages": [{"role": "system", "content": "Be brief."}]}
+    interaction = {
+        "source": {"repo": "a/b", "commit": "c" * 40, "path": "tests/x [1].yaml"},
+        "request": {
+            "method": "POST",
+            "url": "https://api.openai.com/v1/chat/completions",
+            "headers": {},
+            "body": body,
+        },
+        "response": {"status": 400, "headers": {}, "body": {"error": error}},
+    }
+    (tmp_path / "record.json").write_text(json.dumps({"interactions": [interaction, interaction]}))
+    found = cite.looked_for([], [tmp_path])
+    link = f"https://github.com/a/b/blob/{'c' * 40}/tests/x%20%5B1%5D.yaml"
+    assert {place: dict(by_rule) for place, by_rule in found.items()} == {
+        ("openai-chat", "openai"): {"SYS-004": [link]}
+    }
+
+
+def test_evidence_that_was_found_is_written_beside_the_rules(monkeypatch, tmp_path):
+    monkeypatch.setattr(cite, "files", lambda _: tmp_path)
+    (tmp_path / "openai_chat").mkdir()
+    (tmp_path / "openai_chat" / "evidence.toml").write_text(
+        '# kept\n\n[openai]\nREQ-001 = ["https://a.org"]\n'
+    )
+    citation = Citation("a-1", "tests/b.yaml", "/interactions/0")
+    assert cite.written({("openai-chat", "openai"): {"REQ-002": [citation, "https://b.org"]}}) == 2
+    text = (tmp_path / "openai_chat" / "evidence.toml").read_text()
+    assert text.startswith("# kept\n")
+    assert tomllib.loads(text) == {
+        "openai": {"REQ-001": ["https://a.org"], "REQ-002": [vars(citation), "https://b.org"]}
+    }

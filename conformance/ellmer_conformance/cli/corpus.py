@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ..corpus import cache, cited, dates, fetch, index, pins, propose, verify
+from ..corpus import cache, cite, cited, dates, fetch, index, pins, propose, verify
 from ..corpus.download import Corrupt
 from ..corpus.pins import Pin
 from ..corpus.survey import survey
@@ -108,6 +108,18 @@ def verify_command(names: tuple[str, ...]) -> None:
         f"{len(found)} archives were checked, and {count} recordings that rules cite: {len(problems + wrong)} are wrong."
     )
     sys.exit(bool(problems or wrong))
+
+
+@command.command("cite")
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True))
+def cite_command(folders: tuple[Path, ...]) -> None:
+    """Look for evidence of refusing rules that have none, and write it into their `evidence.toml`.
+
+    Looked through are the cache, and FOLDERS of records that name where they are public: a recorded refusal is evidence
+    of a rule that flags its request and says the same.
+    """
+    found = cite.looked_for([pin for pin in pinned() if cache.present(pin)], folders)
+    click.echo(f"{cite.written(found)} entries were added.")
 
 
 @command.command("add")
