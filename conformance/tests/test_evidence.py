@@ -149,9 +149,19 @@ def test_evidence_that_was_found_is_written_beside_the_rules(monkeypatch, tmp_pa
         '# kept\n\n[openai]\nREQ-001 = ["https://a.org"]\n'
     )
     citation = Citation("a-1", "tests/b.yaml", "/interactions/0")
-    assert cite.written({("openai-chat", "openai"): {"REQ-002": [citation, "https://b.org"]}}) == 2
+    assert (
+        cite.written(
+            {("openai-chat", "openai"): {"REQ-002": [citation, "https://b.org"], "REQ-003": [citation]}}
+        )
+        == 3
+    )
     text = (tmp_path / "openai_chat" / "evidence.toml").read_text()
     assert text.startswith("# kept\n")
+    assert 'REQ-003 = [\n    {pin = "a-1", member = "tests/b.yaml", place = "/interactions/0"},\n]' in text
     assert tomllib.loads(text) == {
-        "openai": {"REQ-001": ["https://a.org"], "REQ-002": [vars(citation), "https://b.org"]}
+        "openai": {
+            "REQ-001": ["https://a.org"],
+            "REQ-002": [vars(citation), "https://b.org"],
+            "REQ-003": [vars(citation)],
+        }
     }

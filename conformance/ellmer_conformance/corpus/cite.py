@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import tomlkit
+from tomlkit.items import Array
 
 from ..contract import rules
 from ..recordings.calibrate import agrees
@@ -86,9 +87,18 @@ def written(found: Found) -> int:
         text = tomlkit.parse(file.read_text("utf-8")) if file.is_file() else tomlkit.document()
         table = text.setdefault(vendor, tomlkit.table())
         for id, entries in sorted(by_rule.items()):
-            values = [each if isinstance(each, str) else vars(each) for each in entries]
-            if values:
-                table[id] = tomlkit.item(values).multiline(multiline=True)
-            count += len(values)
+            if entries:
+                table[id] = _array(entries)
+            count += len(entries)
         file.write_text(tomlkit.dumps(text), "utf-8")
     return count
+
+
+def _array(entries: Iterable[Evidence]) -> Array:
+    """One entry a line; a recording is an inline table."""
+    found = tomlkit.array().multiline(multiline=True)
+    for each in entries:
+        table = tomlkit.inline_table()
+        table.update({} if isinstance(each, str) else vars(each))
+        found.append(each if isinstance(each, str) else table)
+    return found
