@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from ellmer_conformance.cli import _group
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.readers.vendors import _HOSTS
+from ellmer_conformance.contract.readers.provider_hosts import _HOSTS
 from ellmer_conformance.corpus import cite, evidence, pins
 from ellmer_conformance.corpus.evidence import Citation, evidence_of
 

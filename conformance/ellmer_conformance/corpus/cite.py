@@ -15,7 +15,7 @@ from tomlkit.items import Array
 from ..contract import rules
 from ..recordings.calibrate import agrees
 from ..recordings.reading import Recording, Unreadable, find, read
-from ..recordings.refusals import refusal
+from ..recordings.recorded_status import refusal
 from ..recordings.requests import Skip, request_of
 from .cache import folder_of
 from .evidence import Citation, Evidence, evidence_of

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from ..contract import rules
 from ..recordings.calibrate import agrees
 from ..recordings.reading import Recording, Unreadable, read
-from ..recordings.refusals import refusal
+from ..recordings.recorded_status import refusal
 from ..recordings.requests import Skip, request_of
 from .cache import folder_of, present
 from .evidence import Citation, citations

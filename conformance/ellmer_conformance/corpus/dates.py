@@ -15,7 +15,7 @@ from ..contract.exchange import Request
 from ..contract.rule import Rule, verdict
 from ..recordings.calibrate import agrees
 from ..recordings.reading import Recording, Unreadable, find, read
-from ..recordings.refusals import refusal
+from ..recordings.recorded_status import refusal
 from ..recordings.requests import Skip, request_of
 
 __all__ = ["Dated", "dated"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..contract import readers
 from ..recordings.reading import Recording, Unreadable, find, read
-from ..recordings.refusals import identity
+from ..recordings.recorded_status import identity
 
 __all__ = ["Survey", "survey"]
 
