@@ -2,11 +2,10 @@
 
 import asyncio
 import json
-import os
 from datetime import date
-from pathlib import Path
 
 import pytest
+from recorded_traffic import absent, files
 
 from ellmer_core import UsageError, chat_anthropic, chat_deepseek, chat_google_gemini, chat_openai, tool
 from ellmer_core.contents.tool_calls import ContentToolRequest
@@ -18,8 +17,6 @@ from ellmer_core.providers.aws_bedrock import AWSBedrock
 from ellmer_core.providers.cohere import Cohere
 from ellmer_core.providers.google_vertex import GoogleVertex
 from ellmer_core.schemas.types import type_integer
-
-TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[1] / "../shared/traffic"))
 
 COUNTERS = [
     (chat_openai, {"object": "response.input_tokens", "input_tokens": 7}),
@@ -165,11 +162,11 @@ def test_lists_that_are_elsewhere(monkeypatch):
     assert listing.url == "https://aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=1000"
 
 
-@pytest.mark.skipif(not TRAFFIC.is_dir(), reason="The recorded traffic is not here: set CONFORMANCE_TRAFFIC.")
+@absent
 def test_recorded_lists_are_read():
     checked = 0
-    for path in sorted(TRAFFIC.rglob("*op-models*.json")):
-        for interaction in json.loads(path.read_text(encoding="utf-8"))["interactions"]:
+    for path, interactions in files("*/*op-models*.json"):
+        for interaction in interactions:
             response = interaction["response"]
             found = interaction["request"]["url"].split("?")[0].endswith(("/models", "/tags"))
             if found and response["status"] == 200:

@@ -391,7 +391,7 @@ def test_unknown_blocks_are_kept():
         ("guardrail_intervened", "content_filter"),
         ("content_filtered", "content_filter"),
         ("model_context_window_exceeded", "context_window"),
-        ("malformed_model_output", "malformed_model_output"),
+        ("malformed_model_output", "error"),
         ("something_new", "something_new"),
     ],
 )

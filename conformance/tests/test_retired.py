@@ -1,13 +1,13 @@
 """Recordings of models that are gone."""
 
 import json
-import os
 import re
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import httpx
 import pytest
+from recorded_traffic import absent, errors
 
 from ellmer_conformance.contract.retired_models import SCHEDULES, Schedule, pytest_cassette_stale, shutdown
 from ellmer_conformance.runner.from_cassettes import attempt, cassette_path
@@ -91,23 +91,20 @@ def test_no_model_has_two_days_and_every_day_is_one():
 
 def refusals():
     """Host, model and message of every recorded 404."""
-    traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic")) / "ERRORS.jsonl"
-    if not traffic.exists():
-        pytest.skip("there is no recorded traffic; name a folder in CONFORMANCE_TRAFFIC")
     hosts = {
         "anthropic": "api.anthropic.com",
         "openai": "api.openai.com",
         "cohere": "api.cohere.com",
         "xai": "api.x.ai",
     }
-    lines = map(json.loads, traffic.read_text().splitlines())
     return {
         (hosts[line["provider"]], line["model"], line["message"])
-        for line in lines
+        for line in errors()
         if line["status"] == 404 and line.get("model") and line["provider"] in hosts
     }
 
 
+@absent
 def test_what_real_providers_called_gone_is_listed_with_their_date():
     told = 0
     for host, model, message in refusals():

@@ -23,7 +23,7 @@ __all__ = [
 
 #: The neutral finish reasons. A reason that no table knows is kept as the provider wrote it (any other `str`).
 FinishReason = Literal[
-    "success", "tool_use", "max_tokens", "stop_sequence", "content_filter", "context_window"
+    "success", "tool_use", "max_tokens", "stop_sequence", "content_filter", "context_window", "error"
 ]
 
 
@@ -94,7 +94,8 @@ class AssistantTurn(Turn):
     """What the model answered.
 
     `json` is the provider's whole answer (for a stream: the equivalent non-streamed answer), `finish_reason`
-    a `FinishReason`, the provider's own word for a reason we do not know, or `None` when it gave none.
+    a `FinishReason`, the provider's own word for a reason we do not know, or `None` when it gave none. `error` says
+    that the model failed in writing its answer: a tool call that is no call, say.
     `cost` is in US dollars, `duration` in seconds.
     """
 

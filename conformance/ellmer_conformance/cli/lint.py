@@ -56,12 +56,12 @@ def command(
     """Judge recorded requests by the rules of the API they went to.
 
     PATHS are files or folders, here or in a store (s3://bucket/prefix): cassettes of vcrpy (YAML, JSON, gzipped, with
-    pydantic-ai's parsed bodies) and of VCR for Ruby, R and Go, HAR files, records of one exchange, and JSON Lines; or
-    traces of OpenTelemetry with captured messages, of which less can be said, and nothing that fails. Without any, the
-    folder in CONFORMANCE_TRAFFIC.
+    pydantic-ai's parsed bodies), of VCR for Ruby, R and Go and of braintrust's recorder, httprr's traces, the stubs of
+    httpmock and WireMock, HAR files, records of one exchange, and JSON Lines; or traces of OpenTelemetry with captured
+    messages, of which less can be said, and nothing that fails. Without any, the folders in CONFORMANCE_TRAFFIC.
 
     Exit code 0: nothing is wrong, or the API refused the same, or the baseline expects it; 1: a rule is broken, or the
-    baseline is stale; 2: a file could not be read.
+    baseline is stale; 2: a file could not be read, or nothing was judged.
     """
     try:
         known = load(baseline) if baseline else None

@@ -1,8 +1,8 @@
 """The rules against real verdicts: recorded requests that an API accepted or refused, and what the rules say.
 
 An accepted request that a reject rule refuses is a false alarm; there must be none. A recorded refusal, be it behind
-a status of 200, whose cause is the request's shape must be caught: by a reject rule, with the same status and type
-of error. What the cause is comes from a table (`causes.py`) that does not know the rules.
+a status of 200, whose cause the request shows must be caught: by a reject rule, with the same status and type of error,
+and the same text or field. What the cause is comes from a table (`refusal_causes.py`) that does not know the rules.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
 from .reading import Recording, Unreadable, find, read
 from .recorded_status import identity, refusal, status_of
-from .refusal_causes import SHAPE, UNKNOWN, cause_of
+from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
 from .requests import Skip, request_of
 
 __all__ = ["Calibration", "Case", "Tally", "agrees", "as_json", "calibrate"]
@@ -27,7 +27,7 @@ __all__ = ["Calibration", "Case", "Tally", "agrees", "as_json", "calibrate"]
 
 @dataclass
 class Tally:
-    """Counts of one wire format or one rule."""
+    """Counts of one wire format, one vendor or one rule. `rejected_modelled` are the refusals that the request shows."""
 
     accepted: int = 0
     accepted_flagged: int = 0
@@ -36,6 +36,11 @@ class Tally:
     caught: int = 0
     missed: int = 0
     text_equal: int = 0
+
+    @property
+    def recall(self) -> float | None:
+        """Which part of the refusals that the request shows is caught; None without any."""
+        return self.caught / self.rejected_modelled if self.rejected_modelled else None
 
 
 @dataclass(frozen=True)
@@ -57,12 +62,24 @@ class Calibration:
     """The outcome. `causes` counts the recorded refusals by cause; `skipped` what was not judged, and why."""
 
     wires: dict[str, Tally] = field(default_factory=dict)
+    vendors: dict[str, Tally] = field(default_factory=dict)
     rules: dict[str, Tally] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
     causes: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set, repr=False)
+
+    @property
+    def total(self) -> Tally:
+        """All wire formats together."""
+        return Tally(
+            *(sum(column) for column in zip(*(vars(t).values() for t in self.wires.values()), strict=True))
+        )
+
+    def tallies(self, request: Request) -> tuple[Tally, Tally]:
+        """Where a request is counted: with its wire format and with its vendor."""
+        return self.wires.setdefault(request.wire, Tally()), self.vendors.setdefault(request.vendor, Tally())
 
     def of(self, kind: str) -> list[Case]:
         """The cases of a kind."""
@@ -93,7 +110,8 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
     else:
         found.seen.add(same)
         verdicts = rules.book(request.wire, request.vendor).judge(request)
-        judged = _Judged(file, recording.place, request, [each for each in verdicts if each.rule.refuses])
+        refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
+        judged = _Judged(file, recording.place, request, refusing, late)
         if error := refusal(recording):
             _rejected(found, judged, error)
         else:
@@ -108,6 +126,7 @@ class _Judged:
     place: str
     request: Request
     verdicts: list[Verdict]
+    late: bool = False  # the error came behind a status of 200
 
     def case(self, kind: str, said: str, rule: str = "", pointer: str = "") -> Case:
         wire, vendor = self.request.wire, self.request.vendor
@@ -115,9 +134,9 @@ class _Judged:
 
 
 def _accepted(found: Calibration, judged: _Judged) -> None:
-    wire = found.wires.setdefault(judged.request.wire, Tally())
-    wire.accepted += 1
-    wire.accepted_flagged += any(verdict.violations for verdict in judged.verdicts)
+    for tally in found.tallies(judged.request):
+        tally.accepted += 1
+        tally.accepted_flagged += any(verdict.violations for verdict in judged.verdicts)
     for verdict in judged.verdicts:
         if verdict.checked:
             rule = found.rules.setdefault(verdict.rule.id, Tally())
@@ -128,20 +147,22 @@ def _accepted(found: Calibration, judged: _Judged) -> None:
 
 
 def _rejected(found: Calibration, judged: _Judged, error: ApiError) -> None:
-    wire, cause = found.wires.setdefault(judged.request.wire, Tally()), cause_of(error)
-    wire.rejected += 1
+    tallies, cause = found.tallies(judged.request), cause_of(error)
+    for tally in tallies:
+        tally.rejected += 1
     found.causes[cause] += 1
     for verdict in judged.verdicts:
         if verdict.checked:
             found.rules.setdefault(verdict.rule.id, Tally()).rejected += 1
-    if cause == UNKNOWN:
+    if cause in UNCLASSIFIED:
         found.cases.append(judged.case(UNKNOWN, f"{error.status} {error.message}"))
-    elif cause == SHAPE:
-        wire.rejected_modelled += 1
+    elif cause in VISIBLE:
         caught, equal = _agreeing(judged, error)
-        wire.caught += bool(caught)
-        wire.missed += not caught
-        wire.text_equal += bool(equal)
+        for tally in tallies:
+            tally.rejected_modelled += 1
+            tally.caught += bool(caught)
+            tally.missed += not caught
+            tally.text_equal += bool(equal)
         for id in caught:
             rule = found.rules.setdefault(id, Tally())
             rule.rejected_modelled += 1
@@ -152,15 +173,19 @@ def _rejected(found: Calibration, judged: _Judged, error: ApiError) -> None:
 
 
 def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
-    """The rules that refuse with the same status and type of error, and those that say the same, too."""
+    """The rules that refuse with the same status and type of error, and the same text or field; and those with the
+    same text."""
     caught, equal = set(), set()
     for verdict in judged.verdicts:
         for violation in verdict.violations:
             for ours in _answers(violation, judged.request):
-                if (ours.status, ours.type) == (error.status, error.type):
-                    caught.add(verdict.rule.id)
-                    if ours.stable == error.stable:
-                        equal.add(verdict.rule.id)
+                if ours.type != error.type or not (judged.late or ours.status == error.status):
+                    continue
+                if ours.stable == error.stable:
+                    equal.add(verdict.rule.id)
+                elif not error.param or ours.param != error.param:
+                    continue
+                caught.add(verdict.rule.id)
     return caught, equal
 
 
@@ -184,7 +209,9 @@ def as_json(found: Calibration) -> dict[str, Any]:
     return {
         "version": 1,
         "wires": {name: vars(tally) for name, tally in sorted(found.wires.items())},
+        "vendors": {name: vars(tally) for name, tally in sorted(found.vendors.items())},
         "rules": {id: vars(tally) for id, tally in sorted(found.rules.items())},
+        "recall": found.total.recall if found.wires else None,
         "causes": dict(sorted(found.causes.items())),
         "flagged": [vars(case) for case in found.of("flagged")],
         "missed": [vars(case) for case in found.of("missed")],

@@ -24,6 +24,7 @@ from .requests import Skip, request_of
 
 __all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]
 
+NO_RECORDING = "not a recording of HTTP"  # a file
 Outcome = Literal["violation", "warning", "agreed", "expected"]
 
 
@@ -118,9 +119,15 @@ class LintResult:
         return [file for file in self.files if file.problem]
 
     @property
+    def judged(self) -> int:
+        """How many requests."""
+        return sum(file.judged for file in self.files)
+
+    @property
     def exit_code(self) -> int:
-        """2 where a file could not be read, else 1 where a rule is broken or the baseline is wrong, else 0."""
-        if self.unreadable:
+        """2 where a file could not be read or nothing was judged, else 1 where a rule is broken or the baseline is
+        wrong, else 0."""
+        if self.unreadable or not self.judged:
             return 2
         return int(bool(self.problems) or any(tally.violations for tally in self.wires.values()))
 
@@ -165,7 +172,7 @@ def _judged(path: Path) -> FileReport:
             report.problem = error.problem
         return report
     if recordings is None and not _traces(report, path):
-        report.skipped["no recording of HTTP"] += 1
+        report.skipped[NO_RECORDING] += 1
     elif recordings is not None and not count:
         report.skipped["an empty recording"] += 1
     return report

@@ -26,13 +26,16 @@ _SHOWN = 12  # reasons for skipping, listed one by one
 def as_text(result: LintResult, *, verbose: bool = False) -> str:
     """Complaints by file, then a table by wire format, then what was not judged, and why."""
     blocks = [
-        _file(file, verbose=verbose) for file in result.files if verbose or file.complaints or file.problem
+        _file(file, verbose=verbose)
+        for file in result.files
+        if verbose or file.problem or any(map(_shown_by_default, file.complaints))
     ]
     return "\n".join(
         [
             *blocks,
             *([""] if blocks else []),
             _table(result),
+            *_agreed(result, verbose=verbose),
             *_skipped(result),
             *(
                 ["", "The baseline:", *(f"  {problem}" for problem in result.problems)]
@@ -140,7 +143,20 @@ def _file(file: FileReport, *, verbose: bool) -> str:
         judged = ", ".join(f"{tally.judged} {wire}" for wire, tally in file.wires.items()) or "nothing"
         skipped = "".join(f"; skipped {count}: {reason}" for reason, count in file.skipped.items())
         lines.append(f"  judged {judged}{skipped}")
-    return "\n".join(lines + [_complaint(complaint) for complaint in file.complaints])
+    told = [complaint for complaint in file.complaints if verbose or _shown_by_default(complaint)]
+    return "\n".join(lines + [_complaint(complaint) for complaint in told])
+
+
+def _shown_by_default(complaint: Complaint) -> bool:
+    """Not where the API refused the same: that is no mistake."""
+    return complaint.outcome != "agreed"
+
+
+def _agreed(result: LintResult, *, verbose: bool) -> list[str]:
+    count = sum(tally.agreed for tally in result.wires.values())
+    if verbose or not count:
+        return []
+    return ["", f"The API refused {_many(count, 'violation')} of these, too (--verbose tells each)."]
 
 
 def _complaint(c: Complaint) -> str:
@@ -182,8 +198,11 @@ def _skipped(result: LintResult) -> list[str]:
 
 
 def _last_line(result: LintResult) -> str:
+    if not result.judged and not result.unreadable:
+        why = ", ".join(f"{reason} ({count})" for reason, count in result.skipped.most_common(3))
+        return f"\nNothing was judged, which is no success: {why or 'there are no files'}."
     violations = sum(tally.violations for tally in result.wires.values())
-    judged = sum(tally.judged for tally in result.wires.values())
+    judged = result.judged
     unreadable = f", {len(result.unreadable)} unreadable" if result.unreadable else ""
     files, requests, found = (
         _many(len(result.files), "file"),

@@ -12,6 +12,8 @@ from ellmer_harness import recordings
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import SUFFIXES, Interaction, Unreadable, find
 
+from ..contract.readers.provider_hosts import host_of
+
 __all__ = ["SUFFIXES", "Recording", "Unreadable", "find", "read"]
 
 
@@ -40,15 +42,15 @@ def read(path: Path) -> Iterator[Recording] | None:
     A line of a log that is no exchange has no URL. Raises `Unreadable`, of a log in the middle, too.
     """
     found = recordings.each(path)
-    return None if found is None else (_recording(it) if it else Recording("", "", "") for it in found)
+    return None if found is None else (_recording(it, path) if it else Recording("", "", "") for it in found)
 
 
-def _recording(it: Interaction) -> Recording:
+def _recording(it: Interaction, path: Path) -> Recording:
     answered = _joined(it.headers)
     return Recording(
         place=it.place,
         method=it.method,
-        url=it.url,
+        url=_with_host(it.url, path),
         headers=_joined(it.sent),
         body=it.body,
         status=it.status or None,
@@ -56,6 +58,15 @@ def _recording(it: Interaction) -> Recording:
         answered=answered,
         when=it.when.date() if it.when else None,
     )
+
+
+def _with_host(url: str, path: Path) -> str:
+    """The URL; without a host, which recorders of mock servers do not keep, that of the vendor a folder is named for."""
+    scheme, _, rest = url.partition("://")
+    if not rest.startswith("/"):
+        return url
+    hosts = (host_of(folder.name.lower()) for folder in path.absolute().parents)
+    return f"{scheme}://{next(filter(None, hosts), 'localhost')}{rest}"
 
 
 def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:

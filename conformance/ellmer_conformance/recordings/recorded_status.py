@@ -12,7 +12,7 @@ from typing import Any
 
 from ..contract.api_errors import ApiError, read_error
 from .reading import Recording
-from .refusal_causes import SHAPE, cause_of
+from .refusal_causes import VISIBLE, cause_of
 
 __all__ = ["identity", "refusal", "status_of"]
 
@@ -34,7 +34,7 @@ def refusal(recording: Recording) -> ApiError | None:
     if not isinstance(begins, dict) or not begins.get("error"):
         return None
     error = read_error(400, json.dumps(begins).encode())
-    return error if cause_of(error) == SHAPE else None
+    return error if cause_of(error) in VISIBLE else None
 
 
 def identity(recording: Recording) -> str:

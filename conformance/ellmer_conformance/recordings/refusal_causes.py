@@ -1,8 +1,9 @@
 """Why a provider refused: a table over the status and the text of recorded errors.
 
-It knows nothing of our rules, so that it can judge them. `shape` is a cause that the request alone shows, given the
-model's name: these the rules must catch. All other causes lie elsewhere: the key, the account, the model's name, the
-server's memory, the media behind a URL, what a model can do, what it wrote. What no line knows is `unknown`.
+It knows nothing of our rules, so that it can judge them. Two causes are visible in the request, given the model's name:
+its `shape`, and a `capability` that the model has not. These the rules must catch. All other causes lie elsewhere: the
+key, the account, the model's name, the server's memory, the media behind a URL, the engine behind a gateway, what the
+model wrote. What no line knows is `unknown`; what says nothing is `vague`: neither is classified.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import re
 
 from ..contract.api_errors import ApiError
 
-__all__ = ["SHAPE", "UNKNOWN", "cause_of"]
+__all__ = ["CAPABILITY", "SHAPE", "UNCLASSIFIED", "UNKNOWN", "VISIBLE", "cause_of"]
 
-SHAPE, UNKNOWN = "shape", "unknown"
+SHAPE, CAPABILITY, UNKNOWN, VAGUE = "shape", "capability", "unknown", "vague"
+VISIBLE = frozenset({SHAPE, CAPABILITY})  # in the request
+UNCLASSIFIED = frozenset({UNKNOWN, VAGUE})
 
 _BY_STATUS = {
     401: "credentials",
@@ -68,7 +71,8 @@ _TABLE: list[tuple[str, str]] = [
         "media",
         r"Provided image is not valid|document has no pages|could not be processed|Multimodal data is corrupt",
     ),
-    ("capability", r"^Failed to create new sequence"),
+    ("server", r"^Failed to create new sequence"),
+    (SHAPE, r"^(Invalid or u|U)nsupported file uri|^Failed to load image or audio"),
     ("media", r"Failed to load (image|audio)|unsupported file uri|type you uploaded|Expected a file with"),
     ("media", r"context stuffing|Could not process image"),
     (
@@ -186,7 +190,7 @@ _TABLE: list[tuple[str, str]] = [
     ),
     (
         "model",
-        r"supported API model names|^model: \S|unexpected model name|Not supported model|No endpoints found",
+        r"supported API model names|^model: \S|unexpected model name|Not supported model|No endpoints found(?! that)",
     ),
     ("model", r"No providers found|Unable to access|Model Not Exist|Specified model not|model \S+ not found"),
     (
@@ -195,23 +199,26 @@ _TABLE: list[tuple[str, str]] = [
     ),
     ("model", r"support chat completions|with the Responses API|on-demand throughput"),
     ("endpoint", r"Invalid URL|Resource not found|^Not Found|^404|^400 Bad Request"),
-    ("backend", r"^Validation: |Invalid JSON schema\. #|json\.exception|Unexpected item type in content"),
-    ("backend", r"field: 'tools|OpenAIJsonSchemaFormat|auto-tool-choice|apply chat template"),
+    # What the engine behind a gateway says of itself: the request does not tell which engine it is.
+    ("backend", r"Invalid JSON schema\. #|Unexpected item type in content|^Prompt cannot be empty"),
+    ("backend", r"field: 'tools|OpenAIJsonSchemaFormat|apply chat template|^model features"),
     ("backend", r"conversation roles must alternate|^Template error|^ConnectionError: |^Upstream error from"),
+    ("backend", r"xgrammar|Response format 'json_schema' with strict=True|^Unsupported \"response_format\""),
+    ("backend", r"Required function  is not present"),
+    ("size", r"too complex for compilation|too many states|allowed nesting depth"),
+    (SHAPE, r"^Validation: |json\.exception|bool_parsing"),
+    (CAPABILITY, r"auto-tool-choice|No endpoints found that support tool use|log probs is not supported"),
     (
-        "capability",
+        CAPABILITY,
         r"not (support|enabl|compatible|allowed)|n't support|unsupported|only support|multimodal model",
     ),
+    (CAPABILITY, r"capability|Invalid Value: 'file'"),
+    (CAPABILITY, r"video model type|logprobs|must be one of \(<|is not enabled for"),
     (
-        "capability",
-        r"capability|xgrammar|too complex for compilation|Invalid Value: 'file'",
-    ),
-    ("capability", r"video model type|logprobs|must be one of \(<|too many states|allowed nesting depth"),
-    (
-        "vague",
+        VAGUE,
         r"^Request contains an invalid argument|^Provider returned error|^Param Incorrect|^Request Error",
     ),
-    ("vague", r"^Input validation error|^invalid input error"),
+    (VAGUE, r"^Input validation error|^invalid input error"),
     (
         SHAPE,
         r"tool_call|tool_use|tool_result|toolResult|toolUse|function (call|response)|tool (call|output)|role",

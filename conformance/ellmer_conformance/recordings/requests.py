@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from ..contract import readers, rules
 from ..contract.exchange import Request
+from ..contract.readers.hosted import hosted
 from .reading import Recording
 
 __all__ = ["Skip", "request_of"]
+
+HOSTED = ("bedrock-invoke", "cloudflare-run")  # other formats behind doors of their own
 
 
 @dataclass(frozen=True)
@@ -25,12 +31,38 @@ def request_of(recording: Recording) -> Request | Skip:
     found = readers.detect(recording.url, None, recording.headers)
     if found is None:
         return Skip("no chat request")
-    if found[0] not in rules.WIRES:
+    if found[0] not in (*rules.WIRES, *HOSTED):
         return Skip(f"there are no rules for {found[0]} yet")
     if not recording.body:
         return Skip("the body was not recorded")
-    method, url, headers = recording.method, recording.url, recording.headers
     try:
-        return readers.request(method, url, headers, recording.body, when=recording.when)
+        return _hosted(found[0], recording) if found[0] in HOSTED else _truly(_plain(recording))
     except ValueError:
         return Skip("the body is no JSON object")
+
+
+def _plain(recording: Recording) -> Request:
+    method, url, headers = recording.method, recording.url, recording.headers
+    return readers.request(method, url, headers, recording.body or b"", when=recording.when)
+
+
+def _hosted(wire: str, recording: Recording) -> Request | Skip:
+    """The request inside: in the format that the model's maker gave it."""
+    body = json.loads(recording.body or b"")
+    if not isinstance(body, dict):
+        return Skip("the body is no JSON object")
+    found = hosted(wire, recording.url, body)
+    if isinstance(found, str):
+        return Skip(found)
+    stream = "stream" in urlsplit(recording.url).path or body.get("stream") is True
+    method, headers, when = recording.method, recording.headers, recording.when
+    return Request(found[0], found[1], body, recording.url, method, headers, found[2], stream, when)
+
+
+def _truly(request: Request) -> Request:
+    """The request with the vendor that really answered: a recorder may have written another server's name.
+
+    No model of OpenAI's is named `owner/model`: what answers to that under its host is a server of one's own.
+    """
+    foreign = request.vendor == "openai" and re.fullmatch(r"[\w.-]+/[\w.-]+", request.model)
+    return replace(request, vendor="compatible") if foreign else request

@@ -232,12 +232,14 @@ def _with_distinct_names(messages: list[Json]) -> list[Json]:
     seen: dict[str, int] = {}
 
     def renamed(block: Json) -> Json:
-        if inner := block.get("toolResult"):
-            parts = [renamed(part) for part in inner["content"]]
-            same = all(map(is_, parts, inner["content"]))
-            return block if same else {"toolResult": {**inner, "content": parts}}
-        if not (document := block.get("document")):
-            return block
+        match block:  # a model's own block goes back as it came, whatever it is
+            case {"toolResult": {"content": [*inside]} as inner}:
+                parts = [renamed(part) for part in inside]
+                return block if all(map(is_, parts, inside)) else {"toolResult": {**inner, "content": parts}}
+            case {"document": {"name": str()} as document}:
+                pass
+            case _:
+                return block
         seen[document["name"]] = number = seen.get(document["name"], 0) + 1
         return {"document": {**document, "name": f"{document['name']} ({number})"}} if number > 1 else block
 

@@ -28,6 +28,8 @@ FINISH = {
     "guardrail_intervened": "content_filter",
     "content_filtered": "content_filter",
     "model_context_window_exceeded": "context_window",
+    "malformed_tool_use": "error",
+    "malformed_model_output": "error",
 }
 
 #: Besides the reasons that cut every format: the model wrote something that was not the call it should be.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from ...contents.content import Content, ContentText, ContentThinking
@@ -19,7 +20,7 @@ class CohereMerger(Merger):
     def __init__(self) -> None:
         self._top: Json = {}
         self._plan: list[str] = []
-        self._parts: dict[int, _Part] = {}
+        self._parts: list[tuple[int, _Part]] = []
         self._calls: dict[int, _Call] = {}
         self._citations: list[Json] = []
         self._complete = False
@@ -35,7 +36,7 @@ class CohereMerger(Merger):
         message = (event.get("delta") or {}).get("message") or {}
         match event.get("type"):
             case "content-start" | "content-delta":
-                return list(self._parts.setdefault(event["index"], _Part()).add(message["content"]))
+                return list(self._part(event["index"], message["content"]).add(message["content"]))
             case "tool-plan-delta" if message.get("tool_plan"):
                 self._plan.append(message["tool_plan"])
                 return [ContentThinking(message["tool_plan"])]
@@ -51,6 +52,14 @@ class CohereMerger(Merger):
                 raise in_band_error(event)
         return ()
 
+    def _part(self, index: int, content: Json) -> _Part:
+        """The part that a piece belongs to: text after thinking is another one, even where both have the index 0."""
+        last = next((part for place, part in reversed(self._parts) if place == index), None)
+        if last is None or not last.takes(content):
+            last = _Part()
+            self._parts.append((index, last))
+        return last
+
     def _end(self, delta: Json) -> None:
         if delta.get("error"):
             raise in_band_error(delta)
@@ -62,7 +71,7 @@ class CohereMerger(Merger):
         if self._plan:
             message["tool_plan"] = "".join(self._plan)
         if self._parts:
-            message["content"] = [self._parts[index].json() for index in sorted(self._parts)]
+            message["content"] = [part.json() for _, part in sorted(self._parts, key=itemgetter(0))]
         if self._calls:
             message["tool_calls"] = [self._calls[index].json() for index in sorted(self._calls)]
         if self._citations:
@@ -76,6 +85,11 @@ class _Part:
     def __init__(self) -> None:
         self._start: Json = {}
         self._texts: dict[str, list[str]] = {}
+
+    def takes(self, content: Json) -> bool:
+        """Whether a piece belongs to this part: it has no type, or opens nothing, and its text is of the same name."""
+        names = content.keys() & {"text", "thinking"}
+        return "type" not in content and names <= self._texts.keys()
 
     def add(self, delta: Json) -> Iterator[Content]:
         for name, value in delta.items():

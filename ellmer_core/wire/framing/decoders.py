@@ -19,6 +19,7 @@ __all__ = ["JsonDecoder", "NdjsonDecoder", "SseDecoder", "decoder"]
 
 _DONE = b"[DONE]"
 _FIELDS = (b"data:", b"id:", b"retry:", b":")
+_FAILED = b"error:"  # llama.cpp, until late 2025 (ggml-org/llama.cpp#16109)
 _SPACE = " \t\n\r"
 _BOM = b"\xef\xbb\xbf"
 
@@ -86,6 +87,8 @@ class SseDecoder(Decoder):
         for line in self._lines.feed(chunk):
             if line.startswith(b"data:"):
                 self._data.append(line[5:])
+            elif line.startswith(_FAILED):
+                events.append({"error": _said(line[len(_FAILED) :])})
             elif line:
                 self._other(line)
             elif self._data:
@@ -104,7 +107,7 @@ class SseDecoder(Decoder):
         self._data, self._failed = [], False
         if not failed:
             return _events(data)
-        event = (_whole(data) or [data.decode("utf-8", "replace").strip()])[0]
+        event = _said(data)
         bare = not isinstance(event, dict) or not {"error", "type"} & event.keys()
         return [{"error": event} if bare else event]
 
@@ -162,6 +165,11 @@ def _parsed(text: str) -> Any:
     if end != len(text):
         raise json.JSONDecodeError("Extra data", text, end)
     return event
+
+
+def _said(data: bytes) -> Any:
+    """What an error event says: JSON, or a bare message."""
+    return (_whole(data) or [data.decode("utf-8", "replace").strip()])[0]
 
 
 def _whole(data: bytes) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolRequest
@@ -15,7 +15,7 @@ from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import GeminiMerger
 
-__all__ = ["GeminiResponse"]
+__all__ = ["VERTEX_NUMBERS", "GeminiResponse"]
 
 FINISH = {
     "STOP": "success",
@@ -28,12 +28,37 @@ FINISH = {
     "IMAGE_SAFETY": "content_filter",
     "IMAGE_PROHIBITED_CONTENT": "content_filter",
     "IMAGE_RECITATION": "content_filter",
+    "MODEL_ARMOR": "content_filter",
+    "MALFORMED_FUNCTION_CALL": "error",
+    "UNEXPECTED_TOOL_CALL": "error",
+    "TOO_MANY_TOOL_CALLS": "error",
+    "MALFORMED_RESPONSE": "error",
 }
+
+#: The numbers of `finishReason` with `$alt=json;enum-encoding=int`. Google's two products number them differently:
+#: `google.ai.generativelanguage.v1beta.Candidate` and `google.cloud.aiplatform.v1.Candidate`.
+_SHARED = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
+_GEMINI = ("LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY")
+_VERTEX = (
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "MALFORMED_FUNCTION_CALL",
+    "MODEL_ARMOR",
+    "IMAGE_SAFETY",
+)
+GEMINI_NUMBERS = (*_SHARED, *_GEMINI, "UNEXPECTED_TOOL_CALL")
+VERTEX_NUMBERS = (
+    *(*_SHARED, *_VERTEX),
+    *("IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER", "UNEXPECTED_TOOL_CALL", "NO_IMAGE"),
+)
 
 
 @dataclass(frozen=True)
 class GeminiResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
+
+    finish_numbers: ClassVar[Sequence[str]] = GEMINI_NUMBERS
 
     @json_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
@@ -41,7 +66,7 @@ class GeminiResponse(Wire):
             raise in_band_error(response)
         candidate = (response.get("candidates") or [{}])[0]
         parts = (candidate.get("content") or {}).get("parts") or []
-        cut = FINISH.get(candidate.get("finishReason", "")) in tool_calls.CUT
+        cut = FINISH.get(self.reason(candidate) or "") in tool_calls.CUT
         contents = [self.part(part, cut=cut and part is parts[-1]) for part in parts]
         return AssistantTurn(
             tool_calls.distinct([c for c in contents if c], response),
@@ -96,10 +121,17 @@ class GeminiResponse(Wire):
         """The neutral word; a blocked prompt has no candidate at all."""
         if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
             return "content_filter"
-        reason = candidate.get("finishReason")
+        reason = self.reason(candidate)
         neutral = FINISH.get(reason, reason) if reason else None
         calls = any(isinstance(content, ContentToolRequest) for content in contents)
         return "tool_use" if calls and neutral == "success" else neutral
+
+    def reason(self, candidate: Json) -> str | None:
+        """The name of the finish reason, which may come as its number."""
+        reason = candidate.get("finishReason")
+        if isinstance(reason, int) and 0 <= reason < len(self.finish_numbers):
+            return self.finish_numbers[reason]
+        return str(reason) if reason else None
 
     def merger(self) -> GeminiMerger:
         return GeminiMerger()

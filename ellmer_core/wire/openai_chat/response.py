@@ -13,7 +13,7 @@ from ..base import Wire
 from ..shared import content_parts, json_bodies, tool_calls
 from ..shared.errors import in_band_error
 from ..values import Json, Merger
-from .stream import ChatMerger
+from .stream import ChatMerger, kind_of
 
 __all__ = ["OpenAIChatResponse"]
 
@@ -23,6 +23,8 @@ REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 FINISH = {
     "stop": "success",
     "eos": "success",
+    "eos_token": "success",  # TGI
+    "end_turn": "success",
     "tool_calls": "tool_use",
     "tool_call": "tool_use",
     "function_call": "tool_use",
@@ -73,8 +75,8 @@ class OpenAIChatResponse(Wire):
                 yield ContentText(json_bodies.json_text(value), extra=extra)
         if message.get("refusal"):
             yield ContentText(message["refusal"], extra=self.own(fields={"refusal": message["refusal"]}))
-        if message.get("audio"):
-            yield ContentText(message["audio"].get("transcript") or "")
+        if transcript := (message.get("audio") or {}).get("transcript"):
+            yield ContentText(transcript)
         for image in message.get("images") or ():
             yield from self.part(image)
 
@@ -94,7 +96,7 @@ class OpenAIChatResponse(Wire):
         """The tool calls. The last one of an answer that was cut short may be cut short itself."""
         calls = message.get("tool_calls") or []
         calls = [calls] if isinstance(calls, dict) else calls
-        if message.get("function_call"):
+        if (message.get("function_call") or {}).get("name"):
             calls = [*calls, {"function": message["function_call"]}]
         cut = FINISH.get(reason or "") in tool_calls.CUT
         for call in calls:
@@ -102,7 +104,7 @@ class OpenAIChatResponse(Wire):
 
     def tool_request(self, call: Json, *, cut: bool) -> ContentToolRequest:
         """One tool call; a custom tool's input is text, which no tool of ours takes."""
-        kind = "custom" if call.get("custom") else "function"
+        kind = kind_of(call)
         body = call.get(kind) or {}
         rest = json_bodies.without(call, "id", "index", "type", kind)
         own = ({"type": kind} if kind == "custom" else {}) | ({"fields": rest} if rest else {})
@@ -143,7 +145,8 @@ class OpenAIChatResponse(Wire):
             return neutral
         if message.get("refusal"):
             return "content_filter"
-        return "tool_use" if message.get("tool_calls") or message.get("function_call") else neutral
+        called = message.get("tool_calls") or (message.get("function_call") or {}).get("name")
+        return "tool_use" if called else neutral
 
     def merger(self) -> Merger:
         return ChatMerger()

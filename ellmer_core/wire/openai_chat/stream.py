@@ -16,10 +16,9 @@ from ..shared.stream_fragments import concatenate, folded
 from ..shared.tool_calls import strict_json
 from ..values import Json, Merger
 
-__all__ = ["ChatMerger"]
+__all__ = ["ChatMerger", "kind_of"]
 
 _NOT_KEPT = frozenset({"choices", "object", "obfuscation", "p"})  # the last two are random padding
-_THOUGHTS = frozenset({"reasoning", "reasoning_content"})
 _DELTAS = frozenset({"delta", "message", "index", "text"})
 _CALL = frozenset({"id", "index", "type", "function", "custom"})
 
@@ -72,6 +71,7 @@ class _Choice:
         self._details: dict[Any, Json] = {}
         self._calls: list[_Call] = []
         self._open: dict[Any, _Call] = {}
+        self._shows = ""  # the field whose thoughts are shown
 
     def add(self, choice: Json, shown: list[Content]) -> None:
         """Takes one delta; what it adds to show goes into `shown`."""
@@ -122,15 +122,22 @@ class _Choice:
 
     def _add_thought(self, name: str, value: str, shown: list[Content]) -> None:
         self._texts.setdefault(name, []).append(value)
-        if next(n for n in self._texts if n in _THOUGHTS) == name:  # the same words may come under both names
+        self._show_thought(name, value, shown)
+
+    def _show_thought(self, name: str, value: str, shown: list[Content]) -> None:
+        """Shows the thoughts of one field: the same words may come under several names."""
+        self._shows = self._shows or name
+        if self._shows == name:
             shown.append(ContentThinking(value))
 
     def _add_refusal(self, value: str, shown: list[Content]) -> None:
         self._texts.setdefault("refusal", []).append(value)
         shown.append(ContentText(value))
 
-    def _add_details(self, details: list[Json], _: list[Content]) -> None:
+    def _add_details(self, details: list[Json], shown: list[Content]) -> None:
         for detail in details:
+            if text := detail.get("text") or detail.get("summary"):
+                self._show_thought("reasoning_details", text, shown)
             index = detail.get("index")
             key = len(self._details) if index is None else (detail.get("type"), index)
             concatenate(self._details.setdefault(key, {}), detail)
@@ -141,7 +148,8 @@ class _Choice:
             shown.append(ContentText(audio["transcript"]))
 
     def _add_function_call(self, function: Json, shown: list[Content]) -> None:
-        self._add_calls([{"index": "function_call", "function": function}], shown)  # tool_calls until 2023
+        if any(function.values()):  # `tool_calls` until 2023; Snowflake sends it with empty values
+            self._add_calls([{"index": "function_call", "function": function}], shown)
 
     def _add_calls(self, deltas: list[Json] | Json, _: list[Content]) -> None:
         for delta in [deltas] if isinstance(deltas, dict) else deltas:  # TGI sends the call itself
@@ -195,8 +203,7 @@ class _Call:
     def add(self, delta: Json) -> None:
         body = _body(delta)
         arguments = body.get("arguments", body.get("input"))
-        if delta.get("custom"):
-            self._kind = "custom"
+        self._kind = kind_of(delta) if body else self._kind
         if (id := delta.get("id")) and id != self._id and (not self._id or not arguments):
             self._id += (
                 id  # servers that make up a new id for every fragment send arguments along: first one wins
@@ -220,7 +227,17 @@ class _Call:
 
 
 def _body(delta: Json) -> Json:
-    return delta.get("function") or delta.get("custom") or {}
+    return delta.get(kind_of(delta)) or {}
+
+
+def kind_of(call: Json) -> str:
+    """Whether a call is one of a function or of a custom tool. Snowflake sends both fields, one with empty values."""
+    custom, function = call.get("custom") or {}, call.get("function") or {}
+    return (
+        "custom"
+        if custom and not (function and (function.get("name") or not custom.get("name")))
+        else "function"
+    )
 
 
 def _is_whole(arguments: str) -> bool:

@@ -42,7 +42,7 @@ def _bytes(value: Any, folder: Path) -> bytes | None:
         case {"string": inner, **more} if more.keys() <= {"encoding", "file", "size"}:
             return _bytes(inner, folder)
         case _:
-            return _unpacked(value)
+            return _unpacked(value, folder)
 
 
 def encoded(text: str, encoding: str) -> bytes:
@@ -65,7 +65,21 @@ def _typed(kind: str, content: Any) -> bytes | None:
     return json_bytes(content)
 
 
-def _unpacked(value: Any) -> bytes | None:
+def _of_kind(kind: str, more: Mapping[str, Any], folder: Path) -> bytes | None:
+    """As braintrust's recorder has it. The blank lines between the events of a stream are not kept."""
+    match kind:
+        case "empty":
+            return b""
+        case "sse":
+            return "".join(f"{chunk.rstrip()}\n\n" for chunk in more["chunks"]).encode()
+        case "base64":
+            return b64decode(more["value"])
+        case "binary":
+            return beside(folder, more["path"])
+    return str(more["value"]).encode() if kind == "text" else json_bytes(more["value"])
+
+
+def _unpacked(value: Any, folder: Path) -> bytes | None:  # noqa: PLR0911 - one return per form
     match value:
         case {"raw_gzip": str(text)}:
             return zlib.decompress(
@@ -75,6 +89,8 @@ def _unpacked(value: Any) -> bytes | None:
             return b64decode(text)
         case {"json": inner, **more} if more.keys() <= {"b64", "canonical_json"}:
             return json_bytes(inner)
+        case {"kind": "empty" | "json" | "text" | "base64" | "sse" | "binary" as kind}:
+            return _of_kind(kind, value, folder)
         case {"type": "none" | "json" | "text" | "binary" as kind, **more} if more.keys() <= {"content"}:
             return _typed(kind, more.get("content"))
         case {"fields": _}:

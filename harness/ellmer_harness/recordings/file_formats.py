@@ -14,16 +14,24 @@ import yaml
 
 from ..format.serializer import OURS, Serializer
 from .har import har_entry, is_http
+from .httprr import MAGIC
+from .httprr import exchanges as traced
 from .interaction import Interaction
 from .logs import exchanges, is_log
+from .mocks import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .unreadable import Unreadable, explained
 from .vcr_entries import entry, is_entry
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 
-SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson")
+SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr")
 _YAML = {".yaml", ".yml"}
-_LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version)\s*:")
+_LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version|when)\s*:")
+#: What a text must hold to be a recording, be it damaged: a file of settings with comments, or a template, is none.
+_MARKS = re.compile(
+    r"\b(interactions|http_interactions|entries|mappings)\b|\"request\"\s*:|^\s*(- )?(request|when)s?:",
+    re.MULTILINE,
+)
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -48,7 +56,20 @@ def _plain(loader: Any, suffix: str, node: Any) -> Any:
             node.value[0]
         )  # a string of multidict's, as vcrpy dumps aiohttp's headers
     many = loader.construct_sequence if isinstance(node, yaml.SequenceNode) else loader.construct_mapping
-    return many(node, deep=True)
+    value = many(node, deep=True)
+    return _made(value) if suffix.startswith(("object/new:", "object/apply:")) else value
+
+
+def _made(value: Any) -> Any:
+    """What an object of Python's was made of: a string of aiohttp's (`istr`), bytes behind a file."""
+    match value:
+        case (
+            [str() | bytes() as only]
+            | {"args": [str() | bytes() as only]}
+            | {"state": [str() | bytes() as only, *_]}
+        ):
+            return only
+    return value
 
 
 for _tag in ("tag:yaml.org,2002:python/", "!ruby/", "!"):
@@ -63,11 +84,18 @@ def read(path: Path) -> Found | None:
             return None if found is None else Found("a log", [each for each in found if each])
         data = path.read_bytes()
         data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        if data.startswith(MAGIC):
+            return Found("httprr", [*traced(data)])
         suffix = _suffix(path, data)
         if suffix is None:
             return None
         text = data.decode("utf-8-sig")
-        return _documents(text, path) if suffix in _YAML else _found(content(text, suffix), text, path)
+        try:
+            return _documents(text, path) if suffix in _YAML else _found(content(text, suffix), text, path)
+        except (json.JSONDecodeError, yaml.YAMLError):
+            if _MARKS.search(text):
+                raise
+            return None
 
 
 def each(path: Path) -> Iterator[Interaction | None] | None:
@@ -116,18 +144,37 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
             return _cassette(value, text, path)
 
 
-def _cassette(value: Any, text: str, path: Path) -> Found | None:
+def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
     match value:
+        case {"interactions": list(items)} if items and not any(map(_is_http, items)):
+            return None  # of another protocol: gRPC, WebSocket
         case {"interactions": list(items)}:
             kind = "pydantic-ai" if "parsed_body" in text else "vcrpy"
             return Found(kind, _entries(items, "/interactions", path), value.get("metadata") or {})
         case {"requests": list(sent), "responses": list(got)}:
             pairs = [{"request": a, "response": b} for a, b in zip(sent, got, strict=True)]
             return Found("langchain", _entries(pairs, "/requests", path))
+        case {"entries": list(items), "version": int()}:
+            return Found("braintrust", _entries(items, "/entries", path))
+        case {"mappings": list(items)}:
+            stubs = [(at, item) for at, item in enumerate(items) if is_wiremock(item)]
+            found = [of_wiremock(item, f"/mappings/{at}", path.parent) for at, item in stubs]
+            return Found("WireMock", found) if found else None
+        case {"when": _, "then": _} if is_httpmock(value):
+            return Found("httpmock", [of_httpmock(value, "")])
+        case {"request": _, "response": _} if is_wiremock(value):
+            return Found("WireMock", [of_wiremock(value, "", path.parent)])
         case {"http_interactions": list(items)}:
             return Found("VCR", _entries(items, "/http_interactions", path))
         case _:
             return Found("a record", [entry(value, "", path.parent)]) if is_entry(value) else None
+
+
+def _is_http(item: Any) -> bool:
+    """Whether an item is, or was to be, an exchange over HTTP: gRPC's methods are paths, WebSocket has none."""
+    request = item.get("request") if isinstance(item, dict) else None
+    method = request.get("method") if isinstance(request, dict) else None
+    return is_entry(item) or (isinstance(method, str) and "/" not in method)
 
 
 def _entries(items: list[Any], place: str, path: Path) -> list[Interaction]:

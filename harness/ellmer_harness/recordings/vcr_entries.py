@@ -42,7 +42,12 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
         reason=_reason(response),
         headers=headers,
         content=body_of(response, folder),
-        when=moment(value.get("recorded_at") or value.get("captured_at") or value_of(headers, "date")),
+        when=moment(
+            value.get("recorded_at")
+            or value.get("recordedAt")
+            or value.get("captured_at")
+            or value_of(headers, "date")
+        ),
         stream=response.get("stream") if isinstance(response.get("stream"), dict) else None,
         error=response.get("error") if isinstance(response.get("error"), dict) else None,
     )

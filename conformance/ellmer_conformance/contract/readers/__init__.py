@@ -34,6 +34,8 @@ MODULES: Mapping[str, ModuleType] = {
 # Formats that are recognised, so that a report can name what it did not judge.
 _UNREAD = {
     "bedrock-invoke": r"/model/[^/]+/(invoke|invoke-with-response-stream)$",
+    "cloudflare-run": r"/ai/run/@[^?]+$",
+    "gemini-interactions": r"/v1(beta|alpha)?/interactions/?$",
     "ollama-generate": r"/api/generate/?$",
     "cohere-v1": r"/v1/chat/?$",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["vendor_of"]
+__all__ = ["host_of", "vendor_of"]
 
 _HOSTS = {
     "api.openai.com": "openai",
@@ -27,6 +27,8 @@ _HOSTS = {
     "api.perplexity.ai": "perplexity",
     "huggingface.co": "huggingface",
     "api.cerebras.ai": "cerebras",
+    "inference.baseten.co": "baseten",
+    "api.doubleword.ai": "doubleword",
     "api.fireworks.ai": "fireworks",
     "api.cohere.com": "cohere",
     "api.cohere.ai": "cohere",
@@ -47,6 +49,15 @@ _HOSTS = {
 }
 
 
+_NAMED = {"gemini": "google", "aws_bedrock": "bedrock", "mistralai": "mistral", "googleai": "google"}
+
+
+def host_of(vendor: str) -> str:
+    """A host of a vendor, `""` of one that nobody knows."""
+    name = _NAMED.get(vendor, vendor)
+    return next((host for host, known in _HOSTS.items() if known == name), "")
+
+
 @lru_cache(1024)
 def vendor_of(host: str) -> str:
     """`groq` of `api.groq.com`; of a host nobody knows, the host."""
@@ -54,4 +65,6 @@ def vendor_of(host: str) -> str:
     for known, vendor in _HOSTS.items():
         if name == known or name.endswith((f".{known}", f"-{known}")):
             return vendor
+    if "llamacpp" in name:  # whoever runs it at home calls it by its name
+        return "llamacpp"
     return "ollama" if port == "11434" else name

@@ -1,6 +1,6 @@
 """Losses that one request can show, whatever the wire format: the API answers 200, and something is gone.
 
-They judge what a request says (`wires.read`), so one function serves every book; `enter()` puts them there.
+They judge what a request says (`readers.read`), so one function serves every book; `enter()` puts them there.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def results_say_something(request: Request) -> Iterator[Finding]:
     Why: the model cannot tell an empty answer from a lost one. Fix: send `null`, `[]` or "(no output)".
     """
     found = items(request)
-    carrying = {item.within for item in found if item.media}
+    carrying = {item.within for item in found if item.media or item.kind == "other"}  # references, say
     for item in found:
         if item.kind == "result":
             empty = not item.text.strip() and item.id not in carrying

@@ -79,6 +79,12 @@ def images_are_images(request: Request) -> Iterator[Finding]:
         "{found} image"
     ),
     formerly=[refused("{place}.source.base64.data: Image does not match the provided media type {told}")],
+    models=[
+        "!claude-3-opus*",
+        "!claude-3-sonnet*",
+        "!claude-3-haiku*",
+        "!claude-3-5-*",
+    ],  # recorded as accepted
     examples=[body(user(IMAGE))],
     counterexamples=[body(user(_inline("image", "image/jpeg", PNG)))],
 )

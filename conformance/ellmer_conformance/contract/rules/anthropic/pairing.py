@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from ...exchange import Request
 from ...rule import Finding, broken, met
 from ._rulebook import ASK, IMAGE, MUST, REJECT, THOUGHT, assistant, body, book, refused, result, use, user
 from ._turns import exchanges, turns
+
+CHECKED = date(2024, 10, 1)  # results for no call are recorded as accepted in July 2024 (claude-3-opus)
 
 UNANSWERED = refused(
     "messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: {ids}. "
@@ -115,6 +118,7 @@ def calls_end_the_turn(request: Request) -> Iterator[Finding]:
     REJECT,
     source=ISSUES,
     refusal=UNANSWERED,
+    since=CHECKED,
     examples=[
         body(ASK, assistant(use("a")), user(result("a"))),
         body(ASK, assistant(use("a")), assistant(use("b")), user(result("a")), user(result("b"))),
@@ -152,6 +156,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
         "messages.{turn}.content.{index}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. "
         "Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
     ),
+    since=CHECKED,
     examples=[body(ASK, assistant(use("a")), user(result("a")))],
     counterexamples=[body(ASK, user(result("a"))), body(ASK, assistant("5"), user(result("a")))],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
@@ -102,18 +103,31 @@ def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
     "THK-011",
     MUST,
     REJECT,
-    source=["recorded refusal (claude-opus-4-8)", "https://github.com/mastra-ai/mastra/issues/7507"],
+    source=[
+        "recorded refusal (claude-opus-4-8)",
+        "https://github.com/mastra-ai/mastra/issues/7507",
+        "adaptive: recorded as accepted (claude-opus-4-6)",
+    ],
     refusal=refused("Thinking may not be enabled when tool_choice forces tool use."),
     examples=[body(ASK, max_tokens=2048, thinking=THINKING, tools=[TOOL], tool_choice={"type": "auto"})],
     counterexamples=[
         body(ASK, max_tokens=2048, thinking=THINKING, tools=[TOOL], tool_choice={"type": "any"}),
-        body(ASK, thinking={"type": "adaptive"}, tools=[TOOL], tool_choice={"type": "tool", "name": "add"}),
+        body(
+            ASK,
+            model="claude-opus-4-8",
+            thinking={"type": "adaptive"},
+            tools=[TOOL],
+            tool_choice={"type": "tool", "name": "add"},
+        ),
     ],
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """While the model thinks, no tool is forced on it."""
+    """While the model thinks, no tool is forced on it; the 4.6 models may be, while they decide whether to think."""
     thinking, choice = request.body.get("thinking"), request.body.get("tool_choice")
-    if isinstance(thinking, dict) and thinking.get("type") in {"enabled", "adaptive"}:
+    kinds = (
+        {"enabled"} if re.match(r"claude-(opus|sonnet|haiku)-4-6", request.model) else {"enabled", "adaptive"}
+    )
+    if isinstance(thinking, dict) and thinking.get("type") in kinds:
         forced = isinstance(choice, dict) and choice.get("type") in {"any", "tool"}
         yield broken("/tool_choice", "a call is forced while thinking is on") if forced else met("/thinking")
 

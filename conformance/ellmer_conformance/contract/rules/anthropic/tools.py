@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
-from ...readers.anthropic import blocks, messages, tools
+from ...readers.anthropic import tools
 from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, MUST, REJECT, TOOL, assistant, body, book, refused, result, use, user
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
 from ._tools import custom
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -149,27 +149,6 @@ def names_are_unique(request: Request) -> Iterator[Finding]:
         if isinstance(name, str):
             yield broken(place, f"a second {name!r}") if name in seen else met(place)
             seen.add(name)
-
-
-@book.rule(
-    "SCH-008",
-    MUST,
-    REJECT,
-    source="a single report; requests with `mcp_servers` are known to pass without tools",
-    refusal=refused("Requests which include `tool_use` or `tool_result` blocks must define tools."),
-    preview=True,
-    examples=[body(ASK, assistant(use("a")), user(result("a")), tools=[TOOL])],
-    counterexamples=[body(ASK, assistant(use("a")), user(result("a")))],
-)
-def tools_stay_declared(request: Request) -> Iterator[Finding]:
-    """While the history has calls and results, the tools stay declared."""
-    used = any(
-        block.get("type") in {"tool_use", "tool_result"}
-        for pointer, message in messages(request.body)
-        for _, block in blocks(message, pointer)
-    )
-    if used:
-        yield met("/tools") if _given(request.body) else broken("", "calls in the history, and no `tools`")
 
 
 def _given(request: Json) -> bool:

@@ -18,12 +18,13 @@ __all__ = ["led_back", "translation"]
 def translation(request: Request) -> tuple[Request, dict[str, str]]:
     """The request in Anthropic's terms, and where each of its blocks stands in Bedrock's.
 
-    Cache points are marks on the block before, and so leave the count.
+    Cache points are marks on the block before, and so leave the count; so does a blank text that only bears one,
+    recorded as accepted.
     """
     places: dict[str, str] = {}
     said: list[Json] = []
     for index, (pointer, message) in enumerate(messages(request.body)):
-        content = [found for found in blocks(message, pointer) if "cachePoint" not in found[1]]
+        content = _said([*blocks(message, pointer)])
         places |= {f"/messages/{index}/content/{j}": place for j, (place, _) in enumerate(content)}
         said.append({"role": message.get("role"), "content": [_block(block) for _, block in content]})
     config, more = (
@@ -39,6 +40,12 @@ def translation(request: Request) -> tuple[Request, dict[str, str]]:
     body["tool_choice"] = {"type": next(iter(chosen), "auto")}
     name = request.model.rpartition("anthropic.")[2]
     return Request("anthropic", "anthropic", body, request.url, model=name, when=request.when), places
+
+
+def _said(content: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
+    marked = [place for place, (_, following) in enumerate(content[1:]) if "cachePoint" in following]
+    blank = {place for place in marked if not text_of(content[place][1].get("text", "-")).strip()}
+    return [each for place, each in enumerate(content) if place not in blank and "cachePoint" not in each[1]]
 
 
 def led_back(pointer: str, places: dict[str, str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -140,11 +140,17 @@ def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
             *(refused(PASSED_ON + each.message) for each in theirs.formerly),
             *_ELSE.get(id, ()),
         ],
-        models=[re.sub(r"^(!?)claude", r"\1*anthropic.claude", name) for name in theirs.models] or CLAUDE,
+        models=_passed_on(theirs.models),
         preview=theirs.preview,
         examples=examples,
         counterexamples=counterexamples,
     )(_handed_over(theirs.check))
+
+
+def _passed_on(models: Sequence[str]) -> list[str]:
+    """Anthropic's patterns of its models' names, as Bedrock has them."""
+    named = [re.sub(r"^(!?)claude", r"\1*anthropic.claude", name) for name in models]
+    return named if any(not name.startswith("!") for name in named) else [*CLAUDE, *named]
 
 
 def _handed_over(check: Check) -> Check:

@@ -1,4 +1,7 @@
-"""The conversation as the API judges it: the Gemini API merges contents of one role, Vertex AI does not."""
+"""The conversation as the API judges it: the Gemini API merges contents of one role, Vertex AI only the model's.
+
+Recorded at Vertex: a call and an empty text in two contents, then the response, are taken (gemini-3.5-flash).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def turns(request: Request) -> list[Turn]:
     found: list[Turn] = []
     for index, (pointer, content) in enumerate(contents(request.body)):
         model = content.get("role") == "model"
-        if not found or found[-1].model != model or request.vendor == "vertex":
+        if not found or found[-1].model != model or (request.vendor == "vertex" and not model):
             found.append(Turn(index, pointer, model))
         found[-1].parts += parts(content, pointer)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
-from ...readers.gemini import get
+from ...readers.gemini import declarations, get
 from ...readers.json_access import text_of
 from ...rule import Finding, broken, met
 from ._rulebook import (
@@ -15,6 +15,7 @@ from ._rulebook import (
     MUST,
     REJECT,
     SIGNATURE,
+    TOOLS,
     answer,
     body,
     book,
@@ -118,17 +119,21 @@ def responses_come_first(request: Request) -> Iterator[Finding]:
     "PAIR-001",
     MUST,
     REJECT,
-    source=COUNTED,
+    source=[*COUNTED, "a call, and no function declared: recorded as accepted"],
     refusal=COUNT,
-    examples=[body(ASK, model(call()), user(answer()))],
-    counterexamples=[body(ASK, model(call()), user(text("Never mind.")))],
+    examples=[
+        body(ASK, model(call()), user(answer()), tools=TOOLS),
+        body(ASK, model(call()), user(text("Never mind."))),
+    ],
+    counterexamples=[body(ASK, model(call()), user(text("Never mind.")), tools=TOOLS)],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
-    """A turn with function calls is followed by their responses.
+    """While functions are declared, a turn with function calls is followed by their responses.
 
     Why: the function was cancelled, crashed, or hit a limit. Fix: send a response that says so.
     """
-    for turn, following in exchanges(request):
+    declared = any(True for _ in declarations(request.body))
+    for turn, following in exchanges(request) if declared else ():
         names = ", ".join(text_of(each.get("name")) for _, each in turn.of("functionCall"))
         given = bool(following.of("functionResponse"))
         yield met(turn.pointer) if given else broken(turn.pointer, f"no response to {names}")
@@ -168,24 +173,34 @@ def as_many_responses_as_calls(request: Request) -> Iterator[Finding]:
     MUST,
     LOSS,
     source="https://ai.google.dev/gemini-api/docs/function-calling",
-    examples=[body(ASK, model(call("add"), call("mul")), user(answer("add"), answer("mul")))],
+    examples=[
+        body(ASK, model(call("add"), call("mul")), user(answer("add"), answer("mul"))),
+        body(ASK, model(call("add"), call("mul")), user(answer("mul"), answer("add"))),
+    ],
     counterexamples=[
         body(ASK, model(call("add")), user(answer("sum"))),
-        body(ASK, model(call("add"), call("mul")), user(answer("mul"), answer("add"))),
+        body(
+            *(ASK, model(call("add"), call("add"), call("mul"))),
+            user(answer("add"), answer("mul"), answer("add")),
+        ),
     ],
 )
 def responses_name_their_function(request: Request) -> Iterator[Finding]:
-    """A response bears the name of the function that was called: by its id, or else in the order of the calls.
+    """A response bears the name of the function that was called: by its id, its unique name, or in the order of the calls.
 
     Why: without ids, name and order are all the model has to tell results apart.
     """
     for turn, following in exchanges(request):
         calls, answers = turn.of("functionCall"), following.of("functionResponse")
         ids = {each["id"]: each.get("name") for _, each in calls if text_of(each.get("id"))}
+        names = [text_of(each.get("name")) for _, each in calls]
+        named = len(set(names)) == len(names) and {text_of(each.get("name")) for _, each in answers} == set(
+            names
+        )
         for (_, made), (pointer, given) in zip(calls, answers, strict=False):
             wanted, name = ids.get(given.get("id"), made.get("name")), given.get("name")
             problem = f"a response of {name!r} to a call of {wanted!r}"
-            yield met(pointer) if name == wanted else broken(pointer, problem)
+            yield met(pointer) if named or name == wanted else broken(pointer, problem)
 
 
 @book.rule(

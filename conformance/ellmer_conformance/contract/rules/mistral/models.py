@@ -25,6 +25,7 @@ from ._rulebook import (
     user,
 )
 
+DEAF = ("mistral-*", "magistral*", "pixtral*", "codestral*", "devstral*", "open-mi*")
 SOUND: Json = {"type": "input_audio", "input_audio": "SUQz"}
 THREE_B = "ministral-3b-latest"
 
@@ -33,14 +34,14 @@ THREE_B = "ministral-3b-latest"
     "REQ-022",
     MUST,
     REJECT,
-    source="recorded refusal (voxtral-small-latest)",
+    source="recorded refusals (voxtral-small-latest, mistral-vibe-cli-latest)",
     refusal=incapable("Image input is not enabled for this model"),
-    models=["voxtral*"],
+    models=["voxtral*", "mistral-vibe-cli*"],
     examples=[body(user(SOUND), model="voxtral-small-latest")],
     counterexamples=[body(user(IMAGE), model="voxtral-small-latest")],
 )
 def some_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """Images go to a model that sees; Voxtral hears only."""
+    """Images go to a model that sees; Voxtral hears only, and what serves the command line reads."""
     yield from _without(request.body, "image_url")
 
 
@@ -66,9 +67,12 @@ def old_models_see_nothing(request: Request) -> Iterator[Finding]:
     "REQ-023",
     MUST,
     REJECT,
-    source="recorded refusal (ministral-3b-2512)",
+    source=[
+        "recorded refusal (ministral-3b-2512)",
+        "https://docs.mistral.ai/capabilities/audio/ (Voxtral hears)",
+    ],
     refusal=incapable("Audio input is not enabled for this model"),
-    models=MINISTRAL,
+    models=[*MINISTRAL, *DEAF],
     examples=[body(ASK, model=THREE_B)],
     counterexamples=[body(user(SOUND), model=THREE_B)],
 )

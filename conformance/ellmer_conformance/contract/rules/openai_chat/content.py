@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Request
-from ...readers.json_access import items_of
+from ...readers.json_access import items_of, object_of
 from ...readers.openai_chat import all_parts, messages
 from ...rule import Finding, broken, met
 from .._openai import WORDED, listed, mistyped, path, refused
@@ -22,6 +22,7 @@ PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
     source=[
         "recorded refusals: an object as content (gpt-4.1-nano), null as image URL (gpt-4o-mini)",
         MEASURED,
+        "an image's URL as a string: recorded as accepted in 2023 (gpt-4-vision-preview)",
     ],
     refusal=WORDED,
     examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]})],
@@ -51,7 +52,8 @@ def fields_have_their_types(request: Request) -> Iterator[Finding]:
             continue
         yield met(place)
         for i, part in enumerate(items_of(content)):
-            yield from _part(part, f"{place}/{i}")
+            former = "vision" in request.model and isinstance(object_of(part).get("image_url"), str)
+            yield from () if former else _part(part, f"{place}/{i}")
 
 
 @book.rule(

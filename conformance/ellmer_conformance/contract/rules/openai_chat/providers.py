@@ -9,10 +9,18 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
+from ...rule import Refusal
 from ...rulebook import RuleBook
+from .._lacks import Lack, enter
 from . import dialects
-from ._rulebook import book
+from ._rulebook import ASK, TOOL, body, book
 from .dialects import elsewhere
+
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/agentjido/req_llm/blob/1c985d8a8ba0b3f291cae9ceff6d8369fd6342b7/test/"
+    "support/fixtures/azure/"
+)
 
 __all__ = ["dialect"]
 
@@ -31,6 +39,27 @@ AZURE = book.extend(
     },
 )
 
+
+enter(
+    AZURE,
+    [
+        Lack(
+            "REQ-055",
+            "The tool choice is a word.",
+            ("mai-ds*",),
+            Refusal("tool_choice: Input should be a valid string", 422, type="422"),
+            ("recorded refusal (mai-ds-r1)", f"{_TESTS}mai_ds_r1/object_basic.json"),
+            lambda request: "/tool_choice" if isinstance(request.body.get("tool_choice"), dict) else None,
+            body(ASK, model="mai-ds-r1", tools=[TOOL], tool_choice="auto"),
+            body(
+                ASK,
+                model="mai-ds-r1",
+                tools=[TOOL],
+                tool_choice={"type": "function", "function": {"name": "add"}},
+            ),
+        )
+    ],
+)
 
 _OWN = frozenset(module.name for module in iter_modules(dialects.__path__))
 

@@ -15,7 +15,7 @@ UNSEEN = Refusal(
 )
 
 # What only OpenAI says of its own parameters, ids and models: at another vendor it means nothing.
-OWN = ("REQ-004", "REQ-018", "SCH-003", "STO-008", "PAIR-006")
+OWN = ("REQ-004", "REQ-018", "REQ-046", "SCH-003", "STO-008", "PAIR-006", "PAIR-019")
 DEEPSEEK = book.extend(
     "deepseek",
     only=["PAIR-001"],

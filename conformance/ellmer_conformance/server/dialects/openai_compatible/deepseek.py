@@ -52,10 +52,11 @@ class DeepSeek(OpenAIChat):
 
     def message(self, answer: Answer) -> Json:
         message = without(super().message(answer), "refusal", "annotations")
+        calls = message.pop("tool_calls", [])
         message["content"] = message["content"] or ""
-        for index, call in enumerate(message.get("tool_calls", ())):
-            call["index"] = index
-        return message | ({"reasoning_content": answer.thinking} if answer.thinking else {})
+        message |= {"reasoning_content": answer.thinking} if answer.thinking else {}
+        indexed = [{"index": index, **call} for index, call in enumerate(calls)]
+        return message | ({"tool_calls": indexed} if indexed else {})
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         yield Frame("open", self.chunk(self.opening(answer)))

@@ -55,11 +55,11 @@ class Groq(Compatible):
         }
 
     def message(self, answer: Answer) -> Json:
-        """Without text there is no content; reasoning comes first."""
+        """Without text there is no content; reasoning stands before calls."""
         message = super().message(answer)
         if not answer.text:
             del message["content"]
-        return {key: message[key] for key in sorted(message, key=lambda key: key != self.thoughts)}
+        return {key: message[key] for key in sorted(message, key=lambda key: key == "tool_calls")}
 
     def call(self, call: Call, index: int) -> Iterator[Frame]:
         yield Frame("call", self.chunk({"tool_calls": [self.whole(call, index) | {"index": index}]}))

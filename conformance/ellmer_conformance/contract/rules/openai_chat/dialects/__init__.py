@@ -23,6 +23,11 @@ _OWN = (
     "IMG-008",
     "TRM-003",
     "TRM-015",
+    # what others are recorded to accept: longer ids, parts and formats of other types, no tools
+    "PAIR-007",
+    "REQ-009",
+    "REQ-010",
+    "SCH-008",
 )
 
 
@@ -35,7 +40,8 @@ def elsewhere(
     **changed: Any,
 ) -> RuleBook:
     """OpenAI's rules at another vendor: previews, but for those known to hold there (`only`)."""
-    return book.extend(vendor, only=only, without=[*_OWN, *without], envelope=envelope, **changed)
+    own = [id for id in _OWN if id not in only]
+    return book.extend(vendor, only=only, without=[*own, *without], envelope=envelope, **changed)
 
 
 def compact(value: object) -> tuple[Mapping[str, str], bytes]:

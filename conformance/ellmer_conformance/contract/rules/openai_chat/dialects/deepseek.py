@@ -150,7 +150,7 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
     "THK-011",
     MUST,
     REJECT,
-    source="recorded refusal (deepseek-v4-flash)",
+    source="recorded refusals (deepseek-v4-flash; deepseek-v4-pro, which thinks unless told not to)",
     refusal=refused("Thinking mode does not support this tool_choice"),
     examples=[
         body(ASK, tools=[TOOL], tool_choice="auto", thinking={"type": "enabled"}, model="deepseek-v4-pro")
@@ -161,7 +161,8 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     """While thinking is on, no tool is forced."""
-    if _thinks(request.body):
+    thinking = object_of(request.body.get("thinking")).get("type")
+    if thinking == "enabled" or (thinking is None and request.model == "deepseek-v4-pro"):
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
         yield broken("/tool_choice", "a call is forced") if forced else met("/thinking")

@@ -12,6 +12,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of, words
 from ....readers.openai_chat import messages, parts, tools
 from ....rule import Finding, Refusal, broken, met
+from .._groq_features import add
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere
 
@@ -239,3 +240,6 @@ def the_assistant_speaks_plainly(request: Request) -> Iterator[Finding]:
         if message.get("role") == "assistant":
             listed = isinstance(message.get("content"), list)
             yield broken(f"{pointer}/content", "it is a list", index=index) if listed else met(pointer)
+
+
+add(groq)
