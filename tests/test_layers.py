@@ -76,11 +76,13 @@ CONFORMANCE = {
     "report": {"scenarios", "contract", "adapters"},
     "baseline": {"report"},
     "recordings": {"contract", "scenarios", "baseline", "report"},
+    "corpus": {"contract", "recordings"},
     "pytest": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
     "coverage": {"scenarios", "contract", "adapters", "runner"},
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
+        "corpus",
     },
     "console_scripts": {"cli", "demo"},
 }

@@ -67,12 +67,6 @@ CLAUDE = {
     ),
     "system: Input should be a valid array": an.body(an.ASK, system=None),
     "stop_sequences: each stop sequence must contain non-whitespace": an.body(an.ASK, stop_sequences=["\n"]),
-    "tool_choice.any may only be specified while providing tools.": an.body(
-        an.ASK, tool_choice={"type": "any"}
-    ),
-    "Tool 'web_search' not found in provided tools": an.body(
-        an.ASK, tools=[an.TOOL], tool_choice={"type": "tool", "name": "web_search"}
-    ),
     "tools.0.custom.name: Field required": an.body(an.ASK, tools=[{}]),
     "tools.0.custom.strict_mode: Extra inputs are not permitted": an.body(
         an.ASK, tools=[{**an.TOOL, "strict_mode": True}]

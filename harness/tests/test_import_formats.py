@@ -190,6 +190,17 @@ def test_yaml_of_ruby(tmp_path):
     )
 
 
+def test_yaml_with_the_strings_of_multidict(tmp_path):
+    istr = "!!python/object/apply:multidict._multidict.istr"
+    (tmp_path / "a.yaml").write_text(
+        f"interactions:\n- request:\n    body: '{{}}'\n    headers:\n      ? {istr}\n      - Content-Type\n"
+        "      : - application/json\n    method: POST\n    uri: https://x/\n"
+        "  response: {status: {code: 200, message: OK}, headers: {}, body: {string: ''}}\nversion: 1\n"
+    )
+    [one] = read(tmp_path / "a.yaml").interactions
+    assert one.sent == [("content-type", "application/json")]
+
+
 def test_a_har_of_a_browser(tmp_path):
     """Failed requests, web sockets, forms in fields; an answer whose body it did not keep."""
 

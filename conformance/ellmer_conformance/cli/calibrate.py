@@ -30,9 +30,11 @@ _COLUMNS = {
 def command(paths: tuple[Path, ...], *, form: str) -> None:
     """Compare each rule's verdict with the one a real API gave.
 
-    PATHS hold recordings with answers, as `conformance lint` reads them. Of requests that were accepted, none may be
-    refused by a rule; of those refused for what the request shows, each should be caught, with the same status, type
-    and text or field of the error. Causes come from a table over the error texts, which does not know the rules.
+    PATHS hold recordings with answers, as `conformance lint` reads them; without any, the corpus that `conformance
+    corpus fetch` brought here, and the folders in CONFORMANCE_TRAFFIC. A request that is recorded twice is judged
+    once. Of requests that were accepted, none may be refused by a rule; of those refused for what the request shows,
+    each should be caught, with the same status, type and text or field of the error. Causes come from a table over the
+    error texts, which does not know the rules.
 
     Exit code 0: no accepted request is flagged and none is missed; 1: some are; 2: a file could not be read, or nothing
     was judged.

@@ -123,9 +123,13 @@ class Rule:
         """Whether the provider is known to refuse what breaks it."""
         return self.kind is Kind.REJECT and self.level is Level.MUST and not self.preview
 
+    def chosen(self, model: str) -> bool:
+        """Whether the rule is about this model, on some day."""
+        return _chosen(model, self.models)
+
     def holds_for(self, model: str, when: date | None) -> bool:
         """Whether the rule is in force for this model on that day (an unknown day counts as today's rules)."""
-        if not _chosen(model, self.models):
+        if not self.chosen(model):
             return False
         if when is None:
             return self.until is None

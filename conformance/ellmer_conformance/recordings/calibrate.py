@@ -18,11 +18,11 @@ from ..contract.api_errors import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
 from .reading import Recording, Unreadable, find, read
-from .recorded_status import refusal, status_of
+from .recorded_status import identity, refusal, status_of
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
 from .requests import Skip, request_of
 
-__all__ = ["Calibration", "Case", "Tally", "as_json", "calibrate"]
+__all__ = ["Calibration", "Case", "Tally", "agrees", "as_json", "calibrate"]
 
 
 @dataclass
@@ -68,6 +68,7 @@ class Calibration:
     causes: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set, repr=False)
 
     @property
     def total(self) -> Tally:
@@ -104,7 +105,10 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
         found.skipped[request.reason] += 1
     elif status is None or not (200 <= status < 300 or 400 <= status < 500):
         found.skipped[f"the answer was {status or 'not recorded'}"] += 1
+    elif (same := identity(recording)) in found.seen:
+        found.skipped["the same request was judged already"] += 1
     else:
+        found.seen.add(same)
         verdicts = rules.book(request.wire, request.vendor).judge(request)
         refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
         judged = _Judged(file, recording.place, request, refusing, late)
@@ -183,6 +187,13 @@ def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
                     continue
                 caught.add(verdict.rule.id)
     return caught, equal
+
+
+def agrees(violations: Iterable[Violation], request: Request, error: ApiError) -> bool:
+    """Whether one of the violations is refused with the status, the type and the words of this error."""
+    answers = (ours for violation in violations for ours in _answers(violation, request))
+    said = (error.status, error.type, error.stable)
+    return any((ours.status, ours.type, ours.stable) == said for ours in answers)
 
 
 def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:

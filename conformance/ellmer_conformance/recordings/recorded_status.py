@@ -6,6 +6,7 @@ Some send a status of 200 before they look at the request, and say in the stream
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from io import BytesIO
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..contract.api_errors import ApiError, read_error
 from .reading import Recording
 from .refusal_causes import VISIBLE, cause_of
 
-__all__ = ["refusal", "status_of"]
+__all__ = ["identity", "refusal", "status_of"]
 
 
 def status_of(recording: Recording) -> int | None:
@@ -34,6 +35,13 @@ def refusal(recording: Recording) -> ApiError | None:
         return None
     error = read_error(400, json.dumps(begins).encode())
     return error if cause_of(error) in VISIBLE else None
+
+
+def identity(recording: Recording) -> str:
+    """The same for the same request that was taken, or refused in the same words, whatever the file."""
+    error = refusal(recording)
+    words = error.stable if error else ""
+    return sha256(f"{recording.url}\n{words}\n".encode() + (recording.body or b"")).hexdigest()
 
 
 def _beginning(body: bytes) -> Any:

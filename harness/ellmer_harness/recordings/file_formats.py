@@ -51,6 +51,10 @@ class _Loader(_Base):  # type: ignore[misc]  # PyYAML publishes no types
 def _plain(loader: Any, suffix: str, node: Any) -> Any:
     if isinstance(node, yaml.ScalarNode):
         return loader.construct_yaml_binary(node) if suffix == "binary" else loader.construct_scalar(node)
+    if suffix.endswith(".istr") and isinstance(node, yaml.SequenceNode) and len(node.value) == 1:
+        return loader.construct_scalar(
+            node.value[0]
+        )  # a string of multidict's, as vcrpy dumps aiohttp's headers
     many = loader.construct_sequence if isinstance(node, yaml.SequenceNode) else loader.construct_mapping
     value = many(node, deep=True)
     return _made(value) if suffix.startswith(("object/new:", "object/apply:")) else value

@@ -168,6 +168,7 @@ def ids_are_plain(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source="several independent reports of the same text",
+    preview=True,  # nothing of it can be opened
     refusal=refused("{place}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,200}}$'"),
     examples=[body(ASK, assistant(use("a")), user(result("a")))],
     counterexamples=[body(ASK, assistant({**use("a"), "name": "math.add"}), user(result("a")))],

@@ -50,6 +50,7 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source="several independent reports of the same text, some with the whole body",
+    preview=True,  # nothing of it can be opened
     refusal=refused("tool_choice.{type} may only be specified while providing tools."),
     formerly=[refused("tool_choice may only be specified while providing tools")],
     examples=[body(ASK, tools=[TOOL], tool_choice={"type": "any"}), body(ASK, tool_choice={"type": "none"})],
@@ -70,6 +71,7 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source="several independent reports of the same text",
+    preview=True,  # nothing of it can be opened
     refusal=refused("Tool '{name}' not found in provided tools"),
     examples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "add"})],
     counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "mul"})],
