@@ -218,7 +218,8 @@ def _judge(report: FileReport, book: RuleBook, request: Request, place: str, sta
 
 def _outcome(violation: Violation, outcome: str, status: int | None) -> Outcome:
     told = violation.rule.refusal.status if violation.rule.refusal else None
-    if violation.rule.refuses and status is not None and (400 <= status < 500 or status == told):
+    fails = violation.rule.refuses or outcome == "fail"  # what never got through lost nothing
+    if fails and status is not None and (400 <= status < 500 or status == told):
         return "agreed"
     return "violation" if outcome == "fail" else "warning"
 
