@@ -7,6 +7,7 @@ play gave travels to the controller in the test's report.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +27,7 @@ from .report.matrix import console, print_report
 from .runner import attempt
 from .selection import FILTERS, Play, UnknownChoice, find_adapter, inexpressible, plays_of, select
 from .snapshots import SHIPPED, Transcript
+from .unjudged import without_verdict
 
 if TYPE_CHECKING:
     from .rule import Verdict
@@ -165,7 +167,7 @@ def pytest_runtest_makereport(
     """Puts what the play gave into the test's report, as JSON, which is how it leaves a worker."""
     report = yield
     if report.when == "call" and _KEPT in item.stash:
-        vars(report)["conformance"] = item.stash[_KEPT].as_json()
+        vars(report)["conformance"] = json.dumps(item.stash[_KEPT].as_json())  # ASCII, whatever a body holds
     return report
 
 
@@ -175,7 +177,7 @@ class Collector:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.parts: dict[str, Report] = {}  # by test
-        self.order: Sequence[str] = ()  # of the tests, where workers run them and finish in any
+        self.order: Sequence[str] = ()  # the tests that were selected; workers finish them in any order
         self.report = Report()
         self.crashes: list[str] = []  # tests that could not be set up, or a recording that was refused
         named = any("[" in argument for argument in config.args)  # single plays, by their ids
@@ -184,13 +186,17 @@ class Collector:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes what a finished test brings."""
         if report.when == "call" and hasattr(report, "conformance"):
-            self.parts[report.nodeid] = Report.from_json(report.conformance)
+            self.parts[report.nodeid] = Report.from_json(json.loads(report.conformance))
         elif report.failed:
             self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
 
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Learns which tests are run, and in which order."""
+        self.order = self.order or [item.nodeid for item in session.items]
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Learns the order of the tests."""
+        """Likewise, from a worker."""
         self.order = ids
 
     def pytest_deselected(self) -> None:
@@ -207,9 +213,11 @@ class Collector:
         """Settles what only the whole run can tell: the baseline's entries, the score, the exit code."""
         ordered = [self.parts[id] for id in self.order if id in self.parts]
         self.report = Report.joined(ordered or self.parts.values())
+        stopped = session.shouldstop or session.shouldfail  # `-x`: the caller asked for no more
+        self.report.unjudged = [] if stopped else without_verdict(self.order, self.parts)
         played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
         self.report.skipped += list(inexpressible(played))
-        whole = self.whole and not (session.shouldstop or session.shouldfail)
+        whole = self.whole and not stopped and not self.report.unjudged
         rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
         self.report.rows, self.report.problems = rows, problems
         finished(self.report)
@@ -220,7 +228,7 @@ class Collector:
         """Prints the matrix; writes every form of the report."""
         for crash in self.crashes if self.config.getoption("tbstyle") == "no" else ():
             terminalreporter.write_line(crash)
-        if not self.report.rows:
+        if not self.report.rows and not self.report.unjudged:
             return
         terminalreporter.ensure_newline()
         written = self.config.getoption("report")
@@ -238,8 +246,11 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
         getattr(item.config, "workeroutput", {})[_LEFT_OUT] = True
 
 
+@pytest.hookimpl(tryfirst=True)  # before JUnit's own reads where to write
 def pytest_configure(config: pytest.Config) -> None:
     """The controller collects; workers only report."""
+    if config.getoption("report") and not config.getoption("xmlpath", None):
+        config.option.xmlpath = str(Path(config.getoption("report"), "junit.xml"))
     Transcript.folder = config.rootpath / config.getoption("snapshots")
     config.stash[_BASELINE] = _baseline(config.getoption("baseline"))
     if not hasattr(config, "workerinput"):

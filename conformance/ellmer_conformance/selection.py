@@ -17,6 +17,7 @@ from .case import MODES, Case, Mode
 from .cases import all_cases
 from .driver import Driver
 from .endpoints import WHERE, live_key, place_of
+from .wires import MODULES
 
 __all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpressible", "plays_of", "select"]
 
@@ -67,6 +68,7 @@ def plays_of(
 ) -> list[Play]:
     """`select`, for adapters that are at hand, by the names that find them again."""
     _check_filters(wanted, list(adapters.values()))
+    wanted = _at_home(wanted, adapters.values())
     plays = [play for name, one in adapters.items() for play in _plays(one, name, wanted, record)]
     if live:
         _check_keys(plays)
@@ -167,6 +169,19 @@ def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
             continue
         if wire not in case.inexpressible and (case.everywhere or (wire, vendor) in WHERE):
             yield case
+
+
+def _at_home(
+    wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]
+) -> Mapping[str, Sequence[str]]:
+    """A wire format that is asked for without a vendor is played at its own provider, where an adapter has that."""
+    if not wanted.get("wire") or wanted.get("vendor"):
+        return wanted
+    spoken = {(wire, vendor) for each in adapters for wire, names in each.wires.items() for vendor in names}
+    asked = {wire for wire, _ in spoken if _matches(wire, wanted["wire"])}
+    homes = [MODULES[wire].VENDOR for wire in asked if wire in MODULES]
+    at_home = all(any((wire, vendor) in spoken for vendor in homes) for wire in asked)
+    return {**wanted, "vendor": sorted(set(homes))} if at_home else wanted
 
 
 def _matches(value: str, globs: Sequence[str]) -> bool:

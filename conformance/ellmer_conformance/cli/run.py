@@ -17,8 +17,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _REPEATED = {
     "adapter": "Installed adapter, or package.module:name [ellmer-core]. Repeatable.",
-    "wire": "Only this wire format. Repeatable, as those below; `*` and `?` are understood.",
-    "vendor": "Only this vendor.",
+    "wire": "Only this wire format, at its own provider. Repeatable, as those below; `*` and `?` are understood.",
+    "vendor": "Only this vendor; with --wire, `*` is every vendor of the format.",
     "case": "Only this case.",
     "mode": "Only this mode: sync, async, stream, async-stream.",
 }
@@ -75,7 +75,7 @@ def command(
 ) -> None:
     """Play every case, offline, from the cassettes or against the strict server; print the matrix.
 
-    Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run. Further arguments after `--`
+    Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run, or a play came to no verdict. Further arguments after `--`
     go to pytest (`-x`, `-k two_parallel`, `-v`).
     """
     if driver is not None:
@@ -119,7 +119,7 @@ def run(
     narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]
     arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:
-        arguments += [f"--report={report}", f"--junitxml={report / 'junit.xml'}"]
+        arguments += [f"--report={report}"]
     code = pytest.main([*arguments, *more])
     return code if code in {0, 1} else 2
 

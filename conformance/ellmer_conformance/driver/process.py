@@ -76,7 +76,7 @@ class Driver:
     def _perform(self, conversation: Conversation, mode: Mode) -> tuple[list[Line], Trouble | None]:
         with TemporaryDirectory() as folder:
             file = Path(folder, "conversation.json")
-            file.write_text(json.dumps(as_json(conversation.case), ensure_ascii=False), "utf-8")
+            file.write_text(json.dumps(as_json(conversation.case)), "utf-8")
             try:
                 done = subprocess.run(  # noqa: S603 - running this command is what was asked for
                     self.command,

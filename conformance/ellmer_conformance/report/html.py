@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from importlib.resources import files
 from typing import Any
 
+from ..unjudged import sentences
 from .matrix import MARKS
 from .score import sentence
 from .values import FINE, VERDICTS, Report, Row
@@ -72,7 +73,7 @@ def _data(report: Report) -> dict[str, Any]:
         "tool": report.tool,
         "requirements": report.requirements,
         "score": [[name, sentence(counts), counts] for name, counts in report.score.items()],
-        "problems": report.problems,
+        "problems": [*report.problems, *sentences(report.unjudged)],
         "exit": report.exit_code,
         "verdicts": [[verdict, MARKS[verdict][0]] for verdict in VERDICTS],
         "places": places.values,

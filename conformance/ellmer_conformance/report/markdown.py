@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from html import escape
 
+from ..unjudged import sentences
 from .matrix import MARKS
 from .score import fraction
 from .values import VERDICTS, Report, Row
@@ -23,6 +24,7 @@ def markdown(report: Report) -> str:
         groups[row.adapter, row.rule, row.fingerprint].append(row)
     blocks = [_heading(report), _scores(report), _counts(report.rows)]
     blocks += [f"- ✗ baseline: {_cell(problem)}" for problem in report.problems]
+    blocks += [f"- ✗ {_cell(line)}" for line in sentences(report.unjudged)]
     blocks += [_failure(group) for group in list(groups.values())[:_SHOWN]]
     if len(groups) > _SHOWN:
         blocks.append(f"… and {len(groups) - _SHOWN} more, in the HTML page.")

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..case import MODES
+from ..unjudged import sentences
 from .score import sentence
 from .values import Report, Row, worst
 
@@ -64,6 +65,8 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
         to.print(f"… and {len(groups) - len(chosen)} failures more, in the report", style="dim")
     if groups and not folder:
         to.print("--report FOLDER keeps a script and the exchange of each failure, and a page", style="dim")
+    for line in sentences(report.unjudged):
+        to.print(Text("✗ ", style="bold red").append(line, style="default"), soft_wrap=True)
     for problem in report.problems:
         to.print(Text("✗ baseline: ", style="bold red").append(problem, style="default"), soft_wrap=True)
     for name, counts in report.score.items():
