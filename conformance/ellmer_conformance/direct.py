@@ -148,6 +148,8 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         elsewhere=elsewhere,
         altered=_altered(case, *given),
         waits=waits,
+        leaks=show.leaks,
+        model=conversation.endpoint.model,
         left=left or None,
         blocking=blocking if "async" in mode else None,
         reloaded=show.reloaded,

@@ -98,6 +98,7 @@ class _Taping:
             cassette=self._path.as_posix(),
             recorded_from=show.recorded_from,
             waits=waits,
+            model=place.model,
         )
 
     def _tape(
@@ -134,6 +135,7 @@ def observed(show: Show, wire: str, vendor: str, taped: Sequence[Taped], **more:
         replies=show.replies,
         tool_runs=show.tool_runs,
         transcript=show.transcript,
+        leaks=show.leaks,
         **more,
     )
 

@@ -14,6 +14,7 @@ from ellmer_harness import Exchange as Taped
 from .adapters import Adapter, Endpoint, Session, Structured
 from .cancel import Answers, given_up
 from .case import Ask, Case, Mode
+from .leaks import watching_prints
 from .neutral import Reply, Tool, Turn
 from .run import ToolRun
 
@@ -44,6 +45,7 @@ class Show:
         self.replies: list[Reply] = []
         self.misses: list[str] = []
         self.unplayed: list[str] = []
+        self.leaks: list[str] = []
         self.transcript = self.recorded_from = ""
 
     def perform(self, sessions: list[Session], tape: AbstractContextManager[Tape]) -> list[Taped]:
@@ -67,7 +69,11 @@ class Show:
         return taped
 
     def converse(self, sessions: list[Session]) -> None:
-        """All steps, each with its reply; then what is printed."""
+        """All steps, each with its reply; then what is printed. Keys that are printed or logged meanwhile are noted."""
+        with watching_prints() as self.leaks:
+            self._converse(sessions)
+
+    def _converse(self, sessions: list[Session]) -> None:
         if "async" in self.mode:
             asyncio.run(self._converse_async(sessions))
         else:

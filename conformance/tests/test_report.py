@@ -279,7 +279,7 @@ def test_sarif_has_a_result_for_each_failure(report):
         r["message"]["text"] and r["level"] in {"error", "warning", "note", "none"} for r in run["results"]
     )
     assert all(
-        not location["physicalLocation"]["artifactLocation"]["uri"].startswith("/")
+        not location.get("physicalLocation", {}).get("artifactLocation", {}).get("uri", "").startswith("/")
         for r in run["results"]
         for location in r["locations"]
     )
