@@ -142,7 +142,7 @@ def _place(called: Sequence[str], run: ToolRun) -> int:
 
 def call_key(name: str, arguments: object) -> str:
     """What stands for a call: equal for those that differ in no more than what JSON readers lose of a number."""
-    return f"{name}({json.dumps(_rounded(arguments), sort_keys=True, ensure_ascii=False)})"
+    return f"{name}({json.dumps(_rounded(arguments), sort_keys=True, ensure_ascii=False, default=repr)})"
 
 
 def _rounded(value: object) -> object:

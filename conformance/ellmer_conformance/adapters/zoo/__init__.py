@@ -5,7 +5,7 @@ Each is our own adapter with one method overridden (`creature.py`). `ZOO` has th
     conformance run --against server --adapter ellmer_conformance.adapters.zoo:ZOO.drops_images
 """
 
-from . import errors, media, messages, replies, sockets, streams, tools
+from . import errors, invented, media, messages, planted, replies, sockets, streams, tools
 from .creature import ZOO, Creature
 from .impostor import Impostor, impostors
 
@@ -15,8 +15,10 @@ __all__ = [
     "Impostor",
     "errors",
     "impostors",
+    "invented",
     "media",
     "messages",
+    "planted",
     "replies",
     "sockets",
     "streams",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from ...exchange import Item
+from ...neutral import Text
 from ...rule import Finding
 from ...run import Run, call_key
 from ...script import Answer, Sees, Think, answers_of
 from ._book import LOSS, MUST, SHOULD, answer_refused, book, found
 
-#: Formats whose turns have blocks of text; the others have one string a turn.
-_BLOCKS = {"anthropic", "bedrock", "gemini"}
+#: Formats whose answers have blocks of text, streamed or not; the others have one string, or lose the seam in a stream.
+_BLOCKS = {"anthropic", "bedrock"}
 
 
 @book.rule(
@@ -39,13 +41,17 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
 
 @book.rule("HIS-007", SHOULD, LOSS, source="blocks that are joined lose what stood between them")
 def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
-    """Texts that came as blocks of their own go back as blocks, where the format has blocks.
+    """Texts that the user gave apart are not joined without a break, and the model's blocks go back as blocks.
 
-    Joined without a break, two sentences become one word at the seam.
+    Why: joined without a break, two sentences become one word at the seam.
     """
-    if run.wire not in _BLOCKS:
-        return
-    for index, answers in _followed(run):
+    for index, ask in enumerate(run.case.steps[:1] if run.said else ()):
+        texts = [part.text if isinstance(part, Text) else "" for part in ask.parts]
+        for one, other in pairwise(texts):
+            if one and other:
+                joined = any(one + other in item.text for item in run.said[0])
+                yield found(not joined, f"/exchanges/{index}/request", f"{one + other!r} was made of two texts")
+    for index, answers in _followed(run) if run.wire in _BLOCKS else ():
         blocks = [part.text for part in answers[0].parts if not isinstance(part, Think) and hasattr(part, "text")]
         texts = [text for text in blocks if text]
         if len(texts) > 1 and not answers[0].calls:

@@ -48,6 +48,8 @@ def users_say_what_they_said(run: Run) -> Iterator[Finding]:
     Judged where nothing else may have to be said in a user's turn: without tools, histories and media.
     """
     asks = run.case.steps
+    if any(reply.error is not None for reply in run.replies):  # the turn may be given up
+        return
     if run.case.tools or run.case.history or any(a.schema or a.outcome != "answered" for a in asks):
         return
     if len(run.case.speakers) > 1 or any(not isinstance(p, Text) for a in asks for p in a.parts):

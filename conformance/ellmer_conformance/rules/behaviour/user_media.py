@@ -81,5 +81,17 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
                     yield found(item.media.filename, at(index, item), "it has no file name")
 
 
+@book.rule("IMG-030", MUST, LOSS, source="Anthropic refuses a type that the bytes are not; others may misread it")
+def images_are_what_they_say(run: Run) -> Iterator[Finding]:
+    """An image is sent under the type that the caller gave it, which is that of its bytes."""
+    given = {media.sha256: media.type for media in _given(run) if media.data}
+    for index, items in enumerate(run.said):
+        for item in items:
+            media = item.media
+            if media and media.sha256 in given and media.type and not media.type.endswith("*"):
+                fine = media.type.lower() == given[media.sha256]
+                yield found(fine, at(index, item), f"{given[media.sha256]} was sent as {media.type}")
+
+
 def _given(run: Run) -> list[Any]:
     return [m for ask in run.case.steps[: len(run.replies)] for m in media_of(list(ask.parts))]
