@@ -17,7 +17,7 @@ from itertools import count
 
 from . import wires
 from .adapters import Adapter, Endpoint, Place
-from .canary import planted
+from .canary import planted, said_who
 from .cancel import Answers
 from .case import Case, Mode
 from .cases import scripts
@@ -30,10 +30,10 @@ from .run import Run, Trouble, Varied
 from .runner import our_trouble
 from .server import StrictServer
 from .server.journal import Entry
-from .show import NotTestable, Show, close_all, declared_refusals, opened, without_waiting
+from .show import NotTestable, Show, close_all, declared_refusals, opened, takes_apart, without_waiting
 from .variations import Variation
 
-__all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct"]
+__all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct", "under"]
 
 #: Rules that only a cassette can show.
 NO_CASSETTE = dict.fromkeys(("CAS-01", "CAS-02"), "played against the strict server: nothing was recorded")
@@ -74,7 +74,8 @@ class Conversation:
         if self.exchanges or refused or may:
             return None
         errors = "".join(f"\nsend raised {error!r}" for error in raised if error)
-        return Trouble(f"no request reached the base URL that was given{errors}", ours=False)
+        told = f"no request reached the base URL that was given{errors}"
+        return Trouble(f"{told}{said_who(errors, self.place.key_vars)}", ours=False)
 
 
 def play_direct(
@@ -90,14 +91,15 @@ def play_direct(
             run,
             varied=[
                 Varied(
-                    one, _play(adapter, Conversation(server, place, wire, vendor, _under(case, one)), mode)
+                    one, _play(adapter, Conversation(server, place, wire, vendor, under(case, one)), mode)
                 )
                 for one in run.variations
                 if not one.timed
             ],
         )
     except NotTestable as error:
-        trouble = Trouble(str(error), ours=False)
+        own = place_of(adapter, wire, vendor).key_vars
+        trouble = Trouble(f"{error}{said_who(str(error), own)}", ours=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
         trouble = our_trouble(error)
     return Run(case, wire, vendor, mode, trouble=trouble)
@@ -115,7 +117,7 @@ def _own_server() -> StrictServer:
     return server
 
 
-def _under(case: Case, variation: Variation) -> Case:
+def under(case: Case, variation: Variation) -> Case:
     """The case as the server knows it under a variation."""
     return replace(case, name=f"{case.name}~{variation.name}")
 
@@ -149,6 +151,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         altered=_altered(case, *given),
         waits=waits,
         leaks=show.leaks,
+        apart=takes_apart(adapter, wire, vendor),
         model=conversation.endpoint.model,
         left=left or None,
         blocking=blocking if "async" in mode else None,

@@ -65,6 +65,7 @@ class Run:
     recorded_from: str = ""  # "live" or "strict-server"
     snapshot_diff: str | None = None  # how the transcript differs from the frozen one; None: not compared
     trouble: Trouble | None = None  # nothing else holds, then
+    apart: bool = False  # the adapter takes texts and media apart
     model: str = ""  # the one that the session was told to ask; "" where that is not known
     leaks: Sequence[str] | None = None  # where a key was written to; None: not watched
     elsewhere: Sequence[str] | None = None  # other hosts that were called; None: not watched

@@ -23,7 +23,7 @@ from .endpoints import endpoint, live_key, place_of
 from .judging import complaints, exchange
 from .retired import pytest_cassette_stale
 from .run import Run, Trouble, Varied
-from .show import NotTestable, Show, declared_refusals, opened, without_waiting
+from .show import NotTestable, Show, declared_refusals, opened, takes_apart, without_waiting
 from .travel import framing
 from .variations import Variation
 
@@ -98,6 +98,7 @@ class _Taping:
             cassette=self._path.as_posix(),
             recorded_from=show.recorded_from,
             waits=waits,
+            apart=takes_apart(self.adapter, self.wire, self.vendor),
             model=place.model,
         )
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 from .adapters import Adapter, Capabilities
 from .case import MODES, Case, Mode
 from .cases import all_cases
-from .driver import Driver
+from .driver import DeclaredWrongly, Driver
 from .endpoints import WHERE, live_key, place_of
 from .wires import MODULES
 
@@ -129,7 +129,12 @@ def _driver(command: str) -> Driver:
         raise UnknownChoice(f"the command {command!r} cannot be read: {error}") from error
     if which(program) is None:
         raise UnknownChoice(f"the command {command!r} cannot be run: there is no program {program!r}")
-    return Driver(command)
+    driver = Driver(command)
+    try:
+        driver.declared  # noqa: B018 - asked now, so that a wrong declaration is a wrong choice
+    except DeclaredWrongly as error:
+        raise UnknownChoice(f"the command {command!r} declares what it can do wrongly: {error}") from error
+    return driver
 
 
 def _adapter(name: object, made: Any) -> Adapter:
@@ -155,7 +160,10 @@ def _plays(
     for wire, vendor in places:
         modes = _modes(adapter.capabilities(wire, vendor), record=record)
         for case in filter(getattr(adapter, "plays", None), _cases(wire, vendor, record=record)):
-            for mode in (each for each in modes if case.shows(wire, each)):
+            own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
+            for mode in own(case) if own else modes:
+                if not case.shows(wire, mode):
+                    continue
                 place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
                 if all(_matches(place[name], globs) for name, globs in wanted.items()):
                     yield Play(adapter, wire, vendor, case, mode, asked == OURS, asked)

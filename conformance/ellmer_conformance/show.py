@@ -26,6 +26,7 @@ __all__ = [
     "declared_refusals",
     "faults",
     "opened",
+    "takes_apart",
     "without_waiting",
 ]
 
@@ -171,6 +172,11 @@ def without_waiting(adapter: Adapter) -> Iterator[list[float] | None]:
     waits = list[float]()
     with virtual(waits.append):
         yield waits
+
+
+def takes_apart(adapter: Adapter, wire: str, vendor: str) -> bool:
+    """Whether the adapter says that its API has no order between texts and media."""
+    return getattr(adapter.capabilities(wire, vendor), "interleaved_parts", "native") == "refused"
 
 
 def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:

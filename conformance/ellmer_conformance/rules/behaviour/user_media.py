@@ -28,13 +28,18 @@ def user_media_arrive(run: Run) -> Iterator[Finding]:
 
 @book.rule("IMG-002", MUST, LOSS, source="a model is told 'this' and 'that'")
 def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
-    """Text and images of one user turn arrive in the order in which they were given, none of them twice."""
+    """Text and images of one user turn arrive in the order in which they were given, none of them twice.
+
+    Of a library whose API takes texts and media apart, and says so, each kind has to keep its own order.
+    """
     given = [part for ask in run.case.steps[:1] for part in ask.parts]
     if run.refused or not run.said or not any(isinstance(p, Image) for p in given) or run.case.history:
         return
     wanted = ["text" if isinstance(p, Text) else media_of([p])[0].sha256 for p in given]
     items = [item for item in run.said[0] if item.role == "user"]
     sent = [item.media.sha256 if item.media else "text" for item in items if item.text or item.media]
+    if run.apart:
+        wanted, sent = ([each for each in some if each != "text"] for some in (wanted, sent))
     yield found(
         sent == wanted, "/exchanges/0/request", f"{len(sent)} parts arrived, in another order or number"
     )
