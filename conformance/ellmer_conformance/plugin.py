@@ -25,7 +25,7 @@ from .driver import Driver
 from .report import Report, Row, finished, forms, judged
 from .report.matrix import console, print_report
 from .runner import attempt
-from .selection import FILTERS, Play, UnknownChoice, find_adapter, inexpressible, plays_of, select
+from .selection import FILTERS, Play, UnknownChoice, find_adapter, inexpressible, left_out, plays_of, select
 from .snapshots import SHIPPED, Transcript
 from .unjudged import without_verdict
 
@@ -216,7 +216,7 @@ class Collector:
         stopped = session.shouldstop or session.shouldfail  # `-x`: the caller asked for no more
         self.report.unjudged = [] if stopped else without_verdict(self.order, self.parts)
         played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
-        self.report.skipped += list(inexpressible(played))
+        self.report.skipped += [*inexpressible(played), *left_out(played, self.report.named)]
         whole = self.whole and not stopped and not self.report.unjudged
         rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
         self.report.rows, self.report.problems = rows, problems

@@ -19,7 +19,7 @@ from .driver import DeclaredWrongly, Driver
 from .endpoints import WHERE, live_key, place_of
 from .wires import MODULES
 
-__all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpressible", "plays_of", "select"]
+__all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpressible", "left_out", "plays_of", "select"]
 
 FILTERS = ("wire", "vendor", "case", "mode")
 OURS = "ellmer-core"
@@ -105,6 +105,15 @@ def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]
             if wire in case.inexpressible:
                 reason = case.inexpressible[wire]
                 yield {"adapter": adapter, "wire": wire, "case": case.name, "reason": reason}
+
+
+def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """What a command could not be told, each case with the reason: it is played by those that declare that they can."""
+    for name, wire in played:
+        asked = named.get(name, "")
+        driver = find_adapter(asked) if asked.startswith("command:") else None
+        for case, reason in driver.left_out().items() if isinstance(driver, Driver) else ():
+            yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
 
 
 def _imported(name: str, module: str, attribute: str) -> Any:

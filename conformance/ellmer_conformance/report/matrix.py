@@ -79,6 +79,7 @@ _WAYS = {
     "command": "played by a command",
     "observe": "seen by the strict server",
     "proxy": "seen by a proxy",
+    "probe": "a server, asked by the suite",
 }
 
 
@@ -91,12 +92,23 @@ def _unseen(report: Report) -> Iterator[str]:
             continue
         yield _WAYS[way]
         rules: dict[str, list[str]] = defaultdict(list)
+        shown = {row.rule for row in report.rows}  # somewhere, if not everywhere
         for skip in report.skipped:
-            if "rule" in skip and skip["rule"] not in rules[skip["reason"]]:
+            if "rule" in skip and skip["rule"] not in {*rules[skip["reason"]], *shown}:
                 rules[skip["reason"]].append(skip["rule"])
-        for reason, ids in rules.items():
-            shown = f"{', '.join(ids[:6])}, … ({len(ids)} rules)" if len(ids) > 8 else ", ".join(ids)
-            yield f"  not judged: {shown}: {reason}"
+        abilities = [s for s in report.skipped if "capability" in s and way == "probe"]
+        if abilities:
+            told = (f"{each['capability']}: {each['reason']}" for each in abilities)
+            yield f"  capabilities: {'; '.join(told)}"
+        cases: dict[str, list[str]] = defaultdict(list)
+        for skip in report.skipped:
+            if way == "command" and "rule" not in skip and skip["case"] not in cases[skip["reason"]]:
+                cases[skip["reason"]].append(skip["case"])
+        for reason, names in cases.items():
+            yield f"  not played: {', '.join(names)}: {reason}"
+        for reason, ids in ((reason, ids) for reason, ids in rules.items() if ids):
+            some = f"{', '.join(ids[:6])}, … ({len(ids)} rules)" if len(ids) > 8 else ", ".join(ids)
+            yield f"  not judged: {some}: {reason}"
 
 
 def _tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
