@@ -28,13 +28,14 @@ PARIS = Answer((Say('{"city": "Paris"}'),), usage=Usage(40, 8))
 BY_NAME = {"tool_call": CALLS, "tool_result": SAYS, "structured": PARIS}
 
 #: What the strict server lets pass that the real API refuses: the rule books' to mend, see the issue.
-LENIENT = {"wrong_type"}
+LENIENT = {"wrong_type", "no_conversation"}
 
 
 @pytest.fixture(scope="module")
 def server():
-    script = Script([BY_NAME.get(question.name, HELLO) for question in QUESTIONS])
-    with StrictServer({"probe": script}) as started:
+    answers = [BY_NAME.get(question.name, HELLO) for question in QUESTIONS]
+    blind = [BY_NAME.get(question.name, HELLO) for question in QUESTIONS if not question.image]
+    with StrictServer({"probe": Script(answers), "blind": Script(blind)}) as started:
         yield started
 
 
@@ -46,7 +47,8 @@ def reports(server):
         if wire not in found:
             vendor = MODULES[wire].VENDOR
             place = WHERE[wire, vendor]
-            base = server.url("probe", f"1@{vendor}") + place.path
+            case = "blind" if wire == "cohere" else "probe"  # its model refuses images, which takes no step
+            base = server.url(case, f"{wire}@{vendor}") + place.path
             found[wire] = probed(Target(base, wire, place.model, vendor=vendor, name="strict", checks_keys=False))
         return found[wire]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ __all__ = ["command"]
 @click.option("--vendor", default="", help="Whose dialect it claims to speak [the format's own provider].")
 @click.option("--name", default="", help="What the report calls it [the host].")
 @click.option("--key-env", help="The variable that holds a key; with one, a wrong key must be refused.")
+@click.option("--header", "more", multiple=True, metavar="NAME=VALUE", help="A further header. Repeatable.")
 @click.option("--rules/--no-rules", "with_rules", default=True, help="Also send what each rule refuses and takes.")
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds for one answer.")
 @click.option("--report", type=click.Path(path_type=Path), help="Folder for report.json and the other forms.")
@@ -32,6 +34,7 @@ def command(
     vendor: str,
     name: str,
     key_env: str | None,
+    more: tuple[str, ...],
     with_rules: bool,
     timeout: float,
     report: Path | None,
@@ -58,7 +61,8 @@ def command(
     if key_env and not key:
         raise click.UsageError(f"There is no key in the variable {key_env}.")
     target = Target(base_url, wire, model, vendor=vendor, name=name, checks_keys=bool(key), timeout=timeout)
-    found = probed(Target(**{**vars(target), "key": key}) if key else target, with_rules=with_rules)
+    target = replace(target, key=key or target.key, headers=tuple(_header(each) for each in more))
+    found = probed(target, with_rules=with_rules)
     if baseline:
         try:
             expected = load(baseline)
@@ -69,3 +73,10 @@ def command(
     for path in forms.write(found, report) if report else ():
         click.echo(f"wrote {path}")
     sys.exit(2 if not any(row.verdict != "not-testable" for row in found.rows) else found.exit_code)
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"--header takes NAME=VALUE, and this is {text!r}.")
+    return name.strip(), value

@@ -102,20 +102,27 @@ def events_of(wire: str, body: bytes) -> list[Event]:
         found = (eventstream.parse(body) or {}).get("eventstream", [])
         return [Event(str(e.get("headers", {}).get(":event-type", "")), _object(e.get("json"))) for e in found]
     if wire == "ollama":
-        return [_line(line) for line in body.decode("utf-8", "replace").splitlines() if line.strip()]
-    parsed = (sse.parse(body) or {}).get("sse", [])
-    return [
-        Event(str(e.get("event", "")), _object(e.get("data")), str(e.get("text", e.get("raw", ""))))
-        for e in parsed
-        if {"data", "text", "raw"} & set(e)
-    ]
+        return [_event("", line) for line in body.decode("utf-8", "replace").splitlines() if line.strip()]
+    blocks = [_fields(block) for block in sse.split_events(body.decode("utf-8", "replace"))]
+    return [_event(fields.get("event", ""), fields["data"]) for fields in blocks if "data" in fields]
 
 
-def _line(line: str) -> Event:
+def _fields(block: str) -> dict[str, str]:
+    """The fields of an event, as https://html.spec.whatwg.org/multipage/server-sent-events.html has them."""
+    found: dict[str, str] = {}
+    for line in block.splitlines():
+        name, _, value = line.removeprefix("\ufeff").partition(":")
+        value = value.removeprefix(" ")
+        found[name] = f"{found[name]}\n{value}" if name == "data" and name in found else value
+    return found
+
+
+def _event(name: str, text: str) -> Event:
     try:
-        return Event("", _object(json.loads(line)))
+        found = json.loads(text)
     except ValueError:
-        return Event("", {}, line)
+        return Event(name, {}, text)
+    return Event(name, found) if isinstance(found, dict) else Event(name, {}, text)
 
 
 def _object(value: Any) -> Json:

@@ -43,6 +43,7 @@ class Target:
     name: str = ""
     checks_keys: bool = False
     timeout: float = 60.0
+    headers: tuple[tuple[str, str], ...] = ()
 
     @property
     def called(self) -> str:
@@ -65,6 +66,8 @@ class Probe:
             if question.needs and self.able.get(question.needs) is False:
                 continue
             self._ask(self._goes_on(question) if question.after else question)
+            if not any(each.status for each in self.heard):  # nobody is there
+                return
         texts = {each.told.text for each in self.heard if each.told and each.question.name.startswith("text")}
         self.heard = [replace(each, steady=len(texts) == 1) for each in self.heard]
 
@@ -116,7 +119,7 @@ class Probe:
         content = json.dumps(body(wire, target.model, question)).encode()
         exchange = self._sent(content, model=target.model, key=target.key, stream=question.stream)
         status = exchange.response.status if exchange.response else 0
-        if question.needs and question.needs not in self.able:
+        if status and question.needs and question.needs not in self.able:
             self.able[question.needs] = status == 200
         self._note(question, exchange)
 
@@ -137,7 +140,7 @@ class Probe:
         url = target.base_url.rstrip("/") + path(target.wire, model, stream=stream)
         request = Request(target.wire, target.vendor, _read(content), url, model=model, stream=stream)
         try:
-            answer = self.client.post(url, content=content, headers=headers(target.wire, key))
+            answer = self.client.post(url, content=content, headers=headers(target.wire, key) | dict(target.headers))
         except httpx.HTTPError:
             return Exchange(request)
         return Exchange(request, Response(answer.status_code, dict(answer.headers), answer.content))
@@ -148,9 +151,10 @@ def probed(target: Target, *, with_rules: bool = True) -> Report:
     with httpx.Client(timeout=target.timeout, trust_env=False) as client:
         probe = Probe(target, client)
         probe.questions()
-        probe.mistakes()
-        if with_rules:
-            probe.rule_bodies()
+        if any(each.status for each in probe.heard):
+            probe.mistakes()
+            if with_rules:
+                probe.rule_bodies()
     report = Report.joined(_judged(target, each) for each in probe.heard)
     report.named = {target.called: f"probe:{target.base_url}"}
     report.skipped += list(_skipped(target, probe))
