@@ -90,9 +90,7 @@ def play_direct(
         return replace(
             run,
             varied=[
-                Varied(
-                    one, _play(adapter, Conversation(server, place, wire, vendor, under(case, one)), mode)
-                )
+                Varied(one, _play(adapter, Conversation(server, place, wire, vendor, under(case, one)), mode))
                 for one in run.variations
                 if not one.timed
             ],

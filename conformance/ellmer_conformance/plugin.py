@@ -22,6 +22,7 @@ from .baseline import FILE, Baseline, BaselineError, load
 from .cases import scripts
 from .direct import play_direct
 from .driver import Driver
+from .redact import redacted
 from .report import Report, Row, finished, forms, judged
 from .report.matrix import console, print_report
 from .runner import attempt
@@ -67,6 +68,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="replay recordings, or talk to the strict server itself [cassettes; a ConformanceSuite: server]",
     )
     group.addoption("--record", action="store_true", help="record again instead of replaying")
+    group.addoption("--live-base-url", default="", help="with --live: this base URL in place of the vendor's")
     group.addoption("--live", action="store_true", help="with --record: from the real API or not at all")
 
 
@@ -114,6 +116,7 @@ def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
             cassettes,
             record=True,
             server=lambda case: server.url(case, str(next(_NUMBERS))),
+            live_url=option("live_base_url"),
         )
     if (option("against") or getattr(request.cls, "against", "cassettes")) == "cassettes":
         return partial(_from_cassette, cassettes)
@@ -227,7 +230,7 @@ class Collector:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Prints the matrix; writes every form of the report."""
         for crash in self.crashes if self.config.getoption("tbstyle") == "no" else ():
-            terminalreporter.write_line(crash)
+            terminalreporter.write_line(redacted(crash))
         if not self.report.rows and not self.report.unjudged:
             return
         terminalreporter.ensure_newline()

@@ -21,6 +21,7 @@ from .adapters import Adapter, Place
 from .case import Case, Mode
 from .endpoints import endpoint, live_key, place_of
 from .judging import complaints, exchange
+from .live import as_answered, kept
 from .retired import pytest_cassette_stale
 from .run import Run, Trouble, Varied
 from .show import NotTestable, Show, declared_refusals, opened, takes_apart, without_waiting
@@ -46,13 +47,19 @@ def play(
     cassettes: Path,
     record: bool = False,
     server: Callable[[str], str] | None = None,
+    live_url: str = "",
 ) -> Run:
     """One case, one wire format, one mode. `server(case)` gives the strict server's URL to record from.
 
     Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
     """
-    taping = _Taping(adapter, wire, vendor, case, mode, cassettes, record, server)
+    taping = _Taping(adapter, wire, vendor, case, mode, cassettes, record, server, live_url)
+    path = cassettes / cassette_path(wire, vendor, case, mode)
+    before = path.read_bytes() if record and path.is_file() else None
     run = taping.perform()
+    if run.recorded_from == "live":
+        run = as_answered(run)
+        run = kept(run, path, before) if record else run
     if record or run.refused:
         return run
     return replace(run, varied=[Varied(one, taping.perform(one)) for one in run.variations])
@@ -70,6 +77,7 @@ class _Taping:
     cassettes: Path
     record: bool
     server: Callable[[str], str] | None
+    live_url: str = ""
 
     @property
     def _path(self) -> Path:
@@ -102,6 +110,12 @@ class _Taping:
             model=place.model,
         )
 
+    def _routes(self, place: Place, *, live: bool) -> dict[str, str] | None:
+        """Where the vendor's host leads when it is recorded: to the strict server, or to `--base-url`."""
+        if live:
+            return {place.origin: _beside(place, self.live_url)} if self.live_url else None
+        return {place.origin: f"{self.server(self.case.name)}@{self.vendor}"} if self.server else None
+
     def _tape(
         self, place: Place, variation: Variation | None, *, live: bool, may_idle: bool
     ) -> AbstractContextManager[Tape]:
@@ -111,7 +125,7 @@ class _Taping:
             self.cassettes / self._path,
             mode="rewrite" if self.record else "replay",
             blobs=self.cassettes / "blobs",
-            routes=None if live or not self.server else {place.origin: f"{self.server(case.name)}@{vendor}"},
+            routes=self._routes(place, live=live),
             recorded_from="live" if live else "strict-server",
             judge=lambda sent: [*complaints(wire, vendor, sent)],
             policies=[pytest_cassette_stale],
@@ -120,6 +134,11 @@ class _Taping:
             framing=framing(variation, wire) if variation else None,
             rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.recorded_as}",
         )
+
+
+def _beside(place: Place, url: str) -> str:
+    """What the vendor's host becomes, where a recording goes to another base URL with the vendor's own path."""
+    return url.rstrip("/").removesuffix(place.path)
 
 
 def observed(show: Show, wire: str, vendor: str, taped: Sequence[Taped], **more: Any) -> Run:

@@ -19,7 +19,17 @@ from .driver import DeclaredWrongly, Driver
 from .endpoints import WHERE, live_key, place_of
 from .wires import MODULES
 
-__all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpressible", "left_out", "plays_of", "select"]
+__all__ = [
+    "FILTERS",
+    "OURS",
+    "Play",
+    "UnknownChoice",
+    "find_adapter",
+    "inexpressible",
+    "left_out",
+    "plays_of",
+    "select",
+]
 
 FILTERS = ("wire", "vendor", "case", "mode")
 OURS = "ellmer-core"
@@ -188,9 +198,7 @@ def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
             yield case
 
 
-def _at_home(
-    wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]
-) -> Mapping[str, Sequence[str]]:
+def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
     """A wire format that is asked for without a vendor is played at its own provider, where an adapter has that."""
     if not wanted.get("wire") or wanted.get("vendor"):
         return wanted

@@ -49,7 +49,9 @@ def reports(server):
             place = WHERE[wire, vendor]
             case = "blind" if wire == "cohere" else "probe"  # its model refuses images, which takes no step
             base = server.url(case, f"{wire}@{vendor}") + place.path
-            found[wire] = probed(Target(base, wire, place.model, vendor=vendor, name="strict", checks_keys=False))
+            found[wire] = probed(
+                Target(base, wire, place.model, vendor=vendor, name="strict", checks_keys=False)
+            )
         return found[wire]
 
     return of
@@ -62,7 +64,17 @@ def test_the_strict_server_keeps_what_a_server_owes(wire, reports):
 
     assert [(row.rule, row.case, row.mode, row.message) for row in broken] == []
     judged = {row.rule for row in report.rows if row.verdict == "pass"}
-    assert {"SRV-001", "SRV-002", "SRV-005", "SRV-010", "SRV-012", "SRV-013", "SRV-015", "SRV-020", "SRV-031"} <= judged
+    assert {
+        "SRV-001",
+        "SRV-002",
+        "SRV-005",
+        "SRV-010",
+        "SRV-012",
+        "SRV-013",
+        "SRV-015",
+        "SRV-020",
+        "SRV-031",
+    } <= judged
     assert {skip["capability"] for skip in report.skipped if "capability" in skip} == {
         "tools",
         "images",
@@ -83,20 +95,33 @@ def test_a_report_of_a_server_is_a_report_like_the_others(reports):
 def chat(**more):
     usage = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
     choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}
-    whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    whole = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+    }
     return whole | more
 
 
-def heard(body, *, question="text", stream=False, status=200, kind="question", wire="openai-chat", plain=None):
+def heard(
+    body, *, question="text", stream=False, status=200, kind="question", wire="openai-chat", plain=None
+):
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     content_type = "text/event-stream" if stream else "application/json"
     exchange = Exchange(Request(wire, "", {}), Response(status, {"content-type": content_type}, raw))
-    asked = Question(question, stream=stream, tool=question.startswith("tool"), schema=question == "structured")
+    asked = Question(
+        question, stream=stream, tool=question.startswith("tool"), schema=question == "structured"
+    )
     found = Heard(wire, asked, exchange, kind, able={"tools": True, "structured output": True})
     if status != 200 or kind != "question":
         return found
     told = folded(wire, found.events) if stream else read(wire, found.value)
-    return Heard(wire, asked, exchange, kind, able=found.able, told=told, plain=plain, steady=plain is not None)
+    return Heard(
+        wire, asked, exchange, kind, able=found.able, told=told, plain=plain, steady=plain is not None
+    )
 
 
 def chunks(*events, end="data: [DONE]\n\n"):
@@ -105,7 +130,13 @@ def chunks(*events, end="data: [DONE]\n\n"):
 
 def chunk(delta, reason=None, **more):
     choice = {"index": 0, "delta": delta, "finish_reason": reason}
-    return {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]} | more
+    return {
+        "id": "1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+    } | more
 
 
 FIRST, TEXT, LAST = chunk({"role": "assistant"}), chunk({"content": "Hi"}), chunk({}, "stop")
@@ -150,7 +181,11 @@ def test_every_rule_of_a_server_catches_what_breaks_it(id):
 
 @pytest.mark.parametrize(
     "fine",
-    [heard(chat()), heard(chunks(FIRST, TEXT, LAST, COUNTS), stream=True), heard(calling(), question="tool_call")],
+    [
+        heard(chat()),
+        heard(chunks(FIRST, TEXT, LAST, COUNTS), stream=True),
+        heard(calling(), question="tool_call"),
+    ],
 )
 def test_what_is_right_breaks_nothing(fine):
     assert [v.rule.id for v in (verdict(rule, fine) for rule in book.rules.values()) if v.violations] == []
@@ -181,7 +216,9 @@ def test_a_gateway_that_answers_pages_exits_with_1_and_says_so():
 
 
 def test_a_server_that_is_not_there_could_not_be_asked():
-    done = CliRunner().invoke(command, ["http://127.0.0.1:9/v1", "--wire", "openai-chat", "--model", "m", "--no-rules"])
+    done = CliRunner().invoke(
+        command, ["http://127.0.0.1:9/v1", "--wire", "openai-chat", "--model", "m", "--no-rules"]
+    )
 
     assert done.exit_code == 2
     assert "no answer came from http://127.0.0.1:9/v1/chat/completions" in done.output

@@ -48,7 +48,9 @@ def run(tmp_path):
 
     def start(*arguments, **environment):
         given = [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", "run", *arguments]
-        return subprocess.run(given, cwd=tmp_path, capture_output=True, text=True, env=environment, check=False)
+        return subprocess.run(
+            given, cwd=tmp_path, capture_output=True, text=True, env=environment, check=False
+        )
 
     return start
 

@@ -34,7 +34,13 @@ ODD: Mapping[str, Any] = {
 
 
 def _schema() -> dict[str, Any]:
-    kinds: Mapping[type, Any] = {str: "string", bool: "boolean", float: "number", list: "array", dict: "object"}
+    kinds: Mapping[type, Any] = {
+        str: "string",
+        bool: "boolean",
+        float: "number",
+        list: "array",
+        dict: "object",
+    }
     properties = {}
     for name, value in ODD.items():
         kind = ["string", "null"] if value is None else kinds[type(value)]
@@ -74,7 +80,11 @@ def unlike_calls() -> Case:
             "required": ["numbers"],
         },
     )
-    calls = (Call("look_up", {"word": "zebra"}), Call("add_up", {"numbers": [3, 1.5]}), Call("look_up", {"word": "ant"}))
+    calls = (
+        Call("look_up", {"word": "zebra"}),
+        Call("add_up", {"numbers": [3, 1.5]}),
+        Call("look_up", {"word": "ant"}),
+    )
     return Case(
         on_server=True,
         printed_alike=False,
@@ -95,7 +105,7 @@ def unlike_calls() -> Case:
 @case
 def odd_text() -> Case:
     """Text with spaces around it, empty lines, tabs, markup and quotes is sent and handed over as it is."""
-    said = "  Two spaces, a tab\t, \"quotes\", <b>markup</b> & more:\r\n\r\n- one\n- two\n"
+    said = '  Two spaces, a tab\t, "quotes", <b>markup</b> & more:\r\n\r\n- one\n- two\n'
     told = "\n  Indented:\n\n    code\n\nThe end.\n"
     return Case(
         on_server=True,

@@ -20,7 +20,9 @@ __all__ = ["command"]
 @click.option("--name", default="", help="What the report calls it [the host].")
 @click.option("--key-env", help="The variable that holds a key; with one, a wrong key must be refused.")
 @click.option("--header", "more", multiple=True, metavar="NAME=VALUE", help="A further header. Repeatable.")
-@click.option("--rules/--no-rules", "with_rules", default=True, help="Also send what each rule refuses and takes.")
+@click.option(
+    "--rules/--no-rules", "with_rules", default=True, help="Also send what each rule refuses and takes."
+)
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds for one answer.")
 @click.option("--report", type=click.Path(path_type=Path), help="Folder for report.json and the other forms.")
 @click.option(

@@ -37,7 +37,18 @@ _PIECES = "the command prints no pieces of streams (`pieces` in its replies)"
 _USAGE = "the command prints no token counts (`usage` in its replies)"
 #: Rules about what the caller got.
 _NEED_REPLIES = {
-    *("ERR-005", "ERR-008", "ERR-009", "ERR-012", "HIS-010", "STO-002", "STO-003", "STO-004", "STP-001", "STR-007"),
+    *(
+        "ERR-005",
+        "ERR-008",
+        "ERR-009",
+        "ERR-012",
+        "HIS-010",
+        "STO-002",
+        "STO-003",
+        "STO-004",
+        "STP-001",
+        "STR-007",
+    ),
     *("STR-009", "STR-010", "STR-011", "THK-008", "TXT-005", "USG-001"),
 }
 _RAN = "the command does not say which tools it ran (`ran` in its replies)"
@@ -65,7 +76,9 @@ class Driver:
         """What it says of itself. Raises DeclaredWrongly."""
         place = Place("http://127.0.0.1:9/v1", "none", ())  # where nobody listens
         with self._started(_variables(place, NOTHING, "sync"), NOTHING) as done:
-            said = done.stdout if isinstance(done, subprocess.CompletedProcess) and not done.returncode else b""
+            said = (
+                done.stdout if isinstance(done, subprocess.CompletedProcess) and not done.returncode else b""
+            )
         return declared(said.decode("utf-8", "replace"))
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
@@ -121,7 +134,9 @@ class Driver:
         )
         return replace(run, tool_runs=_tool_runs(run, lines))
 
-    def _perform(self, conversation: Conversation, mode: Mode) -> tuple[list[Line], Trouble | None, list[str]]:
+    def _perform(
+        self, conversation: Conversation, mode: Mode
+    ) -> tuple[list[Line], Trouble | None, list[str]]:
         """What it printed, what went wrong, and where it wrote a key."""
         with self._started(_environment(conversation, mode), conversation.case) as done:
             if not isinstance(done, subprocess.CompletedProcess):

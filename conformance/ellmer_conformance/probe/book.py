@@ -32,7 +32,11 @@ def questions_are_answered(heard: Heard) -> Iterator[Finding]:
     """A plain question is answered with status 200 and JSON."""
     if heard.kind == "question" and not heard.question.needs and not heard.question.stream:
         fine = heard.status == 200 and heard.content_type == "application/json"
-        yield _found(fine, _HERE, f"it is answered with {heard.status} and {heard.content_type!r}: {heard.value!r:.200}")
+        yield _found(
+            fine,
+            _HERE,
+            f"it is answered with {heard.status} and {heard.content_type!r}: {heard.value!r:.200}",
+        )
 
 
 @book.rule("SRV-002", MUST, LOSS, source=_REFERENCE)
@@ -99,7 +103,9 @@ def events_have_their_fields(heard: Heard) -> Iterator[Finding]:
     shapes = CHUNKS[heard.wire]
     for number, event in enumerate(heard.events):
         if not event.data:
-            yield _found(event.text.strip() == "[DONE]", f"{_HERE}/{number}", f"{event.text[:80]!r} is no event")
+            yield _found(
+                event.text.strip() == "[DONE]", f"{_HERE}/{number}", f"{event.text[:80]!r} is no event"
+            )
             continue
         name = str(event.data.get("type") or event.name)
         wrong = [w for key in ("*", name) if key in shapes for w in misfits(event.data, shapes[key])]
@@ -142,8 +148,14 @@ def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
     told, plain = heard.told, heard.plain
     if not heard.streamed or told is None or plain is None:
         return
-    yield _found(told.stop == plain.stop, _HERE, f"it stops for {told.stop!r}, and not streamed for {plain.stop!r}")
-    yield _found(bool(told.text) == bool(plain.text), _HERE, f"it says {told.text[:60]!r}, not streamed {plain.text[:60]!r}")
+    yield _found(
+        told.stop == plain.stop, _HERE, f"it stops for {told.stop!r}, and not streamed for {plain.stop!r}"
+    )
+    yield _found(
+        bool(told.text) == bool(plain.text),
+        _HERE,
+        f"it says {told.text[:60]!r}, not streamed {plain.text[:60]!r}",
+    )
     names = [[call.name for call in one.calls] for one in (told, plain)]
     yield _found(names[0] == names[1], _HERE, f"it calls {names[0]}, and not streamed {names[1]}")
     if heard.steady:
@@ -180,7 +192,12 @@ def results_are_taken(heard: Heard) -> Iterator[Finding]:
 @book.rule("SRV-022", MUST, LOSS, source="a value that does not fit its schema is found out far from here")
 def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
     """An answer to a question with a schema is JSON that fits it."""
-    if heard.answered and heard.question.schema and heard.told is not None and heard.able.get("structured output"):
+    if (
+        heard.answered
+        and heard.question.schema
+        and heard.told is not None
+        and heard.able.get("structured output")
+    ):
         wrong = next((problem for _, problem in misfits(_json(heard.told.text), {"city": str})), "")
         yield _found(not wrong, _HERE, f"{heard.told.text[:80]!r}: {wrong}")
 
@@ -204,15 +221,21 @@ def errors_have_the_form(heard: Heard) -> Iterator[Finding]:
         yield _found(fine, _HERE, f"the error is {body.decode('utf-8', 'replace')!r}")
 
 
-@book.rule("SRV-032", MUST, LOSS, source="RFC 9110, 15.6: 5xx is the server's own fault, and clients try again")
+@book.rule(
+    "SRV-032", MUST, LOSS, source="RFC 9110, 15.6: 5xx is the server's own fault, and clients try again"
+)
 def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
     """No request makes the server fail."""
     if heard.kind in {"malformed", "rule", "example"}:
         fine = 0 < heard.status < 500
-        yield _found(fine, _HERE, f"{heard.rule or heard.question.name} is answered with {heard.status or 'nothing'}")
+        yield _found(
+            fine, _HERE, f"{heard.rule or heard.question.name} is answered with {heard.status or 'nothing'}"
+        )
 
 
-@book.rule("SRV-033", SHOULD, LOSS, source="a request that works here and fails at the provider is found out late")
+@book.rule(
+    "SRV-033", SHOULD, LOSS, source="a request that works here and fails at the provider is found out late"
+)
 def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
     """A request that the provider's API refuses is refused here, too."""
     if heard.kind == "rule":

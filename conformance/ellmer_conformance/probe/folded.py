@@ -72,7 +72,11 @@ def _anthropic(body: Json) -> Told:
     blocks = [object_of(block) for block in items_of(body.get("content"))]
     usage = object_of(body.get("usage"))
     calls = [
-        Called(text_of(b.get("id")), text_of(b.get("name")), b.get("input") if isinstance(b.get("input"), dict) else None)
+        Called(
+            text_of(b.get("id")),
+            text_of(b.get("name")),
+            b.get("input") if isinstance(b.get("input"), dict) else None,
+        )
         for b in blocks
         if b.get("type") == "tool_use"
     ]
@@ -83,8 +87,13 @@ def _anthropic(body: Json) -> Told:
 def _gemini(body: Json) -> Told:
     candidate = object_of(next(iter(items_of(body.get("candidates"))), {}))
     parts = [object_of(part) for part in items_of(object_of(candidate.get("content")).get("parts"))]
-    usage, made = object_of(body.get("usageMetadata")), [object_of(part.get("functionCall")) for part in parts]
-    calls = [Called(text_of(c.get("id")), text_of(c.get("name")), object_of(c.get("args"))) for c in made if c]
+    usage, made = (
+        object_of(body.get("usageMetadata")),
+        [object_of(part.get("functionCall")) for part in parts],
+    )
+    calls = [
+        Called(text_of(c.get("id")), text_of(c.get("name")), object_of(c.get("args"))) for c in made if c
+    ]
     text = "".join(text_of(part.get("text")) for part in parts if not part.get("thought"))
     counts = (usage.get(name) for name in ("promptTokenCount", "candidatesTokenCount", "totalTokenCount"))
     return Told(text, calls, candidate.get("finishReason"), *counts)
@@ -94,7 +103,9 @@ def _bedrock(body: Json) -> Told:
     message = object_of(object_of(body.get("output")).get("message"))
     blocks, usage = [object_of(b) for b in items_of(message.get("content"))], object_of(body.get("usage"))
     uses = [object_of(block.get("toolUse")) for block in blocks if block.get("toolUse")]
-    calls = [Called(text_of(u.get("toolUseId")), text_of(u.get("name")), object_of(u.get("input"))) for u in uses]
+    calls = [
+        Called(text_of(u.get("toolUseId")), text_of(u.get("name")), object_of(u.get("input"))) for u in uses
+    ]
     counts = (usage.get(name) for name in ("inputTokens", "outputTokens", "totalTokens"))
     return Told("".join(text_of(b.get("text")) for b in blocks), calls, body.get("stopReason"), *counts)
 
@@ -111,7 +122,9 @@ def _cohere(body: Json) -> Told:
     parts = [object_of(part) for part in items_of(message.get("content"))]
     text = "".join(text_of(part.get("text")) for part in parts)
     calls = [_function(call) for call in items_of(message.get("tool_calls"))]
-    return Told(text, calls, body.get("finish_reason"), tokens.get("input_tokens"), tokens.get("output_tokens"))
+    return Told(
+        text, calls, body.get("finish_reason"), tokens.get("input_tokens"), tokens.get("output_tokens")
+    )
 
 
 # streams, as whole answers ------------------------------------------------------------------------------------
@@ -126,7 +139,12 @@ def _chat_stream(chunks: Iterable[Json]) -> Json:
             content = delta.get("content")
             text += text_of(content) or "".join(text_of(object_of(p).get("text")) for p in items_of(content))
             for part in (object_of(each) for each in items_of(delta.get("tool_calls"))):
-                _add(calls.setdefault(part.get("index", len(calls)), {"function": {"name": "", "arguments": ""}}), part)
+                _add(
+                    calls.setdefault(
+                        part.get("index", len(calls)), {"function": {"name": "", "arguments": ""}}
+                    ),
+                    part,
+                )
     message = {"content": text, "tool_calls": [calls[index] for index in sorted(calls)]}
     return {"choices": [{"message": message, "finish_reason": stop}], "usage": usage}
 
@@ -137,7 +155,9 @@ def _add(call: Json, part: Json) -> None:
     function = object_of(part.get("function"))
     call["function"]["name"] += text_of(function.get("name"))
     arguments = function.get("arguments")
-    call["function"]["arguments"] += arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else ""
+    call["function"]["arguments"] += (
+        arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else ""
+    )
 
 
 def _responses_stream(chunks: Iterable[Json]) -> Json:
@@ -159,7 +179,10 @@ def _anthropic_stream(chunks: Iterable[Json]) -> Json:
             blocks[index]["text"] = text_of(blocks[index].get("text")) + text_of(delta.get("text"))
             blocks[index]["json"] = text_of(blocks[index].get("json")) + text_of(delta.get("partial_json"))
         stop = delta.get("stop_reason") or stop
-    content = [b | ({"input": _object(b.get("json") or "{}")} if b.get("type") == "tool_use" else {}) for b in blocks.values()]
+    content = [
+        b | ({"input": _object(b.get("json") or "{}")} if b.get("type") == "tool_use" else {})
+        for b in blocks.values()
+    ]
     return {"content": content, "stop_reason": stop, "usage": usage}
 
 

@@ -100,7 +100,9 @@ def events_of(wire: str, body: bytes) -> list[Event]:
     """The events of a stream, in its wire format's framing."""
     if wire == "bedrock":
         found = (eventstream.parse(body) or {}).get("eventstream", [])
-        return [Event(str(e.get("headers", {}).get(":event-type", "")), _object(e.get("json"))) for e in found]
+        return [
+            Event(str(e.get("headers", {}).get(":event-type", "")), _object(e.get("json"))) for e in found
+        ]
     if wire == "ollama":
         return [_event("", line) for line in body.decode("utf-8", "replace").splitlines() if line.strip()]
     blocks = [_fields(block) for block in sse.split_events(body.decode("utf-8", "replace"))]

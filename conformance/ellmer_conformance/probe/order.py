@@ -35,7 +35,9 @@ def _chat(events: Sequence[Event]) -> Iterator[str]:
     reasons = [place for place, choice in enumerate(choices) if choice.get("finish_reason")]
     if len(reasons) > 1:
         yield f"{len(reasons)} chunks have a finish_reason"
-    late = [c for c in choices[reasons[0] + 1 :] if object_of(c.get("delta")).get("content")] if reasons else []
+    late = (
+        [c for c in choices[reasons[0] + 1 :] if object_of(c.get("delta")).get("content")] if reasons else []
+    )
     if late:
         yield "content comes after the finish_reason"
     yield from _named_first(choices)
@@ -49,7 +51,9 @@ def _named_first(choices: Sequence[Mapping[str, object]]) -> Iterator[str]:
             index = object_of(call).get("index")
             if not isinstance(index, int):
                 yield "a delta of a call has no index"
-            if index not in seen and not (object_of(call).get("id") and object_of(call.get("function")).get("name")):
+            if index not in seen and not (
+                object_of(call).get("id") and object_of(call.get("function")).get("name")
+            ):
                 yield "the first delta of a call has no id or no name"
             seen.add(index)
 
@@ -62,7 +66,9 @@ def _responses(events: Sequence[Event]) -> Iterator[str]:
     numbers = [one.get("sequence_number") for one in data]
     if numbers != list(range(len(numbers))):
         yield f"the sequence numbers do not count from 0: {numbers[:8]}"
-    wrong = [event.name for event in events if event.data and event.name and event.name != event.data.get("type")]
+    wrong = [
+        event.name for event in events if event.data and event.name and event.name != event.data.get("type")
+    ]
     if wrong:
         yield f"the event's name {wrong[0]!r} is not its type"
     for one in ("output_item", "content_part"):
@@ -70,7 +76,9 @@ def _responses(events: Sequence[Event]) -> Iterator[str]:
         if added != done:
             yield f"{added} {one}s were added and {done} done"
     told = "".join(str(one.get("delta")) for one in data if one.get("type") == "response.output_text.delta")
-    done_texts = "".join(str(one.get("text")) for one in data if one.get("type") == "response.output_text.done")
+    done_texts = "".join(
+        str(one.get("text")) for one in data if one.get("type") == "response.output_text.done"
+    )
     if told != done_texts:
         yield f"the deltas say {told[:60]!r}, and response.output_text.done says {done_texts[:60]!r}"
 
@@ -88,7 +96,9 @@ def _anthropic(events: Sequence[Event]) -> Iterator[str]:
     yield from _blocks(told, "content_block_start", "content_block_delta", "content_block_stop", "index")
 
 
-def _blocks(told: Sequence[Mapping[str, object]], start: str, delta: str, stop: str, key: str) -> Iterator[str]:
+def _blocks(
+    told: Sequence[Mapping[str, object]], start: str, delta: str, stop: str, key: str
+) -> Iterator[str]:
     """Blocks that are opened one after another, each closed before the next."""
     inside, count = None, 0
     for one in told:

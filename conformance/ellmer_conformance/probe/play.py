@@ -93,9 +93,13 @@ class Probe:
             for kind, bodies in (("rule", rule.counterexamples[:1]), ("example", rule.examples[:1])):
                 for content in bodies:
                     meant = {**content, "model": self.target.model} if "model" in content else dict(content)
-                    if self._is_refused(meant) is not (kind == "rule"):  # by another model, perhaps, and not by this
+                    if self._is_refused(meant) is not (
+                        kind == "rule"
+                    ):  # by another model, perhaps, and not by this
                         continue
-                    exchange = self._sent(json.dumps(meant).encode(), model=self.target.model, key=self.target.key)
+                    exchange = self._sent(
+                        json.dumps(meant).encode(), model=self.target.model, key=self.target.key
+                    )
                     named = f"{'breaks' if kind == 'rule' else 'keeps'}_{rule.id}"
                     self._note(Question(named), exchange, kind=kind, rule=rule.id)
 
@@ -109,7 +113,11 @@ class Probe:
 
     def _goes_on(self, question: Question) -> Question:
         """With the call that was made before, or a made one."""
-        made = [e.told.calls[0] for e in self.heard if e.told and e.told.calls and e.question.name == question.after]
+        made = [
+            e.told.calls[0]
+            for e in self.heard
+            if e.told and e.told.calls and e.question.name == question.after
+        ]
         call = made[0] if made else None
         told = ("call_00000001", "get_weather", {"city": "Paris"})
         return replace(question, told=(call.id or told[0], call.name, call.arguments or {}) if call else told)
@@ -123,7 +131,9 @@ class Probe:
             self.able[question.needs] = status == 200
         self._note(question, exchange)
 
-    def _note(self, question: Question, exchange: Exchange, *, kind: str = "question", rule: str = "") -> None:
+    def _note(
+        self, question: Question, exchange: Exchange, *, kind: str = "question", rule: str = ""
+    ) -> None:
         found = Heard(self.target.wire, question, exchange, kind, rule, able=self.able)
         if kind == "question" and found.status == 200:
             told = folded(found.wire, found.events) if question.stream else read(found.wire, found.value)
@@ -140,7 +150,9 @@ class Probe:
         url = target.base_url.rstrip("/") + path(target.wire, model, stream=stream)
         request = Request(target.wire, target.vendor, _read(content), url, model=model, stream=stream)
         try:
-            answer = self.client.post(url, content=content, headers=headers(target.wire, key) | dict(target.headers))
+            answer = self.client.post(
+                url, content=content, headers=headers(target.wire, key) | dict(target.headers)
+            )
         except httpx.HTTPError:
             return Exchange(request)
         return Exchange(request, Response(answer.status_code, dict(answer.headers), answer.content))
@@ -170,7 +182,9 @@ def _judged(target: Target, heard: Heard) -> Report:
         "stream" if heard.question.stream else "sync",
         [heard.exchange],
         way="probe",
-        trouble=None if heard.status else Trouble(f"no answer came from {heard.exchange.request.url}", ours=False),
+        trouble=None
+        if heard.status
+        else Trouble(f"no answer came from {heard.exchange.request.url}", ours=False),
     )
     if run.trouble:
         return judged(target.called, run, judge(run))
@@ -181,7 +195,12 @@ def _skipped(target: Target, probe: Probe) -> Iterator[dict[str, str]]:
     """What the server was found to be able to do and not, and what could not be judged."""
     row = {"adapter": target.called, "wire": target.wire}
     for name, able in probe.able.items():
-        yield {**row, "case": "*", "capability": name, "reason": "found" if able else "not found: it is refused"}
+        yield {
+            **row,
+            "case": "*",
+            "capability": name,
+            "reason": "found" if able else "not found: it is refused",
+        }
     if not package(target.wire):
         yield {**row, "case": "*", "rule": "SRV-003", "reason": "the official SDK is not installed here"}
 
@@ -191,8 +210,19 @@ def _scored(report: Report) -> Report:
     wires = dict.fromkeys((row.wire, row.vendor) for row in report.rows)
     report.rules += [
         {
-            **{"id": rule.id, "wire": wire, "vendor": vendor, "level": rule.level.value, "kind": rule.kind.value},
-            **{"preview": False, "sentence": rule.sentence, "explain": rule.explain, "source": list(rule.source)},
+            **{
+                "id": rule.id,
+                "wire": wire,
+                "vendor": vendor,
+                "level": rule.level.value,
+                "kind": rule.kind.value,
+            },
+            **{
+                "preview": False,
+                "sentence": rule.sentence,
+                "explain": rule.explain,
+                "source": list(rule.source),
+            },
         }
         for wire, vendor in wires
         for rule in book.rules.values()
@@ -201,7 +231,11 @@ def _scored(report: Report) -> Report:
         mine = [row for row in report.rows if f"{row.adapter} {row.wire}" == name and row.rule in book.rules]
         for level in Level:
             ruled = {row.rule for row in mine if row.level == level}
-            broken = {row.rule for row in mine if row.level == level and row.verdict in {"fail", "warn", "expected-fail"}}
+            broken = {
+                row.rule
+                for row in mine
+                if row.level == level and row.verdict in {"fail", "warn", "expected-fail"}
+            }
             counts[f"{level.lower()}_applicable"] = len(ruled)
             counts[f"{level.lower()}_passed"] = len(ruled - broken)
         counts["preview_applicable"] = counts["preview_passed"] = 0

@@ -145,7 +145,9 @@ ERRORS: Mapping[str, tuple[Shape, ...]] = {
 STOPS: Mapping[str, frozenset[str]] = {
     "openai-chat": frozenset({"stop", "length", "tool_calls", "content_filter", "function_call"}),
     "mistral": frozenset({"stop", "length", "tool_calls", "model_length", "error"}),
-    "openai-responses": frozenset({"completed", "incomplete", "failed", "in_progress", "queued", "cancelled"}),
+    "openai-responses": frozenset(
+        {"completed", "incomplete", "failed", "in_progress", "queued", "cancelled"}
+    ),
     "anthropic": frozenset(
         "end_turn max_tokens stop_sequence tool_use pause_turn refusal model_context_window_exceeded".split()
     ),
@@ -176,7 +178,9 @@ def misfits(value: Any, shape: Shape, place: str = "") -> Iterator[tuple[str, st
         if value != shape:
             yield place, f"{_said(value)} is not {shape!r}"
     elif not _is(value, shape if isinstance(shape, tuple) else (shape,)):
-        names = [kind.__name__ if kind else "null" for kind in (shape if isinstance(shape, tuple) else (shape,))]
+        names = [
+            kind.__name__ if kind else "null" for kind in (shape if isinstance(shape, tuple) else (shape,))
+        ]
         yield place, f"{_said(value)} is no {' or '.join(names)}"
 
 

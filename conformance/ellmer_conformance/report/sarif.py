@@ -80,9 +80,7 @@ def _result(row: Row, file: str) -> dict[str, Any]:
         "ruleId": row.rule,
         "level": _LEVELS.get(row.verdict, "error"),
         "message": {"text": f"{row.message or row.verdict} (at {row.pointer or 'the top'}){said}"},
-        "locations": [
-            {**(physical if file else {}), "logicalLocations": [{"fullyQualifiedName": row.id}]}
-        ],
+        "locations": [{**(physical if file else {}), "logicalLocations": [{"fullyQualifiedName": row.id}]}],
         "partialFingerprints": {"conformance/v1": f"{row.place} {row.fingerprint or row.rule}"},
     }
     if row.verdict == "expected-fail":

@@ -29,7 +29,10 @@ def is_call(block: Json) -> bool:
 def assistants(body: Json) -> Iterator[Json]:
     """The messages, items and contents of the model."""
     for message in conversation(body):
-        if message.get("role") in {"assistant", "model"} or message.get("type") in {"function_call", "reasoning"}:
+        if message.get("role") in {"assistant", "model"} or message.get("type") in {
+            "function_call",
+            "reasoning",
+        }:
             yield message
 
 
@@ -187,7 +190,9 @@ class ServesFromItsCache(Creature):
             response.read()
             kept[request.content] = response
         known = kept[request.content]
-        return httpx.Response(known.status_code, headers={"content-type": "application/json"}, content=known.content)
+        return httpx.Response(
+            known.status_code, headers={"content-type": "application/json"}, content=known.content
+        )
 
 
 class CoercesArguments(Creature):

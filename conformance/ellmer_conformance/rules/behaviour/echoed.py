@@ -50,9 +50,13 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
         for one, other in pairwise(texts):
             if one and other:
                 joined = any(one + other in item.text for item in run.said[0])
-                yield found(not joined, f"/exchanges/{index}/request", f"{one + other!r} was made of two texts")
+                yield found(
+                    not joined, f"/exchanges/{index}/request", f"{one + other!r} was made of two texts"
+                )
     for index, answers in _followed(run) if run.wire in _BLOCKS else ():
-        blocks = [part.text for part in answers[0].parts if not isinstance(part, Think) and hasattr(part, "text")]
+        blocks = [
+            part.text for part in answers[0].parts if not isinstance(part, Think) and hasattr(part, "text")
+        ]
         texts = [text for text in blocks if text]
         if len(texts) > 1 and not answers[0].calls:
             sent = [item.text for item in _new(run, index) if item.kind == "text"]

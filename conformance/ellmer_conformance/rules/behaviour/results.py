@@ -51,7 +51,12 @@ def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
     if "stream" not in run.mode or not run.streamed:
         return
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
-        if wanted.outcome == "answered" and reply.error is None and reply.pieces and len(wanted.text.split()) > 5:
+        if (
+            wanted.outcome == "answered"
+            and reply.error is None
+            and reply.pieces
+            and len(wanted.text.split()) > 5
+        ):
             fine = sum(bool(piece) for piece in reply.pieces) > 1
             yield found(fine, f"/replies/{index}", f"{len(wanted.text)} characters came in one piece")
 

@@ -23,7 +23,9 @@ _REQUIRED = {"anthropic": {"max_tokens"}}
 _HOLDERS = ("generationConfig", "generation_config", "inferenceConfig", "options")
 
 
-@book.rule("SYS-010", MUST, LOSS, source="a system prompt is the caller's; uninvited ones change every answer")
+@book.rule(
+    "SYS-010", MUST, LOSS, source="a system prompt is the caller's; uninvited ones change every answer"
+)
 def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
     """No system text is sent but the caller's own.
 
@@ -118,7 +120,9 @@ def _words(text: str) -> str:
 def _options(body: Json) -> set[str]:
     """The options that a request sets."""
     holders = [body, *(body[key] for key in _HOLDERS if isinstance(body.get(key), dict))]
-    return {key for holder in holders for key, value in holder.items() if key in _OPTIONS and value is not None}
+    return {
+        key for holder in holders for key, value in holder.items() if key in _OPTIONS and value is not None
+    }
 
 
 def _offered(body: Json) -> Iterator[tuple[str, str]]:

@@ -86,7 +86,9 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
                     yield found(item.media.filename, at(index, item), "it has no file name")
 
 
-@book.rule("IMG-030", MUST, LOSS, source="Anthropic refuses a type that the bytes are not; others may misread it")
+@book.rule(
+    "IMG-030", MUST, LOSS, source="Anthropic refuses a type that the bytes are not; others may misread it"
+)
 def images_are_what_they_say(run: Run) -> Iterator[Finding]:
     """An image is sent under the type that the caller gave it, which is that of its bytes."""
     given = {media.sha256: media.type for media in _given(run) if media.data}
