@@ -38,7 +38,9 @@ def kept(run: Run, path: Path, before: bytes | None) -> Run:
     if broken or run.trouble or run.misses:
         _restore(path, before)
         why = f"it breaks {', '.join(broken)}" if broken else "it could not be played to its end"
-        return replace(run, trouble=run.trouble or (None if broken else Trouble(f"not kept: {why}", ours=False)))
+        return replace(
+            run, trouble=run.trouble or (None if broken else Trouble(f"not kept: {why}", ours=False))
+        )
     if path.is_file():
         path.write_text(redacted(path.read_text("utf-8")), "utf-8")
     return run

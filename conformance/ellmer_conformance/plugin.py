@@ -22,9 +22,12 @@ from .baseline import FILE, Baseline, BaselineError, load
 from .cases import scripts
 from .direct import play_direct
 from .driver import Driver
+from .marks import MARKS, is_chosen, marks_of
 from .redact import redacted
 from .report import Report, Row, finished, forms, judged
+from .report.abilities import abilities
 from .report.matrix import console, print_report
+from .requirements import LATEST, requirements
 from .runner import attempt
 from .selection import FILTERS, Play, UnknownChoice, find_adapter, inexpressible, left_out, plays_of, select
 from .snapshots import SHIPPED, Transcript
@@ -58,6 +61,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     for name in FILTERS:
         group.addoption(f"--{name}", action="append", default=[], help=f"only this {name} (glob, repeatable)")
+    group.addoption(
+        "--rule",
+        action="append",
+        default=[],
+        help="only verdicts of this rule (`ORD-*`: of a group; repeatable)",
+    )
+    group.addoption(
+        "--spec-version", default=LATEST, help=f"the requirement set that the score counts against [{LATEST}]"
+    )
     group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
     group.addoption("--snapshots", default=SHIPPED, help="folder of the frozen transcripts [those shipped]")
     group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
@@ -79,7 +91,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             plays = _plays(metafunc)
         except UnknownChoice as error:
             raise pytest.UsageError(str(error)) from None
-        metafunc.parametrize("scene", plays, ids=[play.id for play in plays])
+        metafunc.parametrize("scene", [pytest.param(p, id=p.id, marks=marks_of(p)) for p in plays])
 
 
 def _plays(metafunc: pytest.Metafunc) -> list[Play]:
@@ -144,6 +156,9 @@ def stage(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> Stage
     def report(run: Run, verdicts: Sequence[Verdict]) -> list[Row]:
         found = judged(scene.adapter.name, run, verdicts)
         found.named = {scene.adapter.name: scene.asked}
+        place = f"{scene.adapter.name} {scene.wire}/{scene.vendor}"
+        found.capabilities = {place: abilities(scene.adapter.capabilities(scene.wire, scene.vendor))}
+        found.rows = [row for row in found.rows if is_chosen(row.rule, config.getoption("rule"))]
         found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
         request.node.stash[_KEPT] = found
         request.node.user_properties += [
@@ -184,7 +199,8 @@ class Collector:
         self.report = Report()
         self.crashes: list[str] = []  # tests that could not be set up, or a recording that was refused
         named = any("[" in argument for argument in config.args)  # single plays, by their ids
-        self.whole = not (named or any(config.getoption(name) for name in FILTERS))  # nothing was left out
+        narrowed = any(config.getoption(name) for name in (*FILTERS, "rule"))
+        self.whole = not (named or narrowed)  # nothing was left out
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes what a finished test brings."""
@@ -223,7 +239,7 @@ class Collector:
         whole = self.whole and not stopped and not self.report.unjudged
         rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
         self.report.rows, self.report.problems = rows, problems
-        finished(self.report)
+        finished(self.report, self.config.getoption("spec_version"))
         if self.report.exit_code and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
             session.exitstatus = self.report.exit_code
 
@@ -254,6 +270,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """The controller collects; workers only report."""
     if config.getoption("report") and not config.getoption("xmlpath", None):
         config.option.xmlpath = str(Path(config.getoption("report"), "junit.xml"))
+    try:
+        requirements(config.getoption("spec_version"))
+    except LookupError as error:
+        raise pytest.UsageError(str(error)) from None
+    for name, meaning in MARKS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
     Transcript.folder = config.rootpath / config.getoption("snapshots")
     config.stash[_BASELINE] = _baseline(config.getoption("baseline"))
     if not hasattr(config, "workerinput"):

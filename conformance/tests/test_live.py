@@ -73,7 +73,7 @@ def test_a_live_recording_is_judged_in_replay_by_what_was_answered(recorded):
 
 
 def test_neither_keys_nor_organisations_are_kept(recorded):
-    run, path = recorded("plain_text", "real")
+    _, path = recorded("plain_text", "real")
     text = path.read_text("utf-8")
 
     assert ORGANISATION not in text

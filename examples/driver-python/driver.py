@@ -9,7 +9,6 @@ tools that the model asks for, and prints one JSON line for each thing the user 
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 

@@ -56,6 +56,15 @@ def filters(function: F) -> F:
     "driver",
     help="A program in any language, started once per case and mode; needs --wire. See docs/adapter-authors.md.",
 )
+@click.option(
+    "--rule",
+    "ruled",
+    multiple=True,
+    help="Only verdicts of this rule, or of a group (`ORD`, `STR-0*`). Repeatable.",
+)
+@click.option(
+    "--spec-version", metavar="ID", help="The requirement set that the score counts against [the latest]."
+)
 @click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
 @click.option(
     "--shard", metavar="I/N", help="Only every N-th test, from the I-th on; `merge` joins the reports."
@@ -68,6 +77,8 @@ def command(
     baseline: Path | None,
     against: str,
     driver: str | None,
+    ruled: tuple[str, ...],
+    spec_version: str | None,
     workers: int,
     shard: str | None,
     pytest_args: tuple[str, ...],
@@ -90,7 +101,13 @@ def command(
             "make them with `conformance record`, or go without: --against server."
         )
     more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
+    if workers and not find_spec("xdist"):
+        raise click.UsageError(
+            "-n plays in several processes by pytest-xdist, which is not here: pip install pytest-xdist"
+        )
     more += ["-n", str(workers)] if workers else []
+    more += [f"--rule={each}" for each in ruled]
+    more += [f"--spec-version={spec_version}"] if spec_version else []
     more += [f"--shard={shard}", "--snapshot-warn-unused"] if shard else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
 

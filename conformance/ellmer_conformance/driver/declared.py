@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ..adapters import Capabilities
@@ -37,7 +37,7 @@ class DeclaredWrongly(ValueError):
 class Declared:
     """What a command can do."""
 
-    capabilities: Capabilities = Capabilities(modes=_MODES)
+    capabilities: Capabilities = field(default_factory=lambda: Capabilities(modes=_MODES))
     features: frozenset[str] = frozenset()
     name: str = ""
 

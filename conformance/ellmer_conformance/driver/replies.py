@@ -33,9 +33,7 @@ class DriverError(Exception):
 
 #: Errors of other languages that mean that the program, and not the API, has a problem.
 _NAMELESS = frozenset(
-    "TypeError SyntaxError ReferenceError RangeError ValueError KeyError IndexError AttributeError JSONDecodeError "
-    "UnicodeDecodeError NoMethodError NameError ParserError NullPointerException ClassCastException "
-    "IndexOutOfBoundsException IllegalArgumentException SyntaxError panic".split()
+    ["TypeError", "SyntaxError", "ReferenceError", "RangeError", "ValueError", "KeyError", "IndexError", "AttributeError", "JSONDecodeError", "UnicodeDecodeError", "NoMethodError", "NameError", "ParserError", "NullPointerException", "ClassCastException", "IndexOutOfBoundsException", "IllegalArgumentException", "SyntaxError", "panic"]
 )
 
 

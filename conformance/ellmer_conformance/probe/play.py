@@ -210,19 +210,19 @@ def _scored(report: Report) -> Report:
     wires = dict.fromkeys((row.wire, row.vendor) for row in report.rows)
     report.rules += [
         {
-            **{
+
                 "id": rule.id,
                 "wire": wire,
                 "vendor": vendor,
                 "level": rule.level.value,
-                "kind": rule.kind.value,
-            },
-            **{
+                "kind": rule.kind.value
+            ,
+
                 "preview": False,
                 "sentence": rule.sentence,
                 "explain": rule.explain,
-                "source": list(rule.source),
-            },
+                "source": list(rule.source)
+            ,
         }
         for wire, vendor in wires
         for rule in book.rules.values()

@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Any
 
 from ..exchange import Exchange
-from ..rule import Verdict, Violation
 from ..redact import redacted, redacted_value
+from ..rule import Verdict, Violation
 from ..run import Run
 from ..transcript import normalised
 from .values import FINE, Play, Report, Row
@@ -119,7 +119,10 @@ def _kept(report: Report, exchange: Exchange) -> str:
         "body": redacted_value(request.body) if len(str(request.body)) <= _LARGEST else None,
     }
     if response:
-        kept |= {"status": response.status, "answer": redacted(response.body[:_LARGEST].decode("utf-8", "replace"))}
+        kept |= {
+            "status": response.status,
+            "answer": redacted(response.body[:_LARGEST].decode("utf-8", "replace")),
+        }
     digest = _digest(json.dumps(kept, sort_keys=True, default=str))
     report.exchanges[digest] = kept
     return digest

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from ..case import MODES
 from ..unjudged import sentences
+from .abilities import rows as abilities
 from .score import sentence
 from .values import Report, Row, worst
 
@@ -37,6 +38,7 @@ _WIDE = 250  # columns where nobody looks at a screen: a log wraps by itself
 _LINES = 12  # of a message
 _FAILURES = 20  # in full; the page has all
 _PER_RULE = 3
+_ADVICE = 12  # rules whose findings fail nobody
 _GAP = 3  # cells between two columns
 
 Place = tuple[str, str]
@@ -55,6 +57,8 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
         for table in _tables([row for row in report.rows if row.adapter == adapter], to.width):
             to.print(table)
     to.print(_legend(report.rows))
+    for adapter, places, able in abilities(report):
+        to.print(f"{adapter} declares ({places}): {able}", style="dim", highlight=False, soft_wrap=True)
     for line in _unseen(report):
         to.print(line, style="dim", highlight=False, soft_wrap=True)
     groups = _grouped(report.harness_errors + report.failures)
@@ -65,12 +69,34 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
         to.print(f"… and {len(groups) - len(chosen)} failures more, in the report", style="dim")
     if groups and not folder:
         to.print("--report FOLDER keeps a script and the exchange of each failure, and a page", style="dim")
-    for line in sentences(report.unjudged):
-        to.print(Text("✗ ", style="bold red").append(line, style="default"), soft_wrap=True)
-    for problem in report.problems:
-        to.print(Text("✗ baseline: ", style="bold red").append(problem, style="default"), soft_wrap=True)
+    for line in _beside(report):
+        to.print(line, highlight=False, soft_wrap=True)
     for name, counts in report.score.items():
         to.print(f"{name}: {sentence(counts)}", highlight=False, soft_wrap=True)
+
+
+def _beside(report: Report) -> Iterator[Text]:
+    """What is no failure of a rule that must hold: advice, plays without a verdict, problems of the baseline."""
+    yield from _advice(report.rows)
+    for line in sentences(report.unjudged):
+        yield Text("✗ ", style="bold red").append(line, style="default")
+    for problem in report.problems:
+        yield Text("✗ baseline: ", style="bold red").append(problem, style="default")
+
+
+def _advice(rows: Sequence[Row]) -> Iterator[Text]:
+    """The findings that fail nobody: each rule once, in its first words."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.verdict == "warn":
+            groups[row.rule].append(row)
+    for rule, found in list(groups.items())[:_ADVICE]:
+        word = "preview" if found[0].preview else "SHOULD"
+        first = found[0].message.splitlines()[0] if found[0].message else ""
+        text = Text().append("! ", style="yellow").append(f"{rule} ({word}) ", style="bold")
+        yield text.append(f"{first[:200]} (in {len(found)} plays, first {found[0].case}[{found[0].mode}])")
+    if len(groups) > _ADVICE:
+        yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind, in the report", style="dim")
 
 
 #: What each way of playing is called, where it is not the usual one.

@@ -121,6 +121,9 @@ class Report:
     requirements: str = ""  # the set that the score counts against
     score: dict[str, dict[str, int]] = field(default_factory=dict)  # by "adapter wire"
     tool: dict[str, str] = field(default_factory=dict)
+    capabilities: dict[str, dict[str, str]] = field(
+        default_factory=dict
+    )  # by "adapter wire/vendor", as declared
     named: dict[str, str] = field(default_factory=dict)  # how each adapter was asked for, by its name
 
     @classmethod
@@ -138,6 +141,7 @@ class Report:
             unjudged=_unique(play for part in parts for play in part.unjudged),
             rules=_unique(rule for part in parts for rule in part.rules),
             named={name: asked for part in parts for name, asked in part.named.items()},
+            capabilities={place: able for part in parts for place, able in part.capabilities.items()},
         )
 
     @property
@@ -176,6 +180,7 @@ class Report:
             "tool": self.tool,
             "adapters": self.adapters,
             "named": self.named,
+            "capabilities": self.capabilities,
             "requirements": self.requirements,
             "summary": self.score,
             "problems": self.problems,
@@ -205,6 +210,7 @@ class Report:
             score=dict(document["summary"]),
             tool=dict(document["tool"]),
             named=dict(document["named"]),
+            capabilities=dict(document.get("capabilities", {})),
         )
 
 

@@ -13,9 +13,7 @@ from ._book import LOSS, MUST, SHOULD, book, found, objects
 
 #: Options that change what a model says, what it costs, or what is known of the caller.
 _OPTIONS = frozenset(
-    "temperature top_p topP top_k topK p k seed stop stop_sequences stopSequences frequency_penalty frequencyPenalty "
-    "presence_penalty presencePenalty max_tokens max_completion_tokens max_output_tokens maxTokens maxOutputTokens "
-    "num_predict n candidateCount logit_bias user metadata safety_identifier service_tier".split()
+    ["temperature", "top_p", "topP", "top_k", "topK", "p", "k", "seed", "stop", "stop_sequences", "stopSequences", "frequency_penalty", "frequencyPenalty", "presence_penalty", "presencePenalty", "max_tokens", "max_completion_tokens", "max_output_tokens", "maxTokens", "maxOutputTokens", "num_predict", "n", "candidateCount", "logit_bias", "user", "metadata", "safety_identifier", "service_tier"]
 )
 #: Where an API does not answer without it.
 _REQUIRED = {"anthropic": {"max_tokens"}}
