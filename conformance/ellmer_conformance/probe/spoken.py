@@ -162,7 +162,7 @@ def _bedrock(model: str, asked: Question) -> Json:  # noqa: ARG001 - the URL nam
         found["messages"] += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
     if asked.tool:
         spec = {"name": _NAME, "description": _WHAT, "inputSchema": {"json": SCHEMA}}
-        choice = {} if asked.told else {"toolChoice": {"any": {}}}
+        choice: Json = {} if asked.told else {"toolChoice": {"any": {}}}
         found["toolConfig"] = {"tools": [{"toolSpec": spec}], **choice}
     if asked.schema:
         form = {"name": "answer", "schema": json.dumps(SCHEMA)}

@@ -158,7 +158,7 @@ class CutsLongResults(Creature):
         return replace(tool, run=lambda **arguments: str(tool.run(**arguments))[:100_000])
 
 
-class PrintsTheKey(Creature):
+class WritesTheKey(Creature):
     """Shows what it is configured with."""
 
     case, caught_by, on = "plain_text", ("AUT-007",), ("openai-chat",)
