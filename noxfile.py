@@ -79,7 +79,13 @@ def nightly(session: nox.Session) -> None:
     """Run the tests and the conformance suite where a stale recording is an error; nothing is recorded again."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     strict = {**OFFLINE, "CASSETTE_STALE": "error"}
-    session.run("pytest", "-p", "ellmer_conformance.retired", *(session.posargs or ["-n", "2"]), env=strict)
+    session.run(
+        "pytest",
+        "-p",
+        "ellmer_conformance.contract.retired_models",
+        *(session.posargs or ["-n", "2"]),
+        env=strict,
+    )
     session.run("conformance", "run", env=strict)
 
 

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import _providers
 from mkdocs.structure.files import File, Files
 
-from ellmer_conformance import rules
-from ellmer_conformance.rule import Rule, verdict
-from ellmer_conformance.rulebook import RuleBook
-from ellmer_conformance.rules import behaviour
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rule import Rule, verdict
+from ellmer_conformance.contract.rulebook import RuleBook
+from ellmer_conformance.contract.rules import behaviour
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

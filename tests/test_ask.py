@@ -8,23 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_core import (
-    UsageError,
-    _retry,
-    chat_anthropic,
-    chat_deepseek,
-    chat_google_gemini,
-    chat_openai,
-    tool,
-)
-from ellmer_core._models import listed, lister
-from ellmer_core.content import ContentToolRequest
+from ellmer_core import UsageError, chat_anthropic, chat_deepseek, chat_google_gemini, chat_openai, tool
+from ellmer_core.contents.tool_calls import ContentToolRequest
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
+from ellmer_core.conversation import retry
 from ellmer_core.errors import AuthenticationError, ResponseError
+from ellmer_core.providers._model_lists import listed, lister
 from ellmer_core.providers.aws_bedrock import AWSBedrock
 from ellmer_core.providers.cohere import Cohere
 from ellmer_core.providers.google_vertex import GoogleVertex
-from ellmer_core.turns import AssistantTurn, UserTurn
-from ellmer_core.types import type_integer
+from ellmer_core.schemas.types import type_integer
 
 TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[1] / "../shared/traffic"))
 
@@ -121,7 +114,7 @@ def test_models_are_listed_newest_first_with_prices(server, reply):
 
 
 def test_asking_again_helps_where_it_may(server, reply, monkeypatch):
-    monkeypatch.setattr(_retry, "FIRST", 0.0)
+    monkeypatch.setattr(retry, "FIRST", 0.0)
     server.answers(
         reply(status=503, headers={"retry-after-ms": "1"}), reply([b'{"data": []}']), reply(status=401)
     )

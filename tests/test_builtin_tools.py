@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from ellmer_core import ToolBuiltIn, chat_anthropic, chat_openai, tool, tool_web_fetch, tool_web_search
-from ellmer_core._invoke import invoke
-from ellmer_core.content import ContentToolRequest, ContentUnknown
+from ellmer_core.calling.invocation import invoke
+from ellmer_core.contents.content import ContentUnknown
+from ellmer_core.contents.tool_calls import ContentToolRequest
+from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import ServerError, ToolRoundsError, UsageError
-from ellmer_core.turns import UserTurn
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[1] / "../shared/traffic"))
 ANTHROPIC, GEMINI, RESPONSES = AnthropicMessages(model="m"), Gemini(model="m"), OpenAIResponses(model="m")

@@ -14,13 +14,13 @@ pexpect = pytest.importorskip("pexpect", reason="A terminal is needed: pip insta
 from rich.console import Console
 
 from ellmer_core import ContentText, ContentThinking, ContentToolRequest, ContentToolResult, tool
-from ellmer_core.live._console import Screen
+from ellmer_core.live.console import Screen
 
 READY = re.escape("\x1b[?2004h")  # the prompt takes input
 CHILD = """
 from ellmer_conformance.demo import demo_chat
-from ellmer_conformance.script import Answer, Call, Delivery, Say, Script
-from ellmer_conformance.server.strict import StrictServer
+from ellmer_conformance.scenarios.script import Answer, Call, Delivery, Say, Script
+from ellmer_conformance.server.strict_server import StrictServer
 from ellmer_core import live_console
 
 STEPS = [

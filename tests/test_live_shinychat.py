@@ -13,21 +13,21 @@ import pytest
 shinychat = pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
 from htmltools import HTMLDependency, TagList, div
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     Content,
     ContentImageInline,
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUploaded,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import EllmerWarning
-from ellmer_core.render import contents_html, contents_markdown
+from ellmer_core.render.html import contents_html
+from ellmer_core.render.markdown import contents_markdown
 from ellmer_core.render.shinychat import contents_shinychat
-from ellmer_core.tools import tool, tool_annotations
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.tools.definition import tool, tool_annotations
 
 CAT = ContentImageInline("image/png", "YWJj")
 PDF = ContentPDF("application/pdf", "YWJj", "a&b.pdf")

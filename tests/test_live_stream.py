@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
 import ellmer_core as ec
-from ellmer_conformance.script import Answer, Call, Say, Script
-from ellmer_conformance.server.strict import StrictServer
-from ellmer_core.live import _stream
+from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
+from ellmer_conformance.server.strict_server import StrictServer
+from ellmer_core.live.chat_stream import Said
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def said(monkeypatch):
     async def tell(self):
         said.append((self.call, self.text))
 
-    monkeypatch.setattr(_stream.Said, "tell", tell)
+    monkeypatch.setattr(Said, "tell", tell)
     return said
 
 

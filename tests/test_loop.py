@@ -5,18 +5,25 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from ellmer_core import _loop
-from ellmer_core._cancel import StreamController
-from ellmer_core._effects import Answer, CallTools, Clock, Emit, Notify, ReadBody, ReadEvents, Send, Wait
-from ellmer_core._history import INTERRUPTED, NEVER_CALLED, History
-from ellmer_core._plan import Plan
-from ellmer_core.content import (
-    ContentImageInline,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
+from ellmer_core.calling.invocation import invoke
+from ellmer_core.contents.content import ContentImageInline, ContentText, ContentThinking
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.conversation.cancellation import StreamController
+from ellmer_core.conversation.effects import (
+    Answer,
+    CallTools,
+    Clock,
+    Emit,
+    Notify,
+    ReadBody,
+    ReadEvents,
+    Send,
+    Wait,
 )
+from ellmer_core.conversation.history import INTERRUPTED, NEVER_CALLED, History
+from ellmer_core.conversation.loop import converse
+from ellmer_core.conversation.settings import Plan
 from ellmer_core.errors import (
     AuthenticationError,
     ConnectError,
@@ -31,10 +38,9 @@ from ellmer_core.errors import (
     ToolRoundsError,
     UsageError,
 )
-from ellmer_core.tools import invoke, tool
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.types import type_object, type_string
-from ellmer_core.wire.openai_chat import OpenAIChat
+from ellmer_core.schemas.types import type_object, type_string
+from ellmer_core.tools.definition import tool
+from ellmer_core.wire.openai_chat.request import OpenAIChat
 
 SSE = {"content-type": "text/event-stream"}
 HI = [ContentText("Hi")]
@@ -167,7 +173,7 @@ STREAM = replace(PLAN, stream=True)
 
 
 def talk(history, outside, inputs=HI, plan=PLAN):
-    return outside.play(_loop.converse(history, plan, inputs))
+    return outside.play(converse(history, plan, inputs))
 
 
 def results(body):
@@ -392,7 +398,7 @@ def test_a_stalled_stream_says_so():
 
 def test_an_abandoned_stream_needs_no_close_to_be_seen():
     history, outside = History(), Outside([[piece("Half")], [piece(" a")]])
-    loop = _loop.converse(history, STREAM, HI)
+    loop = converse(history, STREAM, HI)
     outside.play(loop, until=7)
     assert history.view() == [UserTurn("Hi"), AssistantPartialTurn("Half a")]
     loop.close()
@@ -880,7 +886,7 @@ def steps():
 def test_whatever_happens_at_a_yield_the_chat_goes_on(step, how):
     history = History([UserTurn("before"), AssistantTurn("fine")])
     outside, plan = a_conversation()
-    loop = _loop.converse(history, plan, HI)
+    loop = converse(history, plan, HI)
     outside.play(loop, until=step)
     if how == "close":
         loop.close()

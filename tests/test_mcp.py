@@ -14,20 +14,21 @@ from threading import Event
 import pytest
 
 from ellmer_core import ConnectError, chat_openai_completions, tool, tool_annotations
-from ellmer_core.content import ContentImageInline, ContentPDF, ContentToolRequest
+from ellmer_core.calling.invocation import ainvoke, invoke
+from ellmer_core.contents.content import ContentImageInline, ContentPDF
+from ellmer_core.contents.tool_calls import ContentToolRequest
 from ellmer_core.errors import UsageError
-from ellmer_core.tools import ainvoke, invoke
-from ellmer_core.types import to_json_schema
+from ellmer_core.schemas.types import to_json_schema
 
 pytest.importorskip("mcp")
 
-from ellmer_core._arguments import arguments_of
 from ellmer_core.mcp import mcp_server, mcp_tools
+from ellmer_core.schemas.tool_arguments import arguments_of
 
 PEER = [sys.executable, str(Path(__file__).with_name("mcp_peer.py"))]
 OURS = """
 import sys
-from ellmer_core.content import ContentImageInline
+from ellmer_core.contents.content import ContentImageInline
 from ellmer_core.mcp import serve_mcp
 
 def add(a: int, b: int = 1) -> int:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from ellmer_core import chat_anthropic
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -20,18 +20,19 @@ from ellmer_core.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.render import contents_html, contents_markdown, contents_text, export
-from ellmer_core.render.html import _parser
+from ellmer_core.render.files import export
+from ellmer_core.render.html import _parser, contents_html
+from ellmer_core.render.markdown import contents_markdown
 from ellmer_core.render.notebook import styles
 from ellmer_core.render.shinychat import contents_shinychat
-from ellmer_core.tools import tool, tool_annotations
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.render.text import contents_text
+from ellmer_core.tools.definition import tool, tool_annotations
 
 CAT = ContentImageInline("image/png", "YWJj")
 DOG = ContentImageRemote("https://example.com/a (1).png")

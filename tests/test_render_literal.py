@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ellmer_core.render._literal import Literal, literal
+from ellmer_core.render.literal_markup import Literal, literal
 
 READ = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 PARTS = ["<style>", "</style>", "<div class=x>", "<br>", "`", "``", "```", "~~~", "\n", "\n\n", "a", " ", "\\", "<",

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_core._decoders import SseDecoder
-from ellmer_core.content import ContentText, ContentThinking
+from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.errors import ProviderError
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.framing.decoders import SseDecoder
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2] / "shared/traffic"))
 WIRES = {

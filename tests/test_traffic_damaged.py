@@ -13,26 +13,26 @@ from random import Random
 
 import pytest
 
-from ellmer_core._answer import read
-from ellmer_core._decoders import decoder
-from ellmer_core._effects import Answer, ReadBody, ReadEvents
-from ellmer_core._history import History, sendable
-from ellmer_core._plan import Plan
-from ellmer_core._prices import cost
-from ellmer_core._saved import recorded, restored
-from ellmer_core._written import encoded
+from ellmer_core._chat.saving import recorded, restored
+from ellmer_core.contents.turns import UserTurn
+from ellmer_core.conversation.effects import Answer, ReadBody, ReadEvents
+from ellmer_core.conversation.history import History, sendable
+from ellmer_core.conversation.request_cache import encoded
+from ellmer_core.conversation.response_reading import read
+from ellmer_core.conversation.settings import Plan
 from ellmer_core.errors import EllmerError
-from ellmer_core.transcript import format_chat
-from ellmer_core.turns import UserTurn
-from ellmer_core.wire import Request
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.bedrock import Bedrock
-from ellmer_core.wire.cohere import CohereChat
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.mistral import MistralChat
-from ellmer_core.wire.ollama import OllamaChat
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.models.prices import cost
+from ellmer_core.render.transcript import format_chat
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.cohere.request import CohereChat
+from ellmer_core.wire.framing.decoders import decoder
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.mistral.request import MistralChat
+from ellmer_core.wire.ollama.request import OllamaChat
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.values import Request
 
 FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2] / "shared/traffic"))
 WIRES = {

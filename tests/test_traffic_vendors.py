@@ -12,8 +12,7 @@ from struct import unpack_from
 
 import pytest
 
-from ellmer_core._decoders import decoder
-from ellmer_core.content import ContentText, ContentThinking
+from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.errors import (
     AuthenticationError,
     BadRequestError,
@@ -39,6 +38,7 @@ from ellmer_core.providers.together import Together
 from ellmer_core.providers.vllm import VLLM
 from ellmer_core.providers.xai import XAI
 from ellmer_core.providers.zai import ZAI
+from ellmer_core.wire.framing.decoders import decoder
 
 FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2] / "shared/traffic"))
 NATIVE = {"bedrock-converse": AWSBedrock, "ollama": Ollama, "cohere-v2": Cohere}
@@ -258,7 +258,7 @@ def test_a_vendor_reads_answers_as_its_format_does(interaction):
     assert (turn.tokens, turn.finish_reason) == (expected.tokens, expected.finish_reason)
 
 
-FORMATS = {"ellmer_core.wire.openai_chat", "ellmer_core.wire.gemini"}
+FORMATS = {"ellmer_core.wire.openai_chat.request", "ellmer_core.wire.gemini.request"}
 
 
 def bare(content):

@@ -6,21 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     ContentImageInline,
     ContentImageRemote,
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUnknown,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError, ProviderError, UsageError
-from ellmer_core.tools import ToolDef
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.types import TypeBasic, TypeObject
-from ellmer_core.wire.cohere import CohereChat
+from ellmer_core.schemas.type_values import TypeObject
+from ellmer_core.schemas.types import TypeBasic
+from ellmer_core.wire.cohere.request import CohereChat
 
 WIRE = CohereChat(model="command-a")
 PNG = ContentImageInline("image/png", "iVBORw0=")

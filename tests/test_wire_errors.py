@@ -15,11 +15,11 @@ from ellmer_core.errors import (
     RateLimitError,
     ServerError,
 )
-from ellmer_core.wire._errors import in_band_error
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.shared.errors import in_band_error
 
 FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2] / "shared/traffic"))
 WIRES = [OpenAIChat(), OpenAIResponses(), AnthropicMessages(), Gemini()]

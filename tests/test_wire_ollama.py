@@ -6,22 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError, ProviderError, UsageError
 from ellmer_core.providers.ollama import chat_ollama
-from ellmer_core.tools import ToolDef
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.types import TypeBasic, TypeObject
-from ellmer_core.wire.ollama import OllamaChat
+from ellmer_core.schemas.type_values import TypeObject
+from ellmer_core.schemas.types import TypeBasic
+from ellmer_core.wire.ollama.request import OllamaChat
 
 WIRE = OllamaChat(model="qwen3")
 NATIVE = OllamaChat(model="qwen3", tool_media="native")

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.content import ContentText, ContentThinking
+from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.errors import BadRequestError, EllmerError, ProviderError, RateLimitError, ServerError
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI = OpenAIChat(), OpenAIResponses(), AnthropicMessages(), Gemini()
 ALL = [CHAT, RESPONSES, ANTHROPIC, GEMINI]

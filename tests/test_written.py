@@ -8,18 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ellmer_core
-from ellmer_core._written import Written, encoded
-from ellmer_core.content import (
-    ContentImageInline,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-)
+from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentText, ContentThinking
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.conversation.request_cache import Written, encoded
 from ellmer_core.errors import ContentError, UsageError
-from ellmer_core.tools import tool
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.tools.definition import tool
 
 OK = AssistantTurn("ok")
 HOW = {"stream": False, "type": None}
@@ -130,7 +124,9 @@ def test_old_bytes_are_used_again(name, monkeypatch):
     wire, written, turns = wire_of(name), Written(), [*long_chat(), UserTurn("?")]
     written.request(wire, turns, (), **HOW)
     asked = []
-    monkeypatch.setattr("ellmer_core._written.encoded", lambda body: [asked.append(body), encoded(body)][1])
+    monkeypatch.setattr(
+        "ellmer_core.conversation.request_cache.encoded", lambda body: [asked.append(body), encoded(body)][1]
+    )
     _, body = written.request(wire, [*turns, AssistantTurn("Yes."), UserTurn("And?")], (), **HOW)
 
     assert len(body) > 3000

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from ellmer_conformance.canary import CANARY
-from ellmer_conformance.case import Case, ask
-from ellmer_conformance.cases._parts import BLUE, RED, REPORT, weather
-from ellmer_conformance.exchange import Exchange, Request, Response
-from ellmer_conformance.neutral import Reply, Text, ToolCall, Turn
-from ellmer_conformance.rule import verdict
-from ellmer_conformance.rules.behaviour import book
-from ellmer_conformance.run import Run, ToolRun, Trouble, Varied
-from ellmer_conformance.script import Answer, Call, Cut, Failure, Hears, Say, Think, Usage
-from ellmer_conformance.variations import variation
-from ellmer_conformance.variations.meaning import REDACTED
+from ellmer_conformance.contract.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed_run import Run, ToolRun, Trouble, Varied
+from ellmer_conformance.contract.rule import verdict
+from ellmer_conformance.contract.rules.behaviour import book
+from ellmer_conformance.scenarios.case import Case, ask
+from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, REPORT, weather
+from ellmer_conformance.scenarios.neutral import Reply, Text, ToolCall, Turn
+from ellmer_conformance.scenarios.planted_keys import CANARY
+from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Hears, Say, Think, Usage
+from ellmer_conformance.scenarios.variations import variation
+from ellmer_conformance.scenarios.variations.odd_events import REDACTED
 
 
 def user(text):

@@ -7,14 +7,14 @@ from click.testing import CliRunner
 
 from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.cli.requirements import command as requirements_command
-from ellmer_conformance.marks import MARKS, is_chosen, names_of
+from ellmer_conformance.pytest.marks import MARKS, is_chosen, names_of
 from ellmer_conformance.report import Report, Row, finished
 from ellmer_conformance.report.abilities import abilities, rows
 from ellmer_conformance.report.badge import badges
 from ellmer_conformance.report.markdown import markdown
 from ellmer_conformance.report.matrix import console, print_report
 from ellmer_conformance.report.values import Play
-from ellmer_conformance.selection import select
+from ellmer_conformance.runner.selection import select
 
 
 def test_every_play_has_marks_that_are_registered():

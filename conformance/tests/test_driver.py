@@ -9,15 +9,15 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import ellmer_conformance.driver
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.driver import Driver, NoReply, as_json, read
-from ellmer_conformance.judging import judge
+import ellmer_conformance.runner.command
+from ellmer_conformance.runner.command import Driver, NoReply, as_json, read
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SCHEMAS = Path(ellmer_conformance.driver.__file__).parent
+SCHEMAS = Path(ellmer_conformance.runner.command.__file__).parent
 PLAYS = [
     ("parallel_tools_return_images", "stream"),
     ("tool_returns_nested_media", "sync"),

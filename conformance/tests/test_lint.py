@@ -17,9 +17,9 @@ from vcr.request import Request
 from vcr.serializers import jsonserializer, yamlserializer
 
 from ellmer_conformance.cli import _group
-from ellmer_conformance.lint import lint, lint_file
-from ellmer_conformance.recordings import Unreadable, find, read
-from ellmer_conformance.rules.openai_chat._book import ASK, body, call, result
+from ellmer_conformance.contract.rules.openai_chat._book import ASK, body, call, result
+from ellmer_conformance.recordings.lint import lint, lint_file
+from ellmer_conformance.recordings.reading import Unreadable, find, read
 
 URL = "https://api.openai.com/v1/chat/completions"
 GOOD = body(ASK, call("a"), result("a"))

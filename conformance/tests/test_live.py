@@ -5,13 +5,13 @@ import os
 
 import pytest
 
-from ellmer_conformance.cases import all_cases
-from ellmer_conformance.judging import judge
-from ellmer_conformance.redact import redacted, redacted_value
+from ellmer_conformance.contract.redaction import redacted, redacted_value
 from ellmer_conformance.report import judged
-from ellmer_conformance.runner import cassette_path, play
-from ellmer_conformance.script import Answer, Call, Say, Script, Usage
-from ellmer_conformance.selection import find_adapter
+from ellmer_conformance.runner.from_cassettes import cassette_path, play
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.scenarios.cases import all_cases
+from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()

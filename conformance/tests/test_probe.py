@@ -7,19 +7,19 @@ from threading import Thread
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance import rules
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.cli.probe import command
-from ellmer_conformance.endpoints import WHERE
-from ellmer_conformance.exchange import Exchange, Request, Response
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.readers import MODULES
+from ellmer_conformance.contract.rule import verdict
+from ellmer_conformance.contract.whole_answers import folded, read
 from ellmer_conformance.probe import QUESTIONS, Target, book, probed
-from ellmer_conformance.probe.folded import folded, read
 from ellmer_conformance.probe.heard import Heard
 from ellmer_conformance.probe.questions import Question
 from ellmer_conformance.report.document import schema
-from ellmer_conformance.rule import verdict
-from ellmer_conformance.script import Answer, Call, Say, Script, Usage
+from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.wires import MODULES
 
 HELLO = Answer((Say("Bonjour, and good day to you!"),), usage=Usage(12, 8))
 CALLS = Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(40, 18))

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance import rules, wires
-from ellmer_conformance.apierror import ApiError, read_error
-from ellmer_conformance.calibrate import as_json, calibrate
-from ellmer_conformance.causes import SHAPE, UNKNOWN, cause_of
-from ellmer_conformance.lint import lint
-from ellmer_conformance.recordings import find, read
-from ellmer_conformance.requests import Skip, request_of
-from ellmer_conformance.rule import Kind, verdict
+from ellmer_conformance.contract import readers, rules
+from ellmer_conformance.contract.api_errors import ApiError, read_error
+from ellmer_conformance.contract.rule import Kind, verdict
+from ellmer_conformance.recordings.calibrate import as_json, calibrate
+from ellmer_conformance.recordings.causes import SHAPE, UNKNOWN, cause_of
+from ellmer_conformance.recordings.lint import lint
+from ellmer_conformance.recordings.reading import find, read
+from ellmer_conformance.recordings.requests import Skip, request_of
 
 TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2].parent / "shared" / "traffic"))
 pytestmark = pytest.mark.skipif(
@@ -86,7 +86,7 @@ def requests():
 def test_every_recorded_request_can_be_read_and_its_media_decoded():
     media = 0
     for path, request in requests():
-        for item in wires.read(request):
+        for item in readers.read(request):
             if item.media is not None:
                 media += 1
                 linked = re.match(r"(https?|gs|s3)://|file[-_]|s3:|files/", item.media.url)
@@ -133,7 +133,7 @@ def test_the_table_of_causes_knows_every_error_body():
 
 
 def book_of(recorded):
-    vendor = wires.vendor_of(recorded["provider"])
+    vendor = readers.vendor_of(recorded["provider"])
     wire = "mistral" if vendor == "mistral" else WIRES[recorded["protocol"]]
     return rules.book(wire, vendor)
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.apierror import read_error
-from ellmer_conformance.causes import SHAPE, cause_of
-from ellmer_conformance.rule import objection
-from ellmer_conformance.rules.anthropic import _book as an
-from ellmer_conformance.rules.bedrock import _book as be
-from ellmer_conformance.rules.gemini import _book as ge
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.api_errors import read_error
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules.anthropic import _book as an
+from ellmer_conformance.contract.rules.bedrock import _book as be
+from ellmer_conformance.contract.rules.gemini import _book as ge
+from ellmer_conformance.recordings.causes import SHAPE, cause_of
 
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "5"}}
 FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}

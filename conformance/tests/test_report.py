@@ -11,17 +11,16 @@ from xml.etree import ElementTree as ET
 import pytest
 from jsonschema import Draft202012Validator
 
-from ellmer_conformance.case import MODES, Case, ask
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.direct import play_direct
-from ellmer_conformance.exchange import Exchange, Request
-from ellmer_conformance.judging import judge
+from ellmer_conformance.contract.exchange import Exchange, Request
+from ellmer_conformance.contract.observed_run import Run, Trouble
+from ellmer_conformance.contract.rule import broken, verdict
+from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.report import (
     Report,
     Row,
     UnreadableReport,
+    files,
     finished,
-    forms,
     judged,
     read,
     schema,
@@ -29,21 +28,22 @@ from ellmer_conformance.report import (
 )
 from ellmer_conformance.report.badge import badges
 from ellmer_conformance.report.compare import differences
-from ellmer_conformance.report.evidence import excerpt, fingerprint
 from ellmer_conformance.report.html import page
 from ellmer_conformance.report.markdown import markdown
 from ellmer_conformance.report.matrix import console, print_report
+from ellmer_conformance.report.repro import NotReproducible, as_curl, as_python, row_of
+from ellmer_conformance.report.requirements import requirements
+from ellmer_conformance.report.rows import excerpt, fingerprint
 from ellmer_conformance.report.sarif import sarif
 from ellmer_conformance.report.values import VERDICTS
-from ellmer_conformance.repro import NotReproducible, as_curl, as_python, row_of
-from ellmer_conformance.requirements import requirements
-from ellmer_conformance.rule import broken, verdict
-from ellmer_conformance.rules import behaviour
-from ellmer_conformance.run import Run, Trouble
-from ellmer_conformance.script import Answer, Say
-from ellmer_conformance.selection import find_adapter
+from ellmer_conformance.runner.against_server import play_direct
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.scenarios.case import MODES, Case, ask
+from ellmer_conformance.scenarios.cases import all_cases, scripts
+from ellmer_conformance.scenarios.script import Answer, Say
 from ellmer_conformance.server import StrictServer
-from ellmer_core.wire.openai_chat import OpenAIChat
+from ellmer_core.wire.openai_chat.request import OpenAIChat
 
 CASES = all_cases()
 BROKEN = "ellmer-core/openai-chat/openai/dangling_call[sync]/ORD-003"
@@ -311,7 +311,7 @@ def test_badges_are_svg_and_what_shields_reads(report):
 def test_all_forms_are_written_and_ci_gets_its_summary(report, tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "job.md"))
     (tmp_path / "job.md").write_text("before\n")
-    forms.write(report, tmp_path / "out")
+    files.write(report, tmp_path / "out")
 
     names = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()}
     assert names >= {
@@ -453,7 +453,7 @@ def test_half_a_character_is_written_and_read_again(tmp_path):
         check=lambda _: iter([broken("/exchanges/0/request/messages/0/content", "\ud83d is lost")]),
     )
 
-    forms.write(finished(judged("mine", run, [verdict(rule, run)])), tmp_path)
+    files.write(finished(judged("mine", run, [verdict(rule, run)])), tmp_path)
 
     (row,) = read(tmp_path / "report.json").rows
     assert row.message == r"\ud83d is lost"

@@ -9,13 +9,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ellmer_conformance.cases import all_cases
-from ellmer_conformance.retired import SCHEDULES, Schedule, pytest_cassette_stale, shutdown
-from ellmer_conformance.runner import attempt, cassette_path
-from ellmer_conformance.selection import find_adapter
+from ellmer_conformance.contract.retired_models import SCHEDULES, Schedule, pytest_cassette_stale, shutdown
+from ellmer_conformance.runner.from_cassettes import attempt, cassette_path
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_harness import Stale, use_cassette
-from ellmer_harness.message import Sent
-from ellmer_harness.stale import Recording
+from ellmer_harness.exchange.messages import Sent
+from ellmer_harness.tape.stale_policies import Recording
 
 CASSETTES = Path(__file__).parents[2] / "cassettes"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import pytest
 from botocore.eventstream import EventStreamBuffer
 
-from ellmer_conformance.exchange import Request
-from ellmer_conformance.script import Answer, Call, Failure, Say, Think, Usage
-from ellmer_conformance.server.dialects import Ticket
-from ellmer_conformance.server.registry import dialect_of
-from ellmer_conformance.server.render import render
+from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Think, Usage
+from ellmer_conformance.server.dialect_lookup import dialect_of
+from ellmer_conformance.server.dialects.base import Ticket
+from ellmer_conformance.server.rendering import render
 
 TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2].parent / "shared" / "traffic"))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ellmer_conformance.server.reading import MAX_BODY, HttpRequest, Known, Reader
+from ellmer_conformance.server.http.request_parser import MAX_BODY, HttpRequest, Known, Reader
 
 
 @dataclass

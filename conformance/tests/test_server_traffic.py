@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.reading import HttpRequest
+from ellmer_conformance.server.http.request_parser import HttpRequest
 
 TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2].parent / "shared" / "traffic"))
 KEYS = {

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.endpoints import WHERE
-from ellmer_conformance.replays import Replays
-from ellmer_conformance.script import Delivery
-from ellmer_conformance.selection import find_adapter
-from ellmer_conformance.variations import VARIATIONS, Travelling, named, possible, variation
-from ellmer_conformance.variations.events import sizes
+from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.runner.variation_replays import Replays
+from ellmer_conformance.scenarios.cases import all_cases, scripts
+from ellmer_conformance.scenarios.script import Delivery
+from ellmer_conformance.scenarios.variations import VARIATIONS, Travelling, named, possible, variation
+from ellmer_conformance.scenarios.variations.events import sizes
 
 CASSETTES = Path(__file__).parents[2] / "cassettes"
 HOMES = sorted({wire: (wire, vendor) for wire, vendor in reversed(WHERE)}.values())

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance import rules
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.adapters.zoo import ZOO, impostors
-from ellmer_conformance.adapters.zoo.impostor import must
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.direct import play_direct
-from ellmer_conformance.judging import judge
-from ellmer_conformance.rules import behaviour
-from ellmer_conformance.runner import play
+from ellmer_conformance.adapters.zoo.smallest_violations import must
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rules import behaviour
+from ellmer_conformance.runner.against_server import play_direct
+from ellmer_conformance.runner.from_cassettes import play
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()

@@ -13,9 +13,9 @@ from ..errors import UsageError
 if TYPE_CHECKING:
     from shiny import App
 
-    from .._cancel import StreamController
-    from .._chat import Chat
-    from ..content import Content
+    from .._chat.chat import Chat
+    from ..contents.content import Content
+    from ..conversation.cancellation import StreamController
 
 __all__ = ["chat_app", "live_browser", "live_console", "shinychat_stream"]
 
@@ -26,7 +26,7 @@ def chat_app(chat: Chat, *, title: str = "Chat", greeting: str | None = None) ->
     `greeting` is Markdown, shown while nothing has been said.
     """
     try:
-        from ._browser import app  # noqa: PLC0415 - an extra, and slow to load
+        from .browser import app  # noqa: PLC0415 - an extra, and slow to load
     except ImportError as error:
         raise UsageError(
             'The chat app needs shiny and shinychat: pip install "ellmer-core[shiny]".'
@@ -47,7 +47,7 @@ def live_browser(
     Tools run in this process, when the model asks. `launch=False` prints the address and opens nothing.
     """
     served = chat_app(chat, title=title, greeting=greeting)
-    from ._browser import serve  # noqa: PLC0415 - as above
+    from .browser import serve  # noqa: PLC0415 - as above
 
     serve(served, port, launch=launch)
 
@@ -59,7 +59,7 @@ def live_console(chat: Chat) -> None:
     in full. Ctrl-C stops an answer and keeps what was received.
     """
     try:
-        from ._console import talk  # noqa: PLC0415 - an extra
+        from .console import talk  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError(
             'The console needs rich and prompt-toolkit: pip install "ellmer-core[console]".'
@@ -72,6 +72,6 @@ def shinychat_stream(
 ) -> AsyncGenerator[Any, None]:
     """An answer for `append_message_stream()` in a Shiny app of yours, in order: what the model says, its tool
     calls, and what tools say while they run (`local_shinychat()`). A call that is never made is marked so."""
-    from ._stream import stream  # noqa: PLC0415 - an extra
+    from .chat_stream import stream  # noqa: PLC0415 - an extra
 
     return stream(chat, inputs, controller)

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from mimetypes import guess_type
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct, setting
-from ..content import Content, ContentToolRequest
-from ..wire import Json, Wire
-from ..wire.gemini import Gemini
+from .._chat.chat import Chat
+from ..contents.content import Content
+from ..contents.tool_calls import ContentToolRequest
+from ..wire.base import Wire
+from ..wire.gemini.request import Gemini
+from ..wire.values import Json
 from ._cloud import google_credentials
+from ._construction import Options, construct, setting
 
 __all__ = ["GoogleVertex", "chat_google_vertex"]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct, setting
-from ..wire.openai_chat import OpenAIChat
+from .._chat.chat import Chat
+from ..wire.openai_chat.request import OpenAIChat
 from ._chat_completions import ChatCompletions
+from ._construction import Options, construct, setting
 
 __all__ = ["Snowflake", "chat_snowflake"]
 

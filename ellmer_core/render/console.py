@@ -10,11 +10,11 @@ from rich.markdown import Markdown
 from rich.rule import Rule
 from rich.text import Text
 
-from ..content import Content, ContentText, ContentThinking, ContentToolResult
-from ..tool_results import flatten
-from ..tools import ToolDef
-from ..transcript import format_content, header, is_silent, labels
-from ..turns import AssistantTurn, Turn
+from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.tool_calls import ContentToolResult, ToolDef
+from ..contents.turns import AssistantTurn, Turn
+from ..tools.results import flatten
+from .transcript import format_content, header, is_silent, labels
 
 __all__ = ["renderable", "safe"]
 

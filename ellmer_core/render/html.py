@@ -10,7 +10,7 @@ from functools import cache, singledispatch
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..content import (
+from ..contents.content import (
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -18,13 +18,13 @@ from ..content import (
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolResult,
     ContentUploaded,
 )
+from ..contents.tool_calls import ContentToolResult
+from ..contents.turns import Turn
 from ..errors import UsageError
-from ..turns import Turn
-from ._card import Card, card, value_text
-from ._sections import is_tag, sections, shown, told
+from .sections import is_tag, sections, shown, told
+from .tool_card import Card, card, value_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

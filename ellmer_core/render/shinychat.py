@@ -15,28 +15,21 @@ from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from typing import Any, Literal, cast
 
-from ..content import (
-    Content,
-    ContentImageInline,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-)
+from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentThinking
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.turns import Turn
 from ..errors import UsageError
-from ..turns import Turn
-from ._literal import literal
-from ._sections import is_tag, noted, sides, told
 from .html import contents_html
+from .literal_markup import literal
 from .markdown import contents_markdown
+from .sections import is_tag, noted, sides, told
 
 try:
     from htmltools import HTML
     from shinychat import Attachment, message_content, message_content_chunk
     from shinychat.types import ChatMessage
 
-    from ._blocks import in_place, request_message, result_message
+    from .shinychat_blocks import in_place, request_message, result_message
 except ImportError:  # an extra; the name can be imported all the same
 
     def _missing(*_args: Any, **_kwargs: Any) -> Any:

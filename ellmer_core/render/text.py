@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-from ..content import Content, ContentText
-from ..turns import Turn
-from ._sections import sections, shown, turns_of
+from ..contents.content import Content, ContentText
+from ..contents.turns import Turn
+from .sections import sections, shown, turns_of
 
 __all__ = ["contents_text"]
 

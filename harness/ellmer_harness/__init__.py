@@ -19,9 +19,9 @@ from .errors import (
     StoreError,
     Unused,
 )
-from .key import Match
-from .message import Exchange, Failure, Sent
-from .tape import Tape, use_cassette
+from .exchange.messages import Exchange, Failure, Sent
+from .tape.request_key import Match
+from .tape.tape import Tape, use_cassette
 
 __all__ = [
     "Blocked",

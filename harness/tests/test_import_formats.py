@@ -12,7 +12,7 @@ import zstandard
 
 from ellmer_harness import Miss, use_cassette
 from ellmer_harness.cli import main
-from ellmer_harness.compression import is_coded
+from ellmer_harness.format.compression import is_coded
 from ellmer_harness.recordings import Unreadable, read
 
 API = "https://api.example.com"

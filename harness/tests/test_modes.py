@@ -6,14 +6,7 @@ import warnings
 import httpx
 import pytest
 
-from ellmer_harness import (
-    CassetteError,
-    Miss,
-    NotIntercepted,
-    Refused,
-    Unused,
-    use_cassette,
-)
+from ellmer_harness import CassetteError, Miss, NotIntercepted, Refused, Unused, use_cassette
 
 API = "https://api.example.com"
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "Grüße ☃"}]}

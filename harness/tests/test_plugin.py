@@ -5,8 +5,8 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from ellmer_harness import plugin
-from ellmer_harness.plugin import file_name
+from ellmer_harness.pytest import plugin
+from ellmer_harness.pytest.plugin import file_name
 
 pytest_plugins = ["pytester"]
 

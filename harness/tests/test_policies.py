@@ -38,8 +38,8 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
         import datetime, httpx, pytest
         from pathlib import Path
         from ellmer_harness import Match
-        from ellmer_harness.clock import Clock
-        from ellmer_harness.scrub import Scrub
+        from ellmer_harness.interception.virtual_clock import Clock
+        from ellmer_harness.secrets.scrub import Scrub
 
         @pytest.fixture
         def cassette_options(): return {{"recorded_from": "live"}}
@@ -215,7 +215,7 @@ def test_retired_models_through_the_hook(suite, pytester):
     (pytester.path / "conftest.py").write_text("")
     suite(code.replace("SERVER", url), "--cassette-mode=record").assert_outcomes(passed=1)
     suite(None).stdout.no_fnmatch_line("STALE*")
-    hook = ["-p", "ellmer_conformance.retired"]
+    hook = ["-p", "ellmer_conformance.contract.retired_models"]
     result = suite(None, *hook, process=True)  # pytest wants to be the first to load it
     result.stdout.fnmatch_lines(["STALE *(Anthropic shut claude-2.1 down on 2025-07-21 *"])
     suite(None, *hook, "--cassette-stale=error", process=True).assert_outcomes(passed=1, errors=1)

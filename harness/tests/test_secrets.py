@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from ellmer_harness import Miss, SecretFound, use_cassette
-from ellmer_harness.scan import scan
-from ellmer_harness.scrub import Scrub, clean_url, masked
+from ellmer_harness.secrets.scan import scan
+from ellmer_harness.secrets.scrub import Scrub, clean_url, masked
 
 API = "https://api.example.com"
 KEY = "aB3/dE5+gH7_jK9-mN1=pQ"  # letters that JSON, URLs and base64 each write in their own way

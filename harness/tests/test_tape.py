@@ -12,12 +12,7 @@ import httpx
 import pytest
 import zstandard
 
-from ellmer_harness import (
-    CassetteError,
-    Miss,
-    Refused,
-    use_cassette,
-)
+from ellmer_harness import CassetteError, Miss, Refused, use_cassette
 
 API = "https://api.example.com"
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "Grüße ☃"}]}
@@ -55,7 +50,7 @@ def test_a_route_is_invisible_to_client_and_cassette(http, server, record, tmp_p
 
 
 def test_a_route_needs_a_whole_host(server, tmp_path):
-    from ellmer_harness.routes import _target
+    from ellmer_harness.tape.routing import _target
 
     assert _target("https://api.example.com.evil/x", server.routes) == "https://api.example.com.evil/x"
     assert _target("https://api.example.com?x=1", server.routes) == f"{server.url}?x=1"

@@ -13,8 +13,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 import ellmer_core as ec
-from ellmer_conformance.script import Script
-from ellmer_conformance.server.strict import StrictServer
+from ellmer_conformance.scenarios.script import Script
+from ellmer_conformance.server.strict_server import StrictServer
 
 FLAGS = [
     "--no-sandbox",

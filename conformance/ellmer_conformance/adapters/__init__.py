@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
-from ..case import MODES, Mode
-from ..neutral import Part, Reply, Tool, Turn
+from ..scenarios.case import MODES, Mode
+from ..scenarios.neutral import Part, Reply, Tool, Turn
 
 __all__ = ["Adapter", "Capabilities", "Endpoint", "Place", "Session", "Structured"]
 

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
-from ..objects import Source, sources
-from ..recordings import Unreadable, find
+from ..recordings.reading import Unreadable, find
+from ..recordings.remote_files import Source, sources
 
 __all__ = ["files_argument", "located", "progress", "traffic"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ..calibrate import Calibration, Case, Tally, as_json, calibrate
+from ..recordings.calibrate import Calibration, Case, Tally, as_json, calibrate
 from ._paths import files_argument, progress, traffic
 
 __all__ = ["command"]

@@ -6,10 +6,10 @@ import json
 
 import click
 
-from .. import rules
-from ..rule import Rule, verdict
-from ..rulebook import RuleBook
-from ..rules import behaviour
+from ..contract import rules
+from ..contract.rule import Rule, verdict
+from ..contract.rulebook import RuleBook
+from ..contract.rules import behaviour
 
 __all__ = ["command"]
 

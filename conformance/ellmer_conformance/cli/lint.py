@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from .. import lint_report
 from ..baseline import BaselineError, load
-from ..engines import ENGINES, Engine, EngineMissing
-from ..lint import lint
-from ..lint_baseline import settle
+from ..recordings import lint_report
+from ..recordings.engines import ENGINES, Engine, EngineMissing
+from ..recordings.lint import lint
+from ..recordings.lint_baseline import settle
 from ._paths import located, progress
 
 __all__ = ["command"]

@@ -51,10 +51,10 @@ def command(
     \b
     conformance probe http://localhost:4000/v1 --wire openai-chat --model my-model --report out
     """
-    from .. import rules  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..baseline import BaselineError, load  # noqa: PLC0415 - likewise
+    from ..contract import rules  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..probe import Target, probed  # noqa: PLC0415 - likewise
-    from ..report import forms  # noqa: PLC0415 - likewise
+    from ..report import files  # noqa: PLC0415 - likewise
     from ..report.matrix import console, print_report  # noqa: PLC0415 - likewise
 
     if wire not in rules.WIRES:
@@ -72,7 +72,7 @@ def command(
             raise click.UsageError(str(error)) from None
         found.rows = [expected.expected(row) for row in found.rows]
     print_report(found, console(sys.stdout), report)
-    for path in forms.write(found, report) if report else ():
+    for path in files.write(found, report) if report else ():
         click.echo(f"wrote {path}")
     sys.exit(2 if not any(row.verdict != "not-testable" for row in found.rows) else found.exit_code)
 

@@ -25,7 +25,7 @@ def command(id: str | None, other: str | None) -> None:
 
     Exit code 0: nothing differs, or the set is shown; 1: the two differ.
     """
-    from ..requirements import LATEST  # noqa: PLC0415 - it reads every rule book
+    from ..report.requirements import LATEST  # noqa: PLC0415 - it reads every rule book
 
     if other is None:
         for place, rules in _levels(id or LATEST).items():
@@ -39,7 +39,7 @@ def command(id: str | None, other: str | None) -> None:
 
 
 def _levels(id: str) -> Mapping[str, Mapping[str, str]]:
-    from ..requirements import as_of_now, requirements, vendors  # noqa: PLC0415 - likewise
+    from ..report.requirements import as_of_now, requirements, vendors  # noqa: PLC0415 - likewise
 
     if id == NOW:
         found: Mapping[str, Mapping[str, str]] = as_of_now(NOW, "", vendors())["wires"]

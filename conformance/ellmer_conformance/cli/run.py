@@ -124,7 +124,7 @@ def run(
     sys.path.insert(0, str(Path.cwd()))  # where package.module:name is looked for
     _check(wanted, more)
     os.environ.setdefault("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # what else is installed takes no part
-    arguments = ["--pyargs", "ellmer_conformance.suite"]
+    arguments = ["--pyargs", "ellmer_conformance.pytest.suite"]
     arguments += [part for plugin in _plugins() for part in ("-p", plugin)]
     arguments += ["-q", "-rN", "--no-header", f"--cassettes={cassettes}"]
     arguments += [
@@ -143,7 +143,7 @@ def run(
 
 def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
     """A usage error where the names stand for nothing."""
-    from ..selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
+    from ..runner.selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
 
     narrowed = {name: wanted[name] for name in FILTERS}
     try:
@@ -155,4 +155,4 @@ def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
 def _plugins() -> list[str]:
     """The pytest plugins of a run: xdist where it is installed, for `--workers`."""
     found = ["xdist.plugin"] if find_spec("xdist") else []
-    return ["syrupy", *found, "ellmer_conformance.plugin", "ellmer_conformance.shard"]
+    return ["syrupy", *found, "ellmer_conformance.pytest.plugin", "ellmer_conformance.pytest.shard"]

@@ -11,11 +11,11 @@ from typing import Any, Literal, cast
 
 import click
 
-from ..cases import scripts
-from ..observed import observed
-from ..report import forms
+from ..report import files
 from ..report.matrix import console, print_report
+from ..scenarios.cases import scripts
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
+from ._serve_report import observed
 
 __all__ = ["command"]
 
@@ -80,7 +80,7 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
         click.echo("No request reached a chat endpoint: there is nothing to report.")
         return
     print_report(found, console(sys.stdout), folder)
-    for path in forms.write(found, folder):
+    for path in files.write(found, folder):
         click.echo(f"wrote {path}")
 
 

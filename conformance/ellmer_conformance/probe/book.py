@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ..rule import Finding, Kind, Level, broken, met
-from ..rulebook import RuleBook
+from ..contract.rule import Finding, Kind, Level, broken, met
+from ..contract.rulebook import RuleBook
 from .heard import Heard
 from .official import complaint
 from .order import ended, out_of_order

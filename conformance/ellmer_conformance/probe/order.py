@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ..wires.values import items_of, object_of
-from .heard import Event
+from ..contract.answers import Event
+from ..contract.readers.values import items_of, object_of
 
 __all__ = ["ended", "out_of_order"]
 

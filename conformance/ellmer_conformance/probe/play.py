@@ -10,16 +10,17 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from .. import rules
-from ..case import Case
-from ..exchange import Exchange, Json, Request, Response
-from ..judging import judge
+from ..contract import rules
+from ..contract.answers import Told
+from ..contract.exchange import Exchange, Json, Request, Response
+from ..contract.observed_run import Run, Trouble
+from ..contract.rule import Level, objection, verdict
+from ..contract.whole_answers import folded, read
 from ..report import Report, finished, judged
-from ..rule import Level, objection, verdict
-from ..run import Run, Trouble
+from ..runner.judgement import judge
+from ..scenarios.case import Case
 from .book import book
-from .folded import folded, read
-from .heard import Heard, Told
+from .heard import Heard
 from .official import package
 from .questions import MALFORMED, QUESTIONS, Question
 from .spoken import CONVERSATIONS, body, headers, path
@@ -210,19 +211,15 @@ def _scored(report: Report) -> Report:
     wires = dict.fromkeys((row.wire, row.vendor) for row in report.rows)
     report.rules += [
         {
-
-                "id": rule.id,
-                "wire": wire,
-                "vendor": vendor,
-                "level": rule.level.value,
-                "kind": rule.kind.value
-            ,
-
-                "preview": False,
-                "sentence": rule.sentence,
-                "explain": rule.explain,
-                "source": list(rule.source)
-            ,
+            "id": rule.id,
+            "wire": wire,
+            "vendor": vendor,
+            "level": rule.level.value,
+            "kind": rule.kind.value,
+            "preview": False,
+            "sentence": rule.sentence,
+            "explain": rule.explain,
+            "source": list(rule.source),
         }
         for wire, vendor in wires
         for rule in book.rules.values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..exchange import Json
+from ..contract.exchange import Json
 
 __all__ = ["MALFORMED", "QUESTIONS", "SCHEMA", "TOOL", "Question"]
 

@@ -149,13 +149,45 @@ STOPS: Mapping[str, frozenset[str]] = {
         {"completed", "incomplete", "failed", "in_progress", "queued", "cancelled"}
     ),
     "anthropic": frozenset(
-        ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal", "model_context_window_exceeded"]
+        [
+            "end_turn",
+            "max_tokens",
+            "stop_sequence",
+            "tool_use",
+            "pause_turn",
+            "refusal",
+            "model_context_window_exceeded",
+        ]
     ),
     "gemini": frozenset(
-        ["STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]
+        [
+            "STOP",
+            "MAX_TOKENS",
+            "SAFETY",
+            "RECITATION",
+            "LANGUAGE",
+            "OTHER",
+            "BLOCKLIST",
+            "PROHIBITED_CONTENT",
+            "SPII",
+            "IMAGE_SAFETY",
+            "MALFORMED_FUNCTION_CALL",
+            "UNEXPECTED_TOOL_CALL",
+            "TOO_MANY_TOOL_CALLS",
+        ]
     ),
     "bedrock": frozenset(
-        ["end_turn", "tool_use", "max_tokens", "stop_sequence", "guardrail_intervened", "content_filtered", "malformed_model_output", "malformed_tool_use", "model_context_window_exceeded"]
+        [
+            "end_turn",
+            "tool_use",
+            "max_tokens",
+            "stop_sequence",
+            "guardrail_intervened",
+            "content_filtered",
+            "malformed_model_output",
+            "malformed_tool_use",
+            "model_context_window_exceeded",
+        ]
     ),
     "ollama": frozenset({"stop", "length", "load", "unload"}),
     "cohere": frozenset({"COMPLETE", "STOP_SEQUENCE", "MAX_TOKENS", "TOOL_CALL", "ERROR", "TIMEOUT"}),

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from ..cases._parts import RED
-from ..exchange import Json
+from ..contract.exchange import Json
+from ..scenarios.cases._media_and_tools import RED
 from .questions import SCHEMA, TOOL, Question
 
 __all__ = ["CONVERSATIONS", "body", "headers", "path"]

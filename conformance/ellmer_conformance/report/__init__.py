@@ -5,7 +5,7 @@ counts; `matrix`, `markdown`, `html`, `sarif` and `badge` each write one form.
 """
 
 from .document import UnreadableReport, finished, read, rescored, schema, write
-from .evidence import judged
+from .rows import judged
 from .values import FAILING, Play, Report, Row
 
 __all__ = [

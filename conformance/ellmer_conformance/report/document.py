@@ -8,10 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from .. import rules
-from ..requirements import LATEST, requirements
-from ..rule import Rule
-from ..rules import behaviour
+from ..contract import rules
+from ..contract.rule import Rule
+from ..contract.rules import behaviour
+from .requirements import LATEST, requirements
 from .score import score
 from .values import VERSION, Report
 

@@ -10,9 +10,9 @@ from collections.abc import Hashable
 from importlib.resources import files
 from typing import Any
 
-from ..unjudged import sentences
 from .matrix import MARKS
 from .score import sentence
+from .unjudged import sentences
 from .values import FINE, VERDICTS, Report, Row
 
 __all__ = ["page"]

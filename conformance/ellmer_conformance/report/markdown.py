@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from html import escape
 
-from ..unjudged import sentences
 from .abilities import rows
 from .matrix import MARKS
 from .score import fraction
+from .unjudged import sentences
 from .values import VERDICTS, Report, Row
 
 __all__ = ["markdown"]

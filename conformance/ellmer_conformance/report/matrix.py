@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..case import MODES
-from ..unjudged import sentences
+from ..scenarios.case import MODES
 from .abilities import rows as abilities
 from .score import sentence
+from .unjudged import sentences
 from .values import Report, Row, worst
 
 __all__ = ["MARKS", "console", "print_report"]

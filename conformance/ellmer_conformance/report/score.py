@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from ..requirements import Requirements
+from .requirements import Requirements
 from .values import FINE, Row
 
 __all__ = ["fraction", "score", "sentence"]

@@ -9,8 +9,8 @@ travel. Only `http.py` and `strict.py` do I/O.
 """
 
 from .engine import Mode
-from .home import greeting
 from .journal import Entry
-from .strict import PortInUse, StrictServer
+from .status_page import greeting
+from .strict_server import PortInUse, StrictServer
 
 __all__ = ["Entry", "Mode", "PortInUse", "StrictServer", "greeting"]

@@ -14,18 +14,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from ..exchange import Request
-from ..rule import Refusal
-from ..script import Script
-from . import home
-from .asked import ANY, Asked, asked
-from .dialects import Dialect, Ticket
+from ..contract.exchange import Request
+from ..contract.rule import Refusal
+from ..scenarios.script import Script
+from . import status_page
+from .dialect_lookup import dialect_of
+from .dialects.base import Dialect, Ticket
+from .http.reply import Reply, is_short, plain
+from .http.request_parser import HttpRequest
+from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
-from .reading import HttpRequest
-from .registry import dialect_of
-from .render import refuse, render
-from .reply import Reply, is_short, plain
-from .routes import OPEN_CASE, Route, route
+from .rendering import refuse, render
+from .request_check import ANY, Asked, asked
 from .services import Services
 
 __all__ = ["Engine", "Mode"]
@@ -61,7 +61,7 @@ class Engine:
     def _page(self, request: HttpRequest, way: Route) -> Reply:
         query = dict(way.query)
         if way.page == "home":
-            return home.page(request.headers, self.mode, self.scripts)
+            return status_page.page(request.headers, self.mode, self.scripts)
         last = query.get("last", "")
         body = (
             self.journal.index()
@@ -107,7 +107,7 @@ class Engine:
     def _no_case(self, http: HttpRequest, way: Route) -> Asked | None:
         if way.case in self.scripts or not way.wire or http.method != "POST":
             return None
-        known = ", ".join(home.named(self.scripts))
+        known = ", ".join(status_page.named(self.scripts))
         request = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
         sentence = f"There is no case {way.case!r} here. The cases are: {known}."
         return Asked(request, refusal=Refusal(sentence, 404))

@@ -12,10 +12,10 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-from ..canary import is_canary
-from ..exchange import Exchange, Request, Response
-from ..rule import Refusal, Verdict, Violation
-from .reply import Reply
+from ..contract.exchange import Exchange, Request, Response
+from ..contract.rule import Refusal, Verdict, Violation
+from ..scenarios.planted_keys import is_canary
+from .http.reply import Reply
 
 __all__ = ["Entry", "Journal", "without_secrets"]
 

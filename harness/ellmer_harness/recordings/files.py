@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from ..serializer import OURS, Serializer
+from ..format.serializer import OURS, Serializer
 from .entries import entry, is_entry
 from .har import har_entry, is_http
 from .interaction import Interaction

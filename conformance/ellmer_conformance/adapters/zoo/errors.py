@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import httpx
 
-from ...exchange import Json
-from ...neutral import Part, Reply
+from ...contract.exchange import Json
+from ...scenarios.neutral import Part, Reply
 from ..ellmer_core import Session
-from .creature import Creature
+from .base import Creature
 
 
 class ComesBackEarly(Creature):

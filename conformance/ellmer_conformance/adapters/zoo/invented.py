@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import httpx
 
-from ...exchange import Json
-from ...neutral import Reply, Tool
-from .creature import Creature, is_media
+from ...contract.exchange import Json
+from ...scenarios.neutral import Reply, Tool
+from .base import Creature, is_media
 from .messages import conversation
 from .planted import assistants, changed, is_call, parts, texts_of
 

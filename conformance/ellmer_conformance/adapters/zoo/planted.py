@@ -7,13 +7,13 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 
-from ...exchange import Json
-from ...neutral import Tool
-from .creature import Creature
+from ...contract.exchange import Json
+from ...scenarios.neutral import Tool
+from .base import Creature
 from .messages import conversation
 
 __all__ = ["assistants", "changed", "is_call", "texts_of"]
@@ -134,7 +134,7 @@ class SetsTheTemperature(Creature):
     gently = True
     case, caught_by = "plain_text", ("OPT-001",)
     on = ("openai-chat", "gemini")  # the models of the others take none
-    option: Json = {"temperature": 0.7}
+    option: ClassVar[Json] = {"temperature": 0.7}
 
     def body(self, body: Json) -> Json:
         if self.endpoint.wire == "gemini":

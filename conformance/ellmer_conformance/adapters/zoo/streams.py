@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import httpx
 
-from ...neutral import Reply
-from .creature import Creature
+from ...scenarios.neutral import Reply
+from .base import Creature
 
 _CHAT = ("openai-chat",)
 

@@ -12,22 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Answer, Call, Say, Stop, Think, Usage
-from ..reply import Headers
-from ..seal import decoded, encoded, is_ours, opened, seal
-from . import (
-    WRONG_KEY,
-    Dialect,
-    FailureKind,
-    Frame,
-    Kind,
-    arguments_text,
-    pretty,
-    utf8,
-    words,
-)
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ..http.reply import Headers
+from ..signatures import decoded, encoded, is_ours, opened, seal
+from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 
 __all__ = ["Gemini"]
 

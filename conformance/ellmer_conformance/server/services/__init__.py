@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import ModuleType
 
-from ... import wires
-from ...exchange import Request
-from ..dialects import Dialect, Ticket
-from ..reading import HttpRequest
-from ..registry import dialect_of
-from ..render import refuse
-from ..reply import Reply
-from ..routes import Route
+from ...contract import readers
+from ...contract.exchange import Request
+from ..dialect_lookup import dialect_of
+from ..dialects.base import Dialect, Ticket
+from ..http.reply import Reply
+from ..http.request_parser import HttpRequest
+from ..http.routes import Route
+from ..rendering import refuse
 from . import anthropic, gemini, mistral, ollama, openai
-from .visit import Shelf, Visit
+from .service_request import Shelf, Visit
 
 __all__ = ["Services"]
 
@@ -66,7 +66,7 @@ def provider_of(http: HttpRequest, way: Route) -> str:
     """Whose service a path is: some have the same names for them, and differ in the headers, or the vendor's name."""
     if any(pattern.search(way.path) for _, pattern, _ in ollama.ROUTES):
         return "ollama"
-    if wires.vendor_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":
+    if readers.vendor_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":
         return "mistral" if "/models" in way.path else "openai-chat"
     if "/v1beta/" in way.path or "x-goog-api-key" in http.headers:
         return "gemini"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from ...exchange import Json
-from ...rule import Refusal
-from ..dialects import ALNUM
-from ..reply import Reply
-from .visit import Asked, Batch, File, Visit
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ..dialects.base import ALNUM
+from ..http.reply import Reply
+from .service_request import Asked, Batch, File, Visit
 
 __all__ = ["ROUTES"]
 

@@ -11,11 +11,11 @@ from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 
-from ...exchange import Json
-from ...rule import Refusal
-from ..dialects import HEX, compact, pretty
-from ..reply import Reply, plain
-from .visit import Asked, Batch, File, Visit
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ..dialects.base import HEX, compact, pretty
+from ..http.reply import Reply, plain
+from .service_request import Asked, Batch, File, Visit
 
 __all__ = ["ROUTES"]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from ...exchange import Json
-from ...rule import Refusal
-from ..reply import Reply
-from .visit import Visit
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ..http.reply import Reply
+from .service_request import Visit
 
 __all__ = ["ROUTES"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import re
 
-from ...exchange import Json
-from ...rule import Refusal
-from ..dialects import ALNUM, HEX, compact, utf8
-from ..reply import Reply
-from .visit import Asked, Batch, File, Visit
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ..dialects.base import ALNUM, HEX, compact, utf8
+from ..http.reply import Reply
+from .service_request import Asked, Batch, File, Visit
 
 __all__ = ["ROUTES"]
 

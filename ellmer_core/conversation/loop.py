@@ -1,0 +1,209 @@
+"""The conversation, with the I/O left out.
+
+`converse()` is a generator. It yields what it needs done, an `Effect`, and is sent the outcome, or has the
+failure thrown into it; `_http.py` does what it asks for, once blocking and once async. A test needs neither:
+`next()`, `.send()`, `.throw()` and `.close()` are the whole of the outside world.
+
+    Send → Answer(200, …)                the request is out, and the head of the answer is here
+        ReadBody → bytes                 the whole body
+        ReadEvents → [event, …] | None   of a stream: what one network chunk completed; None at its end
+        Finish → None                    the answer is complete, its connection free
+    CallTools(requests, keep) → None     runs the tools; `keep(position, result)` the moment each has ended
+    Notify(callbacks, content) → None    calls the user's callbacks
+    Emit(content) → None                 shows a piece of an answer, a request, a result, or a finished turn
+    Wait(at_least, at_most) → None       seconds
+    Clock → float                        seconds, from any origin
+
+Whatever happens at a yield, the history (an object of its own) is left such that the chat can go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.turns import AssistantTurn, UserTurn
+from ..errors import (
+    ConnectError,
+    IncompleteResponseError,
+    ProviderError,
+    ResponseError,
+    TimeoutError,
+    ToolReject,
+    ToolRoundsError,
+)
+from ..log import logger
+from ..tools.definition import matched
+from ..wire.values import Request
+from . import retry
+from .cancellation import Cancelled
+from .effects import Answer, CallTools, Clock, Emit, Loop, Notify, Send, Wait
+from .history import INTERRUPTED, History, sendable
+from .response_reading import cut_short, read
+from .settings import Plan
+
+__all__ = ["converse"]
+
+
+def converse(history: History, plan: Plan, inputs: Sequence[Content]) -> Loop[AssistantTurn | None]:
+    """Sends the inputs, runs the tools the model asks for, and so on until it has answered.
+
+    Returns the last turn, or `None` when the controller was used.
+    """
+    asked = history.reply(inputs)
+    yield Emit(asked)
+    user: UserTurn | None = asked
+    try:
+        for rounds in count():
+            turn = yield from answered(history, plan, user)
+            if not turn.tool_requests and not plan.wire.paused(turn):
+                return turn
+            if rounds >= plan.max_tool_rounds:
+                raise ToolRoundsError(
+                    f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
+                    f"{plan.max_tool_rounds}. The last requests were not run; the next chat() says so to it."
+                )
+            yield from called(history, plan, turn.tool_requests)
+            user = history.reply(()) if turn.tool_requests else None
+    except Cancelled:
+        pass
+    return None
+
+
+# One request, one answer ------------------------------------------------------------------------------------
+
+
+def answered(history: History, plan: Plan, user: UserTurn | None) -> Loop[AssistantTurn]:
+    """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
+    history as it was."""
+    turns = [*sendable(history.turns), *filter(None, [user])]
+    tools = tuple(plan.tools.values())
+    request, body = plan.written.request(plan.wire, turns, tools, stream=plan.stream, type=plan.type)
+    began: float = yield Clock()
+    try:
+        turn = yield from tried(history, plan, request, body, user)
+        ended: float = yield Clock()
+        turn = _completed(turn, plan, ended - began)
+        _check_whole(turn, plan)
+    except BaseException as error:
+        history.settle(_reason(error))
+        raise
+    shown = history.delivered
+    history.commit(user, turn)
+    if not shown:
+        for content in turn.contents:
+            if isinstance(content, ContentText | ContentThinking):
+                yield Emit(content)
+    yield Emit(turn)
+    return turn
+
+
+def tried(
+    history: History, plan: Plan, request: Request, body: bytes, user: UserTurn | None
+) -> Loop[AssistantTurn]:
+    """The answer to a request, tried again where that may help and nothing of an answer was shown."""
+    for tries in count(1):
+        answer = Answer(0)
+        history.begin(user)
+        plan.controller.check()
+        try:
+            answer = yield Send(request, body)
+            return (yield from read(history, plan, request, answer))
+        except (ProviderError, ConnectError) as error:
+            plan.controller.check()
+            wait = retry.wait(error, answer.headers, answer.at, tries)
+            if history.delivered or wait is None or tries >= plan.max_tries:
+                raise
+            logger.info(
+                "%s; try %d of %d in %.1f s or later", _kind(error), tries + 1, plan.max_tries, wait[0]
+            )
+        yield Wait(*wait)
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _kind(error: Exception) -> str:
+    status = f" {error.status}" if isinstance(error, ProviderError) and error.status else ""
+    return f"{type(error).__name__}{status}"
+
+
+def _completed(turn: AssistantTurn, plan: Plan, duration: float) -> AssistantTurn:
+    """The turn with what the wire format cannot know: the tools that are asked for, the cost, the duration."""
+    contents = tuple(
+        matched(c, plan.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c for c in turn.contents
+    )
+    return AssistantTurn(
+        contents,
+        tokens=turn.tokens,
+        finish_reason=turn.finish_reason,
+        json=turn.json,
+        cost=plan.price(plan.wire, turn.tokens) if turn.cost is None else turn.cost,
+        duration=duration,
+    )
+
+
+def _check_whole(turn: AssistantTurn, plan: Plan) -> None:
+    """Structured data that was cut short is no data (in a chat, a short text is text all the same)."""
+    if plan.type is not None and (cut := cut_short(turn)):
+        raise IncompleteResponseError(f"No structured data: {cut}")
+
+
+def _reason(error: BaseException) -> str:
+    """Why a partial turn is one, in the word that is printed with it."""
+    match error:
+        case Cancelled():
+            return str(error)
+        case TimeoutError():
+            return "timeout"
+        case IncompleteResponseError():
+            return "incomplete"
+        case ProviderError() | ResponseError():
+            return "error"
+    return "interrupted"
+
+
+# Tools ------------------------------------------------------------------------------------------------------
+
+
+def called(history: History, plan: Plan, requests: Sequence[ContentToolRequest]) -> Loop[None]:
+    """Runs the tools, one by one or all at once. Each result is in the history the moment it exists."""
+    places = range(len(requests))
+    for batch in [list(places)] if plan.concurrent else [[place] for place in places]:
+        ready = {}
+        for place in batch:
+            plan.controller.check()
+            yield Emit(requests[place])
+            refusal = yield from refused(plan, requests[place])
+            if refusal:
+                history.results[place] = refusal
+            else:
+                ready[place] = requests[place]
+        if ready:
+            yield from attempted(history, ready)
+        for place in batch:
+            yield Notify(tuple(plan.on_result), history.results[place])
+            yield Emit(history.results[place])
+
+
+def attempted(history: History, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
+    """Calls tools; of those that were interrupted, nobody may say that they did not run."""
+    try:
+        yield CallTools(ready, history.results.__setitem__)
+    except Exception:
+        raise
+    except BaseException:
+        for place, request in ready.items():
+            history.results.setdefault(place, ContentToolResult(error=INTERRUPTED, request=request))
+        raise
+
+
+def refused(plan: Plan, request: ContentToolRequest) -> Loop[ContentToolResult | None]:
+    """The result of a request that must not be run: it makes no sense, or a callback rejected it."""
+    if request.problem:
+        return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
+    try:
+        yield Notify(tuple(plan.on_request), request)
+    except ToolReject as rejection:
+        return ContentToolResult(error=rejection, request=request)
+    return None

@@ -1,0 +1,21 @@
+"""The library's logger, `ellmer_core`: silent until the program sets logging up.
+
+DEBUG: requests and answers (address, size, status, time), tool calls, what a tool raised. INFO: another try, and why.
+Never keys, headers or what is said.
+"""
+
+from __future__ import annotations
+
+import logging
+from urllib.parse import urlsplit
+
+__all__ = ["logger", "place"]
+
+logger = logging.getLogger("ellmer_core")
+logger.addHandler(logging.NullHandler())
+
+
+def place(url: str) -> str:
+    """Where a URL points to, without what may be secret in it."""
+    parts = urlsplit(url)
+    return f"{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"

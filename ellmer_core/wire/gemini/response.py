@@ -1,0 +1,110 @@
+"""Gemini, theirs → ours: the parts of a candidate as a turn, each with its signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
+from ...contents.tool_calls import ContentToolRequest
+from ...contents.turns import AssistantTurn, Tokens
+from ..base import Wire
+from ..shared import content_parts, json_bodies, tool_calls
+from ..shared.errors import in_band_error
+from ..values import Json
+from .stream import GeminiMerger
+
+__all__ = ["GeminiResponse"]
+
+FINISH = {
+    "STOP": "success",
+    "MAX_TOKENS": "max_tokens",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+    "IMAGE_SAFETY": "content_filter",
+    "IMAGE_PROHIBITED_CONTENT": "content_filter",
+    "IMAGE_RECITATION": "content_filter",
+}
+
+
+@dataclass(frozen=True)
+class GeminiResponse(Wire):
+    """Reads answers, whole; a stream is folded into one first."""
+
+    @json_bodies.sensible
+    def turn(self, response: Json) -> AssistantTurn:
+        if response.get("error"):
+            raise in_band_error(response)
+        candidate = (response.get("candidates") or [{}])[0]
+        parts = (candidate.get("content") or {}).get("parts") or []
+        cut = FINISH.get(candidate.get("finishReason", "")) in tool_calls.CUT
+        contents = [self.part(part, cut=cut and part is parts[-1]) for part in parts]
+        return AssistantTurn(
+            tool_calls.distinct([c for c in contents if c], response),
+            tokens=self.tokens(response.get("usageMetadata") or {}),
+            finish_reason=self.finish_reason(candidate, response, contents),
+            json=response,
+        )
+
+    def part(self, part: Json, *, cut: bool) -> Content | None:  # noqa: PLR0911 - one return per kind of part
+        """One part of the answer; `None` for an empty one."""
+        fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
+        extra = self.own(fields=fields) if fields else {}
+        match part:
+            case {"functionCall": {"name": tool_calls.STRUCTURED, "args": dict(data)}} if not cut:
+                return ContentText(json_bodies.json_text(data))
+            case {"functionCall": dict(call)}:
+                return self.tool_request(call, fields, cut=cut)
+            case {"text": str(text), "thought": True}:
+                return ContentThinking(text, extra=extra)
+            case {"text": ""}:  # a signature of its own, at the end of a stream
+                return ContentThinking("", extra=extra) if fields else None
+            case {"text": str(text)}:
+                return ContentText(text, extra=extra)
+            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith("image/"):
+                return ContentImageInline(type, data, extra=extra)
+            case _:
+                return content_parts.unknown(self.name, part)
+
+    def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
+        """A call; with streamed arguments (`partialArgs`) it never came whole."""
+        own = ({"fields": fields} if fields else {}) | ({"id": call["id"]} if call.get("id") else {})
+        return tool_calls.call_of(
+            call.get("id") or "",
+            call.get("name") or "",
+            call.get("args"),
+            cut=cut or "partialArgs" in call,
+            extra=self.own(**own) if own else {},
+        )
+
+    def tokens(self, usage: Json) -> Tokens:
+        """Usage. Tool-use prompts come on top of the prompt, thoughts on top of the candidates."""
+        return Tokens(
+            input=_sum(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount")),
+            output=_sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
+            cached=usage.get("cachedContentTokenCount"),
+            reasoning=usage.get("thoughtsTokenCount"),
+        )
+
+    def finish_reason(
+        self, candidate: Json, response: Json, contents: Sequence[Content | None]
+    ) -> str | None:
+        """The neutral word; a blocked prompt has no candidate at all."""
+        if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
+            return "content_filter"
+        reason = candidate.get("finishReason")
+        neutral = FINISH.get(reason, reason) if reason else None
+        calls = any(isinstance(content, ContentToolRequest) for content in contents)
+        return "tool_use" if calls and neutral == "success" else neutral
+
+    def merger(self) -> GeminiMerger:
+        return GeminiMerger()
+
+
+def _sum(*counts: Any) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
