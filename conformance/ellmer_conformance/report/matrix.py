@@ -69,8 +69,8 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
         to.print(f"… and {len(groups) - len(chosen)} failures more, in the report", style="dim")
     if groups and not folder:
         to.print("--report FOLDER keeps a script and the exchange of each failure, and a page", style="dim")
-    for line in _beside(report):
-        to.print(line, highlight=False, soft_wrap=True)
+    for text in _beside(report):
+        to.print(text, highlight=False, soft_wrap=True)
     for name, counts in report.score.items():
         to.print(f"{name}: {sentence(counts)}", highlight=False, soft_wrap=True)
 
@@ -117,24 +117,37 @@ def _unseen(report: Report) -> Iterator[str]:
             yield f"{_WAYS[way]}: {', '.join(cases)}"
             continue
         yield _WAYS[way]
-        rules: dict[str, list[str]] = defaultdict(list)
-        shown = {row.rule for row in report.rows}  # somewhere, if not everywhere
-        for skip in report.skipped:
-            if "rule" in skip and skip["rule"] not in {*rules[skip["reason"]], *shown}:
-                rules[skip["reason"]].append(skip["rule"])
-        abilities = [s for s in report.skipped if "capability" in s and way == "probe"]
-        if abilities:
-            told = (f"{each['capability']}: {each['reason']}" for each in abilities)
-            yield f"  capabilities: {'; '.join(told)}"
-        cases: dict[str, list[str]] = defaultdict(list)
-        for skip in report.skipped:
-            if way == "command" and "rule" not in skip and skip["case"] not in cases[skip["reason"]]:
-                cases[skip["reason"]].append(skip["case"])
-        for reason, names in cases.items():
-            yield f"  not played: {', '.join(names)}: {reason}"
-        for reason, ids in ((reason, ids) for reason, ids in rules.items() if ids):
-            some = f"{', '.join(ids[:6])}, … ({len(ids)} rules)" if len(ids) > 8 else ", ".join(ids)
-            yield f"  not judged: {some}: {reason}"
+        yield from _found_out(report) if way == "probe" else ()
+        yield from _not_played(report) if way == "command" else ()
+        yield from _not_judged(report)
+
+
+def _found_out(report: Report) -> Iterator[str]:
+    """What a server was found to be able to do."""
+    able = [f"{skip['capability']}: {skip['reason']}" for skip in report.skipped if "capability" in skip]
+    yield from [f"  capabilities: {'; '.join(able)}"] if able else []
+
+
+def _not_played(report: Report) -> Iterator[str]:
+    """The cases that a command could not be told, by reason."""
+    left: dict[str, dict[str, None]] = defaultdict(dict)
+    for skip in report.skipped:
+        if "rule" not in skip:
+            left[skip["reason"]][skip["case"]] = None
+    yield from (f"  not played: {', '.join(names)}: {reason}" for reason, names in left.items())
+
+
+def _not_judged(report: Report) -> Iterator[str]:
+    """The rules that were judged nowhere, by reason."""
+    shown = {row.rule for row in report.rows}
+    left: dict[str, dict[str, None]] = defaultdict(dict)
+    for skip in report.skipped:
+        if "rule" in skip and skip["rule"] not in shown:
+            left[skip["reason"]][skip["rule"]] = None
+    for reason, rules in left.items():
+        ids = list(rules)
+        some = f"{', '.join(ids[:6])}, … ({len(ids)} rules)" if len(ids) > 8 else ", ".join(ids)
+        yield f"  not judged: {some}: {reason}"
 
 
 def _tables(rows: Sequence[Row], width: int) -> Iterator[Table]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from ..contract.answers import Told, events_of
 from ..contract.exchange import Exchange
@@ -21,8 +20,14 @@ from .judgement import judge
 __all__ = ["as_answered", "kept"]
 
 _STOPS: dict[str, Stop] = {
-    **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS", "incomplete"), cast("Stop", "length")),
-    **dict.fromkeys(("content_filter", "refusal", "SAFETY", "content_filtered"), cast("Stop", "filter")),
+    "length": "length",
+    "max_tokens": "length",
+    "MAX_TOKENS": "length",
+    "incomplete": "length",
+    "content_filter": "filter",
+    "refusal": "filter",
+    "SAFETY": "filter",
+    "content_filtered": "filter",
 }
 
 
@@ -71,10 +76,10 @@ def _answer(wire: str, exchange: Exchange) -> Answer | None:
 
 
 def _said(told: Told) -> Answer:
-    calls = [Call(call.name, call.arguments or {}, id=call.id) for call in told.calls]
-    parts = (*([Say(told.text)] if told.text else []), *calls)
+    calls = tuple(Call(call.name, call.arguments or {}, id=call.id) for call in told.calls)
+    said = (Say(told.text),) if told.text else ()
     stop = _STOPS.get(str(told.stop))
-    return Answer(parts, stop, Usage(int(told.input or 0), int(told.output or 0)))
+    return Answer((*said, *calls), stop, Usage(int(told.input or 0), int(told.output or 0)))
 
 
 def _steps(case: Case, answers: Sequence[Step]) -> list[Ask]:

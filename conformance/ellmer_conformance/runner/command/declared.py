@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ...adapters import Capabilities
-from ...scenarios.case import Case
+from ...scenarios.case import Case, Mode
 
 __all__ = ["FEATURES", "NOTHING", "Declared", "DeclaredWrongly", "declared"]
 
@@ -22,7 +22,7 @@ FEATURES = {
     "cancel": "requests that are given up (`cancelled` in its steps)",
     "reload": "conversations that are saved and loaded (`reloaded` in its steps)",
 }
-_MODES = ("sync", "stream")
+_MODES: tuple[Mode, ...] = ("sync", "stream")
 _NAMES = frozenset(field.name for field in fields(Capabilities)) - {"modes"}
 
 #: The conversation that asks for it.

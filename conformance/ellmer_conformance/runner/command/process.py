@@ -61,15 +61,10 @@ class Driver:
 
     def __init__(self, command: str, *, timeout: float = _TIMEOUT) -> None:
         self.command, self.timeout = shlex.split(command), timeout
-        self.asked = f"command:{command}"
+        self.name = Path(self.command[-1]).stem
         self.wires: Mapping[str, Sequence[str]] = {
             wire: [v for w, v in WHERE if w == wire] for wire, _ in WHERE
         }
-
-    @property
-    def name(self) -> str:
-        """As it calls itself; else its last word."""
-        return self.declared.name or Path(self.command[-1]).stem
 
     @cached_property
     def declared(self) -> Declared:
@@ -79,7 +74,9 @@ class Driver:
             said = (
                 done.stdout if isinstance(done, subprocess.CompletedProcess) and not done.returncode else b""
             )
-        return declared(said.decode("utf-8", "replace"))
+        found = declared(said.decode("utf-8", "replace"))
+        self.name = found.name or self.name
+        return found
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """As it declares them; blocking and streamed, since another process is neither sync nor async."""
