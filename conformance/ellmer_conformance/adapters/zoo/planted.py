@@ -161,7 +161,7 @@ class CutsLongResults(Creature):
 class WritesTheKey(Creature):
     """Shows what it is configured with."""
 
-    case, caught_by, on = "plain_text", ("AUT-007",), ("openai-chat",)
+    case, caught_by, on = "plain_text", ("AUT-010",), ("openai-chat",)
 
     def request(self, request: httpx.Request) -> httpx.Request:
         sys.stderr.write(f"client with key {self.endpoint.api_key}\n")
@@ -171,7 +171,7 @@ class WritesTheKey(Creature):
 class LogsTheKey(Creature):
     """Logs every header, for those who debug."""
 
-    case, caught_by, on = "plain_text", ("AUT-007",), ("openai-chat", "anthropic", "gemini")
+    case, caught_by, on = "plain_text", ("AUT-010",), ("openai-chat", "anthropic", "gemini")
 
     def request(self, request: httpx.Request) -> httpx.Request:
         logging.getLogger("some_library.http").debug("headers: %s", dict(request.headers))

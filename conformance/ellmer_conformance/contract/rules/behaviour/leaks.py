@@ -9,7 +9,7 @@ from ...rule import Finding
 from ._book import LOSS, MUST, book, found
 
 
-@book.rule("AUT-007", MUST, LOSS, source="CWE-532: consoles and logs are kept, shipped and read by others")
+@book.rule("AUT-010", MUST, LOSS, source="CWE-532: consoles and logs are kept, shipped and read by others")
 def keys_are_not_printed(run: Run) -> Iterator[Finding]:
     """No key is printed, and no key is logged, at any level.
 
