@@ -141,7 +141,7 @@ class DropsBlanks(DropsNulls):
     caught_by, on = ("PAR-005",), _CHAT
 
     def keeps(self, value: Any) -> bool:
-        return value != ""
+        return bool(value != "")
 
 
 class MakesDates(Creature):

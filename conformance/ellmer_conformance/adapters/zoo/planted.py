@@ -118,11 +118,12 @@ class AddsSystemText(Creature):
 
     def body(self, body: Json) -> Json:
         told = "You are a helpful assistant."
-        place: Json = {
+        places: dict[str, Json] = {
             "openai-responses": {"instructions": told},
             "anthropic": {"system": told},
             "gemini": {"systemInstruction": {"parts": [{"text": told}]}},
-        }.get(self.endpoint.wire, {})
+        }
+        place = places.get(self.endpoint.wire, {})
         if not place:
             body["messages"].insert(0, {"role": "system", "content": told})
         return body | place
@@ -133,7 +134,7 @@ class SetsTheTemperature(Creature):
 
     gently = True
     case, caught_by = "plain_text", ("OPT-001",)
-    on = ("openai-chat", "gemini")  # the models of the others take none
+    on: ClassVar[tuple[str, ...]] = ("openai-chat", "gemini")  # the models of the others take none
     option: ClassVar[Json] = {"temperature": 0.7}
 
     def body(self, body: Json) -> Json:
