@@ -66,7 +66,8 @@ def declared(stdout: str) -> Declared:
 
 
 def _declared(found: Mapping[str, Any]) -> Declared:
-    told, features = found.get("capabilities") or {}, found.get("features") or []
+    told, features = ({} if found.get(k) is None else found[k] for k in ("capabilities", "features"))
+    features = features or []
     if not isinstance(told, dict) or not isinstance(features, list):
         raise DeclaredWrongly("`capabilities` is an object, `features` a list")
     unknown = sorted({*told} - _NAMES) + sorted(set(map(str, features)) - set(FEATURES))
