@@ -43,6 +43,25 @@ def conformance(session: nox.Session) -> None:
     )
 
 
+@nox.session(default=False)
+def ways(session: nox.Session) -> None:
+    """Play every case against the strict server in two workers, and through a command: what replay does not show."""
+    session.install("-e", ".[conformance]", "pytest-xdist>=3.6")
+    server = ("--against", "server", "--wire", "*", "--workers", "2")
+    session.run("conformance", "run", *server, "--report", "build/ways/server", *session.posargs, env=OFFLINE)
+    command = (
+        "--command",
+        "python examples/driver-python/driver.py",
+        "--wire",
+        "openai-chat",
+        "--workers",
+        "2",
+    )
+    session.run(
+        "conformance", "run", *command, "--report", "build/ways/command", *session.posargs, env=OFFLINE
+    )
+
+
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests of the library, the harness and the suite."""

@@ -75,6 +75,7 @@ CONFORMANCE = {
     "runner": {"scenarios", "contract", "adapters", "server"},
     "report": {"scenarios", "contract", "adapters"},
     "baseline": {"report"},
+    "probe": {"scenarios", "contract", "runner", "report"},
     "recordings": {"contract", "scenarios", "baseline", "report"},
     "corpus": {"contract", "recordings"},
     "pytest": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
@@ -82,7 +83,7 @@ CONFORMANCE = {
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        "corpus",
+        *("corpus", "probe"),
     },
     "console_scripts": {"cli", "demo"},
 }

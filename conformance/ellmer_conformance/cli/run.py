@@ -17,8 +17,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _REPEATED = {
     "adapter": "Installed adapter, or package.module:name [ellmer-core]. Repeatable.",
-    "wire": "Only this wire format. Repeatable, as those below; `*` and `?` are understood.",
-    "vendor": "Only this vendor.",
+    "wire": "Only this wire format, at its own provider. Repeatable, as those below; `*` and `?` are understood.",
+    "vendor": "Only this vendor; with --wire, `*` is every vendor of the format.",
     "case": "Only this case.",
     "mode": "Only this mode: sync, async, stream, async-stream.",
 }
@@ -56,6 +56,15 @@ def filters(function: F) -> F:
     "driver",
     help="A program in any language, started once per case and mode; needs --wire. See docs/adapter-authors.md.",
 )
+@click.option(
+    "--rule",
+    "ruled",
+    multiple=True,
+    help="Only verdicts of this rule, or of a group (`ORD`, `STR-0*`). Repeatable.",
+)
+@click.option(
+    "--spec-version", metavar="ID", help="The requirement set that the score counts against [the latest]."
+)
 @click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
 @click.option(
     "--shard", metavar="I/N", help="Only every N-th test, from the I-th on; `merge` joins the reports."
@@ -68,6 +77,8 @@ def command(
     baseline: Path | None,
     against: str,
     driver: str | None,
+    ruled: tuple[str, ...],
+    spec_version: str | None,
     workers: int,
     shard: str | None,
     pytest_args: tuple[str, ...],
@@ -75,7 +86,7 @@ def command(
 ) -> None:
     """Play every case, offline, from the cassettes or against the strict server; print the matrix.
 
-    Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run. Further arguments after `--`
+    Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run, or a play came to no verdict. Further arguments after `--`
     go to pytest (`-x`, `-k two_parallel`, `-v`).
     """
     if driver is not None:
@@ -90,7 +101,13 @@ def command(
             "make them with `conformance record`, or go without: --against server."
         )
     more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
+    if workers and not find_spec("xdist"):
+        raise click.UsageError(
+            "-n plays in several processes by pytest-xdist, which is not here: pip install pytest-xdist"
+        )
     more += ["-n", str(workers)] if workers else []
+    more += [f"--rule={each}" for each in ruled]
+    more += [f"--spec-version={spec_version}"] if spec_version else []
     more += [f"--shard={shard}", "--snapshot-warn-unused"] if shard else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
 
@@ -119,7 +136,7 @@ def run(
     narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]
     arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:
-        arguments += [f"--report={report}", f"--junitxml={report / 'junit.xml'}"]
+        arguments += [f"--report={report}"]
     code = pytest.main([*arguments, *more])
     return code if code in {0, 1} else 2
 

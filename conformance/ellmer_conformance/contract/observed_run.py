@@ -65,6 +65,9 @@ class Run:
     recorded_from: str = ""  # "live" or "strict-server"
     snapshot_diff: str | None = None  # how the transcript differs from the frozen one; None: not compared
     trouble: Trouble | None = None  # nothing else holds, then
+    apart: bool = False  # the adapter takes texts and media apart
+    model: str = ""  # the one that the session was told to ask; "" where that is not known
+    leaks: Sequence[str] | None = None  # where a key was written to; None: not watched
     elsewhere: Sequence[str] | None = None  # other hosts that were called; None: not watched
     altered: Sequence[str] | None = None  # what of the caller's the adapter changed; None: not watched
     waits: Sequence[float] | None = None  # seconds between tries, on a virtual clock; None: not watched
@@ -72,7 +75,9 @@ class Run:
     blocking: Sequence[str] | None = None  # what blocked the event loop; None: not watched
     reloaded: bool = False  # it went on from what was saved
     varied: Sequence[Varied] = ()  # the same, its answers under other variations
-    way: Literal["cassette", "server", "command", "observe", "proxy"] = "cassette"  # how it was played
+    way: Literal["cassette", "server", "command", "observe", "proxy", "probe"] = (
+        "cassette"  # how it was played
+    )
     unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way cannot judge, and why
 
     @cached_property
@@ -140,7 +145,7 @@ def _place(called: Sequence[str], run: ToolRun) -> int:
 
 def call_key(name: str, arguments: object) -> str:
     """What stands for a call: equal for those that differ in no more than what JSON readers lose of a number."""
-    return f"{name}({json.dumps(_rounded(arguments), sort_keys=True, ensure_ascii=False)})"
+    return f"{name}({json.dumps(_rounded(arguments), sort_keys=True, ensure_ascii=False, default=repr)})"
 
 
 def _rounded(value: object) -> object:
@@ -148,8 +153,10 @@ def _rounded(value: object) -> object:
         return {str(key): _rounded(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_rounded(each) for each in value]
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return f"{value:.12g}".removeprefix("-" if value == 0 else "") if number else value
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return value
+    rounded = float(f"{value:.12g}") + 0.0  # and no sign of nothing
+    return int(rounded) if rounded.is_integer() else rounded  # a number: "123" is another argument
 
 
 def media_of(value: object) -> list[Media]:

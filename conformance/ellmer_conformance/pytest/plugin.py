@@ -7,6 +7,7 @@ play gave travels to the controller in the test's report.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,13 +19,27 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from ..baseline import FILE, Baseline, BaselineError, load
+from ..contract.redaction import redacted
 from ..report import Report, Row, files, finished, judged
+from ..report.abilities import abilities
 from ..report.matrix import console, print_report
+from ..report.requirements import LATEST, requirements
+from ..report.unjudged import without_verdict
 from ..runner.against_server import play_direct
 from ..runner.command import Driver
 from ..runner.from_cassettes import attempt
-from ..runner.selection import FILTERS, Play, UnknownChoice, find_adapter, inexpressible, plays_of, select
+from ..runner.selection import (
+    FILTERS,
+    Play,
+    UnknownChoice,
+    find_adapter,
+    inexpressible,
+    left_out,
+    plays_of,
+    select,
+)
 from ..scenarios.cases import scripts
+from .marks import MARKS, is_chosen, marks_of
 from .snapshots import SHIPPED, Transcript
 
 if TYPE_CHECKING:
@@ -55,6 +70,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     for name in FILTERS:
         group.addoption(f"--{name}", action="append", default=[], help=f"only this {name} (glob, repeatable)")
+    group.addoption(
+        "--rule",
+        action="append",
+        default=[],
+        help="only verdicts of this rule (`ORD-*`: of a group; repeatable)",
+    )
+    group.addoption(
+        "--spec-version", default=LATEST, help=f"the requirement set that the score counts against [{LATEST}]"
+    )
     group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
     group.addoption("--snapshots", default=SHIPPED, help="folder of the frozen transcripts [those shipped]")
     group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
@@ -65,6 +89,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="replay recordings, or talk to the strict server itself [cassettes; a ConformanceSuite: server]",
     )
     group.addoption("--record", action="store_true", help="record again instead of replaying")
+    group.addoption("--live-base-url", default="", help="with --live: this base URL in place of the vendor's")
     group.addoption("--live", action="store_true", help="with --record: from the real API or not at all")
 
 
@@ -75,7 +100,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             plays = _plays(metafunc)
         except UnknownChoice as error:
             raise pytest.UsageError(str(error)) from None
-        metafunc.parametrize("play", plays, ids=[play.id for play in plays])
+        metafunc.parametrize("play", [pytest.param(p, id=p.id, marks=marks_of(p)) for p in plays])
 
 
 def _plays(metafunc: pytest.Metafunc) -> list[Play]:
@@ -112,6 +137,7 @@ def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
             cassettes,
             record=True,
             server=lambda case: server.url(case, str(next(_NUMBERS))),
+            live_url=option("live_base_url"),
         )
     if (option("against") or getattr(request.cls, "against", "cassettes")) == "cassettes":
         return partial(_from_cassette, cassettes)
@@ -137,6 +163,9 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
     def report(run: Run, verdicts: Sequence[Verdict]) -> list[Row]:
         found = judged(play.adapter.name, run, verdicts)
         found.named = {play.adapter.name: play.asked}
+        place = f"{play.adapter.name} {play.wire}/{play.vendor}"
+        found.capabilities = {place: abilities(play.adapter.capabilities(play.wire, play.vendor))}
+        found.rows = [row for row in found.rows if is_chosen(row.rule, config.getoption("rule"))]
         found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
         request.node.stash[_KEPT] = found
         request.node.user_properties += [
@@ -163,7 +192,7 @@ def pytest_runtest_makereport(
     """Puts what the play gave into the test's report, as JSON, which is how it leaves a worker."""
     report = yield
     if report.when == "call" and _KEPT in item.stash:
-        vars(report)["conformance"] = item.stash[_KEPT].as_json()
+        vars(report)["conformance"] = json.dumps(item.stash[_KEPT].as_json())  # ASCII, whatever a body holds
     return report
 
 
@@ -173,22 +202,27 @@ class Collector:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.parts: dict[str, Report] = {}  # by test
-        self.order: Sequence[str] = ()  # of the tests, where workers run them and finish in any
+        self.order: Sequence[str] = ()  # the tests that were selected; workers finish them in any order
         self.report = Report()
         self.crashes: list[str] = []  # tests that could not be set up, or a recording that was refused
         named = any("[" in argument for argument in config.args)  # single plays, by their ids
-        self.whole = not (named or any(config.getoption(name) for name in FILTERS))  # nothing was left out
+        narrowed = any(config.getoption(name) for name in (*FILTERS, "rule"))
+        self.whole = not (named or narrowed)  # nothing was left out
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes what a finished test brings."""
         if report.when == "call" and hasattr(report, "conformance"):
-            self.parts[report.nodeid] = Report.from_json(report.conformance)
+            self.parts[report.nodeid] = Report.from_json(json.loads(report.conformance))
         elif report.failed:
             self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
 
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Learns which tests are run, and in which order."""
+        self.order = self.order or [item.nodeid for item in session.items]
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Learns the order of the tests."""
+        """Likewise, from a worker."""
         self.order = ids
 
     def pytest_deselected(self) -> None:
@@ -205,20 +239,22 @@ class Collector:
         """Settles what only the whole run can tell: the baseline's entries, the score, the exit code."""
         ordered = [self.parts[id] for id in self.order if id in self.parts]
         self.report = Report.joined(ordered or self.parts.values())
+        stopped = session.shouldstop or session.shouldfail  # `-x`: the caller asked for no more
+        self.report.unjudged = [] if stopped else without_verdict(self.order, self.parts)
         played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
-        self.report.skipped += list(inexpressible(played))
-        whole = self.whole and not (session.shouldstop or session.shouldfail)
+        self.report.skipped += [*inexpressible(played), *left_out(played, self.report.named)]
+        whole = self.whole and not stopped and not self.report.unjudged
         rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
         self.report.rows, self.report.problems = rows, problems
-        finished(self.report)
+        finished(self.report, self.config.getoption("spec_version"))
         if self.report.exit_code and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
             session.exitstatus = self.report.exit_code
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Prints the matrix; writes every form of the report."""
         for crash in self.crashes if self.config.getoption("tbstyle") == "no" else ():
-            terminalreporter.write_line(crash)
-        if not self.report.rows:
+            terminalreporter.write_line(redacted(crash))
+        if not self.report.rows and not self.report.unjudged:
             return
         terminalreporter.ensure_newline()
         written = self.config.getoption("report")
@@ -236,8 +272,17 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
         getattr(item.config, "workeroutput", {})[_LEFT_OUT] = True
 
 
+@pytest.hookimpl(tryfirst=True)  # before JUnit's own reads where to write
 def pytest_configure(config: pytest.Config) -> None:
     """The controller collects; workers only report."""
+    if config.getoption("report") and not config.getoption("xmlpath", None):
+        config.option.xmlpath = str(Path(config.getoption("report"), "junit.xml"))
+    try:
+        requirements(config.getoption("spec_version"))
+    except LookupError as error:
+        raise pytest.UsageError(str(error)) from None
+    for name, meaning in MARKS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
     Transcript.folder = config.rootpath / config.getoption("snapshots")
     config.stash[_BASELINE] = _baseline(config.getoption("baseline"))
     if not hasattr(config, "workerinput"):

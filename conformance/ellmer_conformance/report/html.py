@@ -13,6 +13,7 @@ from typing import Any
 from .matrix import MARKS
 from .results import FINE, VERDICTS, Report, Row
 from .score import sentence
+from .unjudged import sentences
 
 __all__ = ["page"]
 
@@ -72,7 +73,7 @@ def _data(report: Report) -> dict[str, Any]:
         "tool": report.tool,
         "requirements": report.requirements,
         "score": [[name, sentence(counts), counts] for name, counts in report.score.items()],
-        "problems": report.problems,
+        "problems": [*report.problems, *sentences(report.unjudged)],
         "exit": report.exit_code,
         "verdicts": [[verdict, MARKS[verdict][0]] for verdict in VERDICTS],
         "places": places.values,

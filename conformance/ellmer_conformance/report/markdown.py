@@ -6,9 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from html import escape
 
+from .abilities import rows
 from .matrix import MARKS
 from .results import VERDICTS, Report, Row
 from .score import fraction
+from .unjudged import sentences
 
 __all__ = ["markdown"]
 
@@ -21,8 +23,9 @@ def markdown(report: Report) -> str:
     groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in failed:
         groups[row.adapter, row.rule, row.fingerprint].append(row)
-    blocks = [_heading(report), _scores(report), _counts(report.rows)]
+    blocks = [_heading(report), _scores(report), _counts(report.rows), *_abilities(report)]
     blocks += [f"- ✗ baseline: {_cell(problem)}" for problem in report.problems]
+    blocks += [f"- ✗ {_cell(line)}" for line in sentences(report.unjudged)]
     blocks += [_failure(group) for group in list(groups.values())[:_SHOWN]]
     if len(groups) > _SHOWN:
         blocks.append(f"… and {len(groups) - _SHOWN} more, in the HTML page.")
@@ -48,8 +51,20 @@ def _scores(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _counts(rows: Sequence[Row]) -> str:
-    counts = Counter(row.verdict for row in rows)
+def _abilities(report: Report) -> list[str]:
+    """What each adapter declares, folded away."""
+    found = [f"| {_cell(name)} | {_cell(places)} | {_cell(able)} |" for name, places, able in rows(report)]
+    head = [
+        "<details><summary>Capabilities, as declared</summary>",
+        "",
+        "| adapter | where | what |",
+        "|---|---|---|",
+    ]
+    return ["\n".join([*head, *found, "", "</details>"])] if found else []
+
+
+def _counts(found: Sequence[Row]) -> str:
+    counts = Counter(row.verdict for row in found)
     return " · ".join(
         f"{MARKS[verdict][0]} {verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]
     )

@@ -15,8 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ..scenarios.case import MODES
+from .abilities import rows as abilities
 from .results import Report, Row, worst
 from .score import sentence
+from .unjudged import sentences
 
 __all__ = ["MARKS", "console", "print_report"]
 
@@ -36,6 +38,7 @@ _WIDE = 250  # columns where nobody looks at a screen: a log wraps by itself
 _LINES = 12  # of a message
 _FAILURES = 20  # in full; the page has all
 _PER_RULE = 3
+_ADVICE = 12  # rules whose findings fail nobody
 _GAP = 3  # cells between two columns
 
 Place = tuple[str, str]
@@ -54,6 +57,8 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
         for table in _tables([row for row in report.rows if row.adapter == adapter], to.width):
             to.print(table)
     to.print(_legend(report.rows))
+    for adapter, places, able in abilities(report):
+        to.print(f"{adapter} declares ({places}): {able}", style="dim", highlight=False, soft_wrap=True)
     for line in _unseen(report):
         to.print(line, style="dim", highlight=False, soft_wrap=True)
     groups = _grouped(report.harness_errors + report.failures)
@@ -64,10 +69,34 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
         to.print(f"… and {len(groups) - len(chosen)} failures more, in the report", style="dim")
     if groups and not folder:
         to.print("--report FOLDER keeps a script and the exchange of each failure, and a page", style="dim")
-    for problem in report.problems:
-        to.print(Text("✗ baseline: ", style="bold red").append(problem, style="default"), soft_wrap=True)
+    for text in _beside(report):
+        to.print(text, highlight=False, soft_wrap=True)
     for name, counts in report.score.items():
         to.print(f"{name}: {sentence(counts)}", highlight=False, soft_wrap=True)
+
+
+def _beside(report: Report) -> Iterator[Text]:
+    """What is no failure of a rule that must hold: advice, plays without a verdict, problems of the baseline."""
+    yield from _advice(report.rows)
+    for line in sentences(report.unjudged):
+        yield Text("✗ ", style="bold red").append(line, style="default")
+    for problem in report.problems:
+        yield Text("✗ baseline: ", style="bold red").append(problem, style="default")
+
+
+def _advice(rows: Sequence[Row]) -> Iterator[Text]:
+    """The findings that fail nobody: each rule once, in its first words."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.verdict == "warn":
+            groups[row.rule].append(row)
+    for rule, found in list(groups.items())[:_ADVICE]:
+        word = "preview" if found[0].preview else "SHOULD"
+        first = found[0].message.splitlines()[0] if found[0].message else ""
+        text = Text().append("! ", style="yellow").append(f"{rule} ({word}) ", style="bold")
+        yield text.append(f"{first[:200]} (in {len(found)} plays, first {found[0].case}[{found[0].mode}])")
+    if len(groups) > _ADVICE:
+        yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind, in the report", style="dim")
 
 
 #: What each way of playing is called, where it is not the usual one.
@@ -76,6 +105,7 @@ _WAYS = {
     "command": "played by a command",
     "observe": "seen by the strict server",
     "proxy": "seen by a proxy",
+    "probe": "a server, asked by the suite",
 }
 
 
@@ -87,13 +117,37 @@ def _unseen(report: Report) -> Iterator[str]:
             yield f"{_WAYS[way]}: {', '.join(cases)}"
             continue
         yield _WAYS[way]
-        rules: dict[str, list[str]] = defaultdict(list)
-        for skip in report.skipped:
-            if "rule" in skip and skip["rule"] not in rules[skip["reason"]]:
-                rules[skip["reason"]].append(skip["rule"])
-        for reason, ids in rules.items():
-            shown = f"{', '.join(ids[:6])}, … ({len(ids)} rules)" if len(ids) > 8 else ", ".join(ids)
-            yield f"  not judged: {shown}: {reason}"
+        yield from _found_out(report) if way == "probe" else ()
+        yield from _not_played(report) if way == "command" else ()
+        yield from _not_judged(report)
+
+
+def _found_out(report: Report) -> Iterator[str]:
+    """What a server was found to be able to do."""
+    able = [f"{skip['capability']}: {skip['reason']}" for skip in report.skipped if "capability" in skip]
+    yield from [f"  capabilities: {'; '.join(able)}"] if able else []
+
+
+def _not_played(report: Report) -> Iterator[str]:
+    """The cases that a command could not be told, by reason."""
+    left: dict[str, dict[str, None]] = defaultdict(dict)
+    for skip in report.skipped:
+        if "rule" not in skip:
+            left[skip["reason"]][skip["case"]] = None
+    yield from (f"  not played: {', '.join(names)}: {reason}" for reason, names in left.items())
+
+
+def _not_judged(report: Report) -> Iterator[str]:
+    """The rules that were judged nowhere, by reason."""
+    shown = {row.rule for row in report.rows}
+    left: dict[str, dict[str, None]] = defaultdict(dict)
+    for skip in report.skipped:
+        if "rule" in skip and skip["rule"] not in shown:
+            left[skip["reason"]][skip["rule"]] = None
+    for reason, rules in left.items():
+        ids = list(rules)
+        some = f"{', '.join(ids[:6])}, … ({len(ids)} rules)" if len(ids) > 8 else ", ".join(ids)
+        yield f"  not judged: {some}: {reason}"
 
 
 def _tables(rows: Sequence[Row], width: int) -> Iterator[Table]:

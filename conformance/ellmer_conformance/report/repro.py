@@ -36,6 +36,7 @@ BODY = {body}
 with StrictServer() as server:
     headers = {{"content-type": "application/json", {key}: {secret!r}}}
     url = server.url("any", {nonce!r}) + {path!r}
+    print("POST", url, json.dumps(BODY, indent=1), sep="\\n")
     try:
         with urlopen(Request(url, json.dumps(BODY).encode(), headers)) as answer:
             print(answer.status, answer.read().decode())
@@ -45,19 +46,11 @@ with StrictServer() as server:
         for violation in verdict.violations:
             print(violation.rule.id, violation.pointer, violation.message)
 """
-_PLAY = """from ellmer_conformance.scenarios.cases import all_cases, scripts
-from ellmer_conformance.runner.against_server import play_direct
-from ellmer_conformance.runner.judgement import judge
-from ellmer_conformance.runner.selection import find_adapter
-from ellmer_conformance.server import StrictServer
+_PLAY = """import sys
 
-adapter, case = find_adapter({adapter!r}), all_cases()[{case!r}]
-with StrictServer(scripts()) as server:
-    run = play_direct(adapter, {wire!r}, {vendor!r}, case, {mode!r}, server=server)
-print(run.transcript)
-for verdict in judge(run):
-    for violation in verdict.violations if verdict.rule.id == {rule!r} else ():
-        print(violation.rule.id, violation.pointer, violation.message)
+from ellmer_conformance.runner.again import play_again
+
+sys.exit(play_again({adapter!r}, {wire!r}, {vendor!r}, {case!r}, {mode!r}, rule={rule!r}))
 """
 _SECRET = "conformance-key-0000"  # noqa: S105 - it opens nothing
 _KEYS = {

@@ -116,10 +116,14 @@ class Report:
     transcripts: dict[str, str] = field(default_factory=dict)
     skipped: list[dict[str, str]] = field(default_factory=list)  # adapter, wire, case, reason
     problems: list[str] = field(default_factory=list)  # of the baseline: each fails the run
+    unjudged: list[str] = field(default_factory=list)  # plays that came to no verdict: the run is not whole
     rules: list[dict[str, Any]] = field(default_factory=list)  # the texts of the rules that were judged
     requirements: str = ""  # the set that the score counts against
     score: dict[str, dict[str, int]] = field(default_factory=dict)  # by "adapter wire"
     tool: dict[str, str] = field(default_factory=dict)
+    capabilities: dict[str, dict[str, str]] = field(
+        default_factory=dict
+    )  # by "adapter wire/vendor", as declared
     named: dict[str, str] = field(default_factory=dict)  # how each adapter was asked for, by its name
 
     @classmethod
@@ -134,8 +138,10 @@ class Report:
             transcripts={key: value for part in parts for key, value in part.transcripts.items()},
             skipped=_unique(skip for part in parts for skip in part.skipped),
             problems=_unique(problem for part in parts for problem in part.problems),
+            unjudged=_unique(play for part in parts for play in part.unjudged),
             rules=_unique(rule for part in parts for rule in part.rules),
             named={name: asked for part in parts for name, asked in part.named.items()},
+            capabilities={place: able for part in parts for place, able in part.capabilities.items()},
         )
 
     @property
@@ -165,7 +171,7 @@ class Report:
     @property
     def exit_code(self) -> int:
         """0 all is well, 1 rules are broken or the baseline is wrong, 2 some of it could not be run."""
-        return 2 if self.harness_errors else int(bool(self.failures or self.problems))
+        return 2 if self.harness_errors or self.unjudged else int(bool(self.failures or self.problems))
 
     def as_json(self) -> dict[str, Any]:
         """The document that is written."""
@@ -174,9 +180,11 @@ class Report:
             "tool": self.tool,
             "adapters": self.adapters,
             "named": self.named,
+            "capabilities": self.capabilities,
             "requirements": self.requirements,
             "summary": self.score,
             "problems": self.problems,
+            "unjudged": self.unjudged,
             "cassettes": {p.cassette: p.recorded_from for p in self.plays if p.recorded_from},
             "skipped": self.skipped,
             "plays": [dict(vars(play)) for play in self.plays],
@@ -196,11 +204,13 @@ class Report:
             transcripts=dict(document["transcripts"]),
             skipped=list(document["skipped"]),
             problems=list(document["problems"]),
+            unjudged=list(document.get("unjudged", ())),  # reports of the first version have none
             rules=list(document["rules"]),
             requirements=document["requirements"],
             score=dict(document["summary"]),
             tool=dict(document["tool"]),
             named=dict(document["named"]),
+            capabilities=dict(document.get("capabilities", {})),
         )
 
 

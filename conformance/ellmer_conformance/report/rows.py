@@ -10,6 +10,7 @@ from typing import Any
 
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run
+from ..contract.redaction import redacted, redacted_value
 from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
 from .results import FINE, Play, Report, Row
@@ -28,7 +29,7 @@ _PROBE = "TRM-010"
 def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
     """The report of one play: a row per rule that applied, in the order of the books."""
     report = Report()
-    transcript = normalised(run.transcript)
+    transcript = redacted(normalised(run.transcript))
     if transcript:
         report.transcripts[_digest(transcript)] = transcript
     report.plays = [
@@ -75,7 +76,7 @@ def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None
             "message": message,
             "provider_error": refusal.message if refusal else "",
             "status": refusal.status if refusal else 0,
-            "excerpt": excerpt(exchange.request.body, pointer) if exchange else "",
+            "excerpt": redacted(excerpt(exchange.request.body, pointer)) if exchange else "",
             "exchange": _kept(report, exchange) if exchange else "",
             "fingerprint": fingerprint(rule.id, pointer, message),
         }
@@ -84,7 +85,7 @@ def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None
 
 def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
     """The verdict's word, and what is wrong."""
-    message = _writable(verdict.violations[0].message) if verdict.violations else ""
+    message = redacted(_writable(verdict.violations[0].message)) if verdict.violations else ""
     if run.trouble and verdict.violations:
         return ("harness-error" if run.trouble.ours else "not-testable"), message
     if run.refused and verdict.rule.id == _PROBE:
@@ -113,12 +114,15 @@ def _kept(report: Report, exchange: Exchange) -> str:
         "wire": request.wire,
         "vendor": request.vendor,
         "method": request.method,
-        "url": request.url,
+        "url": redacted(request.url),
         "stream": request.stream,
-        "body": request.body if len(str(request.body)) <= _LARGEST else None,
+        "body": redacted_value(request.body) if len(str(request.body)) <= _LARGEST else None,
     }
     if response:
-        kept |= {"status": response.status, "answer": response.body[:_LARGEST].decode("utf-8", "replace")}
+        kept |= {
+            "status": response.status,
+            "answer": redacted(response.body[:_LARGEST].decode("utf-8", "replace")),
+        }
     digest = _digest(json.dumps(kept, sort_keys=True, default=str))
     report.exchanges[digest] = kept
     return digest

@@ -23,16 +23,25 @@ from ..contract.observed_run import Run, Trouble, Varied
 from ..scenarios.case import Case, Mode
 from ..scenarios.cases import scripts
 from ..scenarios.messages import Tool, Turn
-from ..scenarios.planted_keys import planted
+from ..scenarios.planted_keys import planted, said_who
 from ..scenarios.variations import Variation
 from ..server import StrictServer
 from ..server.journal import Entry
 from .blocking_calls import watching_loops
 from .cancellation import Answers
 from .network_watch import watching
-from .sessions import CaseRun, NotTestable, close_all, declared_refusals, opened, our_trouble, without_waiting
+from .sessions import (
+    CaseRun,
+    NotTestable,
+    close_all,
+    declared_refusals,
+    opened,
+    our_trouble,
+    takes_apart,
+    without_waiting,
+)
 
-__all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct"]
+__all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct", "under"]
 
 #: Rules that only a cassette can case_run.
 NO_CASSETTE = dict.fromkeys(("CAS-01", "CAS-02"), "played against the strict server: nothing was recorded")
@@ -73,7 +82,8 @@ class Conversation:
         if self.exchanges or refused or may:
             return None
         errors = "".join(f"\nsend raised {error!r}" for error in raised if error)
-        return Trouble(f"no request reached the base URL that was given{errors}", ours=False)
+        told = f"no request reached the base URL that was given{errors}"
+        return Trouble(f"{told}{said_who(errors, self.place.key_vars)}", ours=False)
 
 
 def play_direct(
@@ -88,15 +98,14 @@ def play_direct(
         return replace(
             run,
             varied=[
-                Varied(
-                    one, _play(adapter, Conversation(server, place, wire, vendor, _under(case, one)), mode)
-                )
+                Varied(one, _play(adapter, Conversation(server, place, wire, vendor, under(case, one)), mode))
                 for one in run.variations
                 if not one.timed
             ],
         )
     except NotTestable as error:
-        trouble = Trouble(str(error), ours=False)
+        own = place_of(adapter, wire, vendor).key_vars
+        trouble = Trouble(f"{error}{said_who(str(error), own)}", ours=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
         trouble = our_trouble(error)
     return Run(case, wire, vendor, mode, trouble=trouble)
@@ -114,7 +123,7 @@ def _own_server() -> StrictServer:
     return server
 
 
-def _under(case: Case, variation: Variation) -> Case:
+def under(case: Case, variation: Variation) -> Case:
     """The case as the server knows it under a variation."""
     return replace(case, name=f"{case.name}~{variation.name}")
 
@@ -149,6 +158,9 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         elsewhere=elsewhere,
         altered=_altered(case, *given),
         waits=waits,
+        leaks=case_run.leaks,
+        apart=takes_apart(adapter, wire, vendor),
+        model=conversation.endpoint.model,
         left=left or None,
         blocking=blocking if "async" in mode else None,
         reloaded=case_run.reloaded,

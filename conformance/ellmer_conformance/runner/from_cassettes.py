@@ -23,7 +23,16 @@ from ..contract.retired_models import pytest_cassette_stale
 from ..scenarios.case import Case, Mode
 from ..scenarios.variations import Variation
 from .judgement import complaints, exchange
-from .sessions import CaseRun, NotTestable, declared_refusals, opened, our_trouble, without_waiting
+from .live_recordings import as_answered, kept
+from .sessions import (
+    CaseRun,
+    NotTestable,
+    declared_refusals,
+    opened,
+    our_trouble,
+    takes_apart,
+    without_waiting,
+)
 from .varied_answers import framing
 
 __all__ = ["attempt", "cassette_path", "observed", "play"]
@@ -45,13 +54,19 @@ def play(
     cassettes: Path,
     record: bool = False,
     server: Callable[[str], str] | None = None,
+    live_url: str = "",
 ) -> Run:
     """One case, one wire format, one mode. `server(case)` gives the strict server's URL to record from.
 
     Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
     """
-    cassette_play = _CassettePlay(adapter, wire, vendor, case, mode, cassettes, record, server)
+    cassette_play = _CassettePlay(adapter, wire, vendor, case, mode, cassettes, record, server, live_url)
+    path = cassettes / cassette_path(wire, vendor, case, mode)
+    before = path.read_bytes() if record and path.is_file() else None
     run = cassette_play.play_recorded()
+    if run.recorded_from == "live":
+        run = as_answered(run)
+        run = kept(run, path, before) if record else run
     if record or run.refused:
         return run
     return replace(run, varied=[Varied(one, cassette_play.play_recorded(one)) for one in run.variations])
@@ -69,6 +84,7 @@ class _CassettePlay:
     cassettes: Path
     record: bool
     server: Callable[[str], str] | None
+    live_url: str = ""
 
     @property
     def _path(self) -> Path:
@@ -99,7 +115,15 @@ class _CassettePlay:
             cassette=self._path.as_posix(),
             recorded_from=case_run.recorded_from,
             waits=waits,
+            apart=takes_apart(self.adapter, self.wire, self.vendor),
+            model=place.model,
         )
+
+    def _routes(self, place: Place, *, live: bool) -> dict[str, str] | None:
+        """Where the vendor's host leads when it is recorded: to the strict server, or to `--base-url`."""
+        if live:
+            return {place.origin: _beside(place, self.live_url)} if self.live_url else None
+        return {place.origin: f"{self.server(self.case.name)}@{self.vendor}"} if self.server else None
 
     def _tape(
         self, place: Place, variation: Variation | None, *, live: bool, may_idle: bool
@@ -110,7 +134,7 @@ class _CassettePlay:
             self.cassettes / self._path,
             mode="rewrite" if self.record else "replay",
             blobs=self.cassettes / "blobs",
-            routes=None if live or not self.server else {place.origin: f"{self.server(case.name)}@{vendor}"},
+            routes=self._routes(place, live=live),
             recorded_from="live" if live else "strict-server",
             judge=lambda sent: [*complaints(wire, vendor, sent)],
             policies=[pytest_cassette_stale],
@@ -119,6 +143,11 @@ class _CassettePlay:
             framing=framing(variation, wire) if variation else None,
             rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.recorded_as}",
         )
+
+
+def _beside(place: Place, url: str) -> str:
+    """What the vendor's host becomes, where a recording goes to another base URL with the vendor's own path."""
+    return url.rstrip("/").removesuffix(place.path)
 
 
 def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recorded], **more: Any) -> Run:
@@ -137,6 +166,7 @@ def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recor
         replies=case_run.replies,
         tool_runs=case_run.tool_runs,
         transcript=case_run.transcript,
+        leaks=case_run.leaks,
         **more,
     )
 

@@ -27,10 +27,16 @@ def judge(run: Run) -> list[Verdict]:
     for index, exchange in enumerate(run.exchanges):
         for one in book.judge(exchange.request):
             found[one.rule.id].append(_placed(one, index))
-    return [_summed(each) for each in found.values()] + [
+    verdicts = [_summed(each) for each in found.values()] + [
         verdict(rule, run) if rule.id not in run.unseen else Verdict(rule, 0, ())
         for rule in behaviour.book.rules.values()
     ]
+    return [_advised(each) for each in verdicts] if run.case.advisory else verdicts
+
+
+def _advised(found: Verdict) -> Verdict:
+    """The verdict as a preview, which fails nobody: whatever is broken, the provider broke its word first."""
+    return replace(found, rule=replace(found.rule, preview=True)) if found.violations else found
 
 
 def exchange(wire: str, vendor: str, recorded: Recorded) -> Exchange:

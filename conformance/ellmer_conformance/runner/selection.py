@@ -14,11 +14,22 @@ from typing import Any, cast
 
 from ..adapters import Adapter, Capabilities
 from ..adapters.endpoints import WHERE, live_key, place_of
+from ..contract.readers import MODULES
 from ..scenarios.case import MODES, Case, Mode
 from ..scenarios.cases import all_cases
-from .command import Driver
+from .command import DeclaredWrongly, Driver
 
-__all__ = ["FILTERS", "OURS", "Play", "UnknownChoice", "find_adapter", "inexpressible", "plays_of", "select"]
+__all__ = [
+    "FILTERS",
+    "OURS",
+    "Play",
+    "UnknownChoice",
+    "find_adapter",
+    "inexpressible",
+    "left_out",
+    "plays_of",
+    "select",
+]
 
 FILTERS = ("wire", "vendor", "case", "mode")
 OURS = "ellmer-core"
@@ -67,6 +78,7 @@ def plays_of(
 ) -> list[Play]:
     """`select`, for adapters that are at hand, by the names that find them again."""
     _check_filters(wanted, list(adapters.values()))
+    wanted = _at_home(wanted, adapters.values())
     plays = [play for name, one in adapters.items() for play in _plays(one, name, wanted, record)]
     if live:
         _check_keys(plays)
@@ -105,6 +117,15 @@ def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]
                 yield {"adapter": adapter, "wire": wire, "case": case.name, "reason": reason}
 
 
+def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """What a command could not be told, each case with the reason: it is played by those that declare that they can."""
+    for name, wire in played:
+        asked = named.get(name, "")
+        driver = find_adapter(asked) if asked.startswith("command:") else None
+        for case, reason in driver.left_out().items() if isinstance(driver, Driver) else ():
+            yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
+
+
 def _imported(name: str, module: str, attribute: str) -> Any:
     """What `package.module:name` stands for. Raises UnknownChoice."""
     try:
@@ -127,7 +148,12 @@ def _driver(command: str) -> Driver:
         raise UnknownChoice(f"the command {command!r} cannot be read: {error}") from error
     if which(program) is None:
         raise UnknownChoice(f"the command {command!r} cannot be run: there is no program {program!r}")
-    return Driver(command)
+    driver = Driver(command)
+    try:
+        driver.declared  # noqa: B018 - asked now, so that a wrong declaration is a wrong choice
+    except DeclaredWrongly as error:
+        raise UnknownChoice(f"the command {command!r} declares what it can do wrongly: {error}") from error
+    return driver
 
 
 def _adapter(name: object, made: Any) -> Adapter:
@@ -153,7 +179,10 @@ def _plays(
     for wire, vendor in places:
         modes = _modes(adapter.capabilities(wire, vendor), record=record)
         for case in filter(getattr(adapter, "plays", None), _cases(wire, vendor, record=record)):
-            for mode in (each for each in modes if case.shows(wire, each)):
+            own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
+            for mode in own(case) if own else modes:
+                if not case.shows(wire, mode):
+                    continue
                 place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
                 if all(_matches(place[name], globs) for name, globs in wanted.items()):
                     yield Play(adapter, wire, vendor, case, mode, asked == OURS, asked)
@@ -167,6 +196,17 @@ def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
             continue
         if wire not in case.inexpressible and (case.everywhere or (wire, vendor) in WHERE):
             yield case
+
+
+def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
+    """A wire format that is asked for without a vendor is played at its own provider, where an adapter has that."""
+    if not wanted.get("wire") or wanted.get("vendor"):
+        return wanted
+    spoken = {(wire, vendor) for each in adapters for wire, names in each.wires.items() for vendor in names}
+    asked = {wire for wire, _ in spoken if _matches(wire, wanted["wire"])}
+    homes = [MODULES[wire].VENDOR for wire in asked if wire in MODULES]
+    at_home = all(any((wire, vendor) in spoken for vendor in homes) for wire in asked)
+    return {**wanted, "vendor": sorted(set(homes))} if at_home else wanted
 
 
 def _matches(value: str, globs: Sequence[str]) -> bool:

@@ -17,6 +17,7 @@ from ..contract.observed_run import ToolRun, Trouble
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.messages import Reply, Tool, Turn
 from .cancellation import Answers, given_up
+from .printed_keys import watching_prints
 
 __all__ = [
     "CaseRun",
@@ -27,6 +28,7 @@ __all__ = [
     "faults",
     "opened",
     "our_trouble",
+    "takes_apart",
     "without_waiting",
 ]
 
@@ -46,6 +48,7 @@ class CaseRun:
         self.replies: list[Reply] = []
         self.misses: list[str] = []
         self.unplayed: list[str] = []
+        self.leaks: list[str] = []
         self.transcript = self.recorded_from = ""
 
     def play_recorded(self, sessions: list[Session], tape: AbstractContextManager[Tape]) -> list[Recorded]:
@@ -69,7 +72,11 @@ class CaseRun:
         return recorded
 
     def play_steps(self, sessions: list[Session]) -> None:
-        """All steps, each with its reply; then what is printed."""
+        """All steps, each with its reply; then what is printed. Keys that are printed or logged meanwhile are noted."""
+        with watching_prints() as self.leaks:
+            self._converse(sessions)
+
+    def _converse(self, sessions: list[Session]) -> None:
         if "async" in self.mode:
             asyncio.run(self._converse_async(sessions))
         else:
@@ -167,6 +174,11 @@ def without_waiting(adapter: Adapter) -> Iterator[list[float] | None]:
     waits = list[float]()
     with virtual(waits.append):
         yield waits
+
+
+def takes_apart(adapter: Adapter, wire: str, vendor: str) -> bool:
+    """Whether the adapter says that its API has no order between texts and media."""
+    return getattr(adapter.capabilities(wire, vendor), "interleaved_parts", "native") == "refused"
 
 
 def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:

@@ -59,7 +59,8 @@ class Case:
     that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
 
     `variations` names other ways for the same answers to travel: it is played under each, from the cassettes of
-    the case `recording`, where it has none of its own. `on_server`: what it shows happens on the connection, so
+    the case `recording`, where it has none of its own. `advisory` gives the reason why its findings fail nobody: what it
+    shows is a fault of the provider's, to which no client owes an answer. `on_server`: what it shows happens on the connection, so
     that it is always played against the strict server, and never recorded.
     """
 
@@ -78,6 +79,7 @@ class Case:
     variations: Sequence[str] = ()
     recording: str = ""
     on_server: bool = False
+    advisory: str = ""
     name: str = ""
     title: str = ""
     area: str = ""

@@ -11,7 +11,17 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-__all__ = ["CANARY", "PREFIX", "VARIABLES", "environment", "is_canary", "planted", "strangers"]
+__all__ = [
+    "CANARY",
+    "PREFIX",
+    "VARIABLES",
+    "environment",
+    "is_canary",
+    "planted",
+    "rivals",
+    "said_who",
+    "strangers",
+]
 
 PREFIX = "conformance-key-"
 CANARY = f"{PREFIX}0000"
@@ -48,14 +58,33 @@ def strangers(text: str) -> list[str]:
 
 
 def environment(own: Collection[str]) -> dict[str, str]:
-    """A canary for every variable: the session's own key for its vendor's, others for the rest."""
-    return {name: CANARY if name in own else f"{PREFIX}{name}" for name in {*VARIABLES, *own}}
+    """A canary for every variable: the session's own key for its vendor's, others for those of other vendors.
+
+    A vendor's second way to log in is left alone: a client may refuse two credentials, and be right.
+    """
+    return {name: CANARY if name in own else f"{PREFIX}{name}" for name in {*VARIABLES, *own} - rivals(own)}
+
+
+def rivals(own: Collection[str]) -> set[str]:
+    """The variables of the same vendor that hold another credential."""
+    makers = tuple(f"{name.partition('_')[0]}_" for name in own)
+    return {name for name in VARIABLES if name.startswith(makers or ("\0",)) and name not in own}
+
+
+def said_who(text: str, own: Collection[str]) -> str:
+    """A sentence about who set which keys, where an error is about keys."""
+    if not re.search(r"api.?key|credential|auth|token", text, re.IGNORECASE):
+        return ""
+    names = ", ".join(sorted(environment(own)))
+    return f"\n(While a case plays, the suite sets keys that open nothing: {names}.)"
 
 
 @contextmanager
 def planted(own: Collection[str]) -> Iterator[None]:
     """The environment with canaries in it, while the block runs."""
     before = dict(os.environ)
+    for name in rivals(own):
+        os.environ.pop(name, None)
     os.environ.update(environment(own))
     try:
         yield

@@ -40,6 +40,7 @@ class Creature(EllmerCore):
     on: ClassVar[tuple[str, ...]] = WIRES
     mode: ClassVar[Mode] = "sync"
     from_cassette: ClassVar[bool] = False
+    gently: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()

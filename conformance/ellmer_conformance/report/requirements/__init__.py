@@ -15,11 +15,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ...adapters.endpoints import WHERE
 from ...contract import rules
 from ...contract.rulebook import RuleBook
 from ...contract.rules import behaviour
 
-__all__ = ["LATEST", "Requirements", "as_of_now", "requirements"]
+__all__ = ["LATEST", "Requirements", "as_of_now", "requirements", "vendors"]
 
 LATEST = "2026-11"
 
@@ -48,6 +49,14 @@ def requirements(id: str = LATEST) -> Requirements:
         raise LookupError(f"there is no requirement set {id!r}; the latest is {LATEST}")
     value = json.loads(found.read_text(encoding="utf-8"))
     return Requirements(value["id"], value["date"], value["wires"])
+
+
+def vendors() -> dict[str, list[str]]:
+    """The vendors with whom each wire format is at home."""
+    found: dict[str, list[str]] = {}
+    for wire, vendor in sorted(WHERE):
+        found.setdefault(wire, []).append(vendor)
+    return found
 
 
 def as_of_now(id: str, date: str, vendors: Mapping[str, list[str]]) -> dict[str, Any]:

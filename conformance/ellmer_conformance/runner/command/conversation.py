@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...contract.exchange import Json
-from ...scenarios.case import Case
+from ...scenarios.case import Ask, Case
 from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult
 from ...scenarios.script import Call, Delivery, Step, answers_of
 
@@ -26,8 +26,19 @@ def as_json(case: Case) -> Json:
         "system": case.system,
         "tools": [_tool(tool, case) for tool in case.tools],
         "history": [{"role": turn.role, "parts": [_part(p) for p in turn.parts]} for turn in case.history],
-        "steps": [{"parts": [_part(part) for part in ask.parts]} for ask in case.steps],
+        "steps": [_step(ask) for ask in case.steps],
     }
+
+
+def _step(ask: Ask) -> Json:
+    """A step; what is rare is told only where it is so, and only to a command that declares it."""
+    more = {
+        "who": ask.who,
+        "schema": dict(ask.schema) if ask.schema else None,
+        "cancelled": ask.cancelled,
+        "reloaded": ask.reloaded,
+    }
+    return {"parts": [_part(part) for part in ask.parts], **{k: v for k, v in more.items() if v}}
 
 
 def _tool(tool: Tool, case: Case) -> Json:

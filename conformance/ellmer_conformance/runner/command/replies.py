@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ...scenarios.messages import Reply
@@ -17,11 +18,54 @@ class NoReply(ValueError):
 
 
 class DriverError(Exception):
-    """What the driver says was raised. `status` is the HTTP status it names."""
+    """What the driver says was raised. `status` is the HTTP status it names.
+
+    Errors of different classes there are of different classes here. `nameless`: an error of the language, or of its
+    standard library, which says nothing to a caller.
+    """
+
+    nameless = False
 
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
+
+
+#: Errors of other languages that mean that the program, and not the API, has a problem.
+_NAMELESS = frozenset(
+    [
+        "TypeError",
+        "SyntaxError",
+        "ReferenceError",
+        "RangeError",
+        "ValueError",
+        "KeyError",
+        "IndexError",
+        "AttributeError",
+        "JSONDecodeError",
+        "UnicodeDecodeError",
+        "NoMethodError",
+        "NameError",
+        "ParserError",
+        "NullPointerException",
+        "ClassCastException",
+        "IndexOutOfBoundsException",
+        "IllegalArgumentException",
+        "SyntaxError",
+        "panic",
+    ]
+)
+
+
+def error_of(message: str, status: int | None, named: str | None) -> DriverError:
+    """The error that a reply tells of, of the class that it names."""
+    return _class(named)(message, status) if named else DriverError(message, status)
+
+
+@cache
+def _class(named: str) -> type[DriverError]:
+    last = named.replace("::", ".").rpartition(".")[2]
+    return type(last, (DriverError,), {"nameless": last in _NAMELESS})
 
 
 @dataclass(frozen=True)
@@ -31,6 +75,7 @@ class Line:
     reply: Reply
     ran: Sequence[Mapping[str, Any]] | None = None
     transcript: str = ""
+    names_its_error: bool = False
 
 
 def read(stdout: str) -> list[Line]:
@@ -49,7 +94,9 @@ def _line(number: int, text: str) -> Line:
     for key, kinds in _KINDS.items():
         if not isinstance(found.get(key), (*kinds, type(None))):
             raise _wrong(number, text, f"{key} is a {type(found[key]).__name__}")
-    return Line(_reply(found), found.get("ran"), found.get("transcript") or "")
+    return Line(
+        _reply(found), found.get("ran"), found.get("transcript") or "", bool(found.get("error_class"))
+    )
 
 
 _KINDS: Mapping[str, tuple[type, ...]] = {
@@ -58,6 +105,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "complete": (bool,),
     "usage": (dict,),
     "error": (str,),
+    "error_class": (str,),
     "status": (int,),
     "pieces": (list,),
     "ran": (list,),
@@ -72,8 +120,9 @@ def _reply(found: Mapping[str, Any]) -> Reply:
         stop=found.get("stop"),
         complete=found.get("complete", error is None) is not False,
         usage=found.get("usage") or {},
-        error=DriverError(error, found.get("status")) if error is not None else None,
+        error=error_of(error, found.get("status"), found.get("error_class")) if error is not None else None,
         pieces=found.get("pieces") or (),
+        value=found.get("value"),
     )
 
 

@@ -301,6 +301,7 @@ def calls_with_one_id() -> Case:
     )
     return Case(
         inexpressible={"gemini": "calls of one name are paired by their order there, whatever their ids"},
+        advisory="ids are unique in every provider's contract: only compatible servers are known to repeat one",
         tools=[weather],
         script=[Answer(calls, usage=Usage(40, 36)), Answer((Say("21C and 9C."),), usage=Usage(95, 8))],
         steps=[ask("Weather in Paris and Oslo?", text="21C and 9C.")],

@@ -6,11 +6,14 @@ into the run: `/exchanges/1/request/…` (then the place in the body), `/replies
 
 from . import (
     cassettes,
+    echoed,
     endings,
     errors,
     history,
+    leaks,
     media,
     replies,
+    results,
     runs,
     secrets,
     streams,
@@ -18,6 +21,7 @@ from . import (
     thoughts,
     tools,
     transcripts,
+    uninvited,
     user_media,
 )
 from ._rulebook import book
@@ -25,11 +29,14 @@ from ._rulebook import book
 __all__ = [
     "book",
     "cassettes",
+    "echoed",
     "endings",
     "errors",
     "history",
+    "leaks",
     "media",
     "replies",
+    "results",
     "runs",
     "secrets",
     "streams",
@@ -37,5 +44,6 @@ __all__ = [
     "thoughts",
     "tools",
     "transcripts",
+    "uninvited",
     "user_media",
 ]

@@ -57,7 +57,8 @@ def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
     """An error inside a streamed answer raises a typed error with the status it stands for, not 200."""
     if not _came_whole(run):
         yield from _incomplete(run, Failure, "the provider's error inside the answer was not raised")
-    for index, reply in enumerate(run.replies):
+    inside = run.streamed and any(isinstance(step, Failure) and step.after for step in run.case.script)
+    for index, reply in enumerate(run.replies if inside else ()):  # no other error came under a status of 200
         status = getattr(reply.error, "status", getattr(reply.error, "status_code", None))
         if status == 200:
             yield broken(f"/replies/{index}", "the error is reported with status 200")

@@ -103,6 +103,8 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
     for index, ((before, _), (after, reply)) in enumerate(pairwise(steps)):
         if before.cancelled or before.outcome != "incomplete" or after.outcome != "answered":
             continue
+        if reply.error is not None and _is_unfinished(run):  # who tries once meets the failure that was left
+            continue
         yield found(reply.error is None, f"/replies/{index + 1}", f"the chat did not go on: {reply.error!r}")
         asked = [part.text for part in before.parts if hasattr(part, "text")]
         said = [item.text for item in run.said[-1] if item.kind == "text"] if run.said else []
@@ -154,7 +156,8 @@ def _typed(run: Run, rule: str) -> Iterator[Finding]:
             yield broken(_place(one), f"under {name}, no error was raised")
         else:
             problem = f"under {name}, it raises a bare {type(reply.error).__name__}: {reply.error}"
-            yield found(type(reply.error) not in _NAMELESS, _place(one), problem)
+            named = type(reply.error) not in _NAMELESS and not getattr(reply.error, "nameless", False)
+            yield found(named, _place(one), problem)
 
 
 def _retried(run: Run) -> list[tuple[Exchange, Exchange]]:
@@ -203,6 +206,13 @@ def _refused(run: Run, step: int) -> Exchange | None:
     finals = [e for e in failed if id(e) not in retried]
     errors = [i for i, reply in enumerate(run.replies) if reply.error is not None]
     return finals[errors.index(step)] if step in errors and len(finals) == len(errors) else None
+
+
+def _is_unfinished(run: Run) -> bool:
+    """Whether the last request met a failure that passes, with answers left: how often to try is a policy (ERR-003)."""
+    last = run.exchanges[-1].response if run.exchanges else None
+    failed = last is not None and _passes(last.status)
+    return failed and bool(run.case.max_retries) and len(run.exchanges) < len(run.case.script)
 
 
 def _status(error: BaseException) -> Any:

@@ -28,8 +28,11 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
     """After a whole answer, the next request begins with what the request before it said, unchanged.
 
     Why: a turn that is lost or rewritten changes what the model knows, and empties the provider's prompt cache.
+    A turn that ended in an error of the caller's may be left out of what follows.
     """
-    if len(run.case.speakers) > 1:  # their requests come in turns
+    steps = zip(run.case.steps, run.replies, strict=False)
+    raised = any(reply.error is not None and wanted.outcome == "answered" for wanted, reply in steps)
+    if len(run.case.speakers) > 1 or raised:  # several speak in turns
         return
     whole = [index for index, step in run.answered() if isinstance(step, Answer | Sees)]
     for index in whole:

@@ -30,7 +30,10 @@ def media_arrive_whole(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-007", MUST, LOSS, source="tidyverse/ellmer#735")
 def media_keep_their_order(run: Run) -> Iterator[Finding]:
-    """Media of one batch of results arrive in call order and, inside a list, in item order."""
+    """Media of one batch of results arrive in call order and, inside a list, in item order.
+
+    An API that cannot put media between texts can keep them in order: what stands between them is TRM-006's.
+    """
     wanted = [m.sha256 for m in run.tool_media()]
     if run.refused or len(wanted) < 2 or not run.said:
         return

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ....scenarios.messages import Reply
-from ....scenarios.script import Answer, Usage, answers_of
+from ....scenarios.script import Answer, Sees, Usage, answers_of
 from ...observed_run import Run
 from ...rule import Finding, broken, met
 from ._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, stopped_by
@@ -47,7 +47,7 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
         if wanted.outcome != "answered" or wanted.schema or run.refused:
             continue
         answers = _answers(run, wanted.text)
-        if _ended_early(run, reply, answers):
+        if _ended_early(run, reply, answers) or _saw_another_order(run, reply):
             continue
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
@@ -59,7 +59,12 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
 
 @book.rule("USG-001", MUST, LOSS, source="every provider's usage object")
 def usage_is_the_providers(run: Run) -> Iterator[Finding]:
-    """The token counts handed to the caller are the provider's, streamed or not: the last answer's, or the sum."""
+    """The token counts handed to the caller are the provider's, streamed or not: the last answer's, or the sum.
+
+    Cached and reasoning tokens may be in them or beside them: OpenAI counts both in, Anthropic's `input_tokens` are
+    those that no cache had, Gemini's `candidatesTokenCount` is without thoughts. A count as the provider gives it is
+    right, and so is one that adds the parts up.
+    """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         answers = _answers(run, wanted.text) if wanted.outcome == "answered" else []
         usages = [answer.usage for answer in answers]
@@ -67,7 +72,7 @@ def usage_is_the_providers(run: Run) -> Iterator[Finding]:
             want = _counts(usages[-1:])
             got = {key: reply.usage.get(key) for key in want}
             problem = f"the provider counted {want}, the caller got {got}"
-            yield found(got in (want, _counts(usages)), f"/replies/{index}", problem)
+            yield found(_is_counted(got, usages), f"/replies/{index}", problem)
 
 
 @book.rule("STR-017", SHOULD, LOSS, source="what was shown is what was said")
@@ -116,6 +121,13 @@ def _is_whole(text: str, wanted: str, answers: Sequence[Answer]) -> bool:
     return text.endswith(wanted) and text.removesuffix(wanted).strip() in {"", before.strip()}
 
 
+def _saw_another_order(run: Run, reply: Reply) -> bool:
+    """Whether the model was shown all that it had to see, in another order: IMG-002 and TRM-007 say so."""
+    seen = [step for step in run.case.script if isinstance(step, Sees) and reply.text == step.otherwise.text]
+    sent = {item.media.sha256 for items in run.said for item in items if item.media}
+    return any(len(step.media) > 1 and set(step.media) <= sent for step in seen)
+
+
 def _ended_early(run: Run, reply: Reply, answers: Sequence[Answer]) -> bool:
     """Whether there is a reason that this is not the answer: rules of their own (ERR-003, STP-001, …) have those."""
     ended = {answer.reason for answer in answers} & {"length", "filter"}
@@ -128,6 +140,16 @@ def _ended_early(run: Run, reply: Reply, answers: Sequence[Answer]) -> bool:
 def _counts(usages: Sequence[Usage]) -> dict[str, int]:
     """The tokens of one answer, or of all that a question took."""
     return {"input": sum(each.input for each in usages), "output": sum(each.output for each in usages)}
+
+
+def _is_counted(got: Mapping[str, int | None], usages: Sequence[Usage]) -> bool:
+    """Whether these are the counts of the last answer, or of all of them, with their parts or without."""
+    return any(
+        got["input"] in (total["input"], total["input"] - sum(each.cached for each in some))
+        and got["output"] in (total["output"], total["output"] - sum(each.reasoning for each in some))
+        for some in (usages[-1:], usages)
+        for total in [_counts(some)]
+    )
 
 
 def _gave_up(run: Run) -> bool:

@@ -91,8 +91,14 @@ def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAR-001", MUST, LOSS, source="every provider's tool-calling guide")
 def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
-    """N calls in one answer get N results in the next request."""
+    """N calls in one answer get N results in the next request.
+
+    Where the caller got an error instead, and no further request was sent, the conversation ended there: TXT-005 has that.
+    """
+    raised = any(reply.error is not None for reply in run.replies)
     for index, calls in [] if answer_refused(run) else run.calls():
+        if raised and index + 1 >= len(run.said):
+            continue
         place = f"/exchanges/{index + 1}/request"
         results = results_after(run, index)
         problem = f"{len(calls)} calls were made and {len(results)} results sent"

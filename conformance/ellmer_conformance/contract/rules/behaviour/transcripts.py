@@ -99,10 +99,14 @@ def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
 
 @book.rule("UNI-002", MUST, LOSS, source="a lone surrogate is no character, and no UTF-8")
 def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
-    """Half of a surrogate pair in a text is replaced, or refused before it is sent; it crashes nothing."""
+    """Half of a surrogate pair in a text is replaced, or refused before it is sent; it is never sent as it is.
+
+    Any error will do, be it the language's own, where nothing was sent: the text is the caller's, the error names it,
+    and nothing is lost. An error of decoding after the request is a crash.
+    """
     halves = [p for ask in run.case.steps for p in ask.parts if isinstance(p, Text) and _is_half(p.text)]
     for index, reply in enumerate(run.replies) if halves else ():
-        crashed = isinstance(reply.error, UnicodeError)
+        crashed = isinstance(reply.error, UnicodeError) and bool(run.exchanges)
         yield found(not crashed, f"/replies/{index}", f"it raises {reply.error!r}")
     for index, exchange in enumerate(run.exchanges) if halves else ():
         whole = not _is_half(json.dumps(exchange.request.body, ensure_ascii=False))

@@ -28,13 +28,18 @@ def user_media_arrive(run: Run) -> Iterator[Finding]:
 
 @book.rule("IMG-002", MUST, LOSS, source="a model is told 'this' and 'that'")
 def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
-    """Text and images of one user turn arrive in the order in which they were given, none of them twice."""
+    """Text and images of one user turn arrive in the order in which they were given, none of them twice.
+
+    Of a library whose API takes texts and media apart, and says so, each kind has to keep its own order.
+    """
     given = [part for ask in run.case.steps[:1] for part in ask.parts]
     if run.refused or not run.said or not any(isinstance(p, Image) for p in given) or run.case.history:
         return
     wanted = ["text" if isinstance(p, Text) else media_of([p])[0].sha256 for p in given]
     items = [item for item in run.said[0] if item.role == "user"]
     sent = [item.media.sha256 if item.media else "text" for item in items if item.text or item.media]
+    if run.apart:
+        wanted, sent = ([each for each in some if each != "text"] for some in (wanted, sent))
     yield found(
         sent == wanted, "/exchanges/0/request", f"{len(sent)} parts arrived, in another order or number"
     )
@@ -79,6 +84,20 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
                 yield found(fine, at(index, item), f"it is an {item.kind} of type {item.media.type!r}")
                 if run.wire in {"openai-chat", "openai-responses"}:
                     yield found(item.media.filename, at(index, item), "it has no file name")
+
+
+@book.rule(
+    "IMG-030", MUST, LOSS, source="Anthropic refuses a type that the bytes are not; others may misread it"
+)
+def images_are_what_they_say(run: Run) -> Iterator[Finding]:
+    """An image is sent under the type that the caller gave it, which is that of its bytes."""
+    given = {media.sha256: media.type for media in _given(run) if media.data}
+    for index, items in enumerate(run.said):
+        for item in items:
+            media = item.media
+            if media and media.sha256 in given and media.type and not media.type.endswith("*"):
+                fine = media.type.lower() == given[media.sha256]
+                yield found(fine, at(index, item), f"{given[media.sha256]} was sent as {media.type}")
 
 
 def _given(run: Run) -> list[Any]:

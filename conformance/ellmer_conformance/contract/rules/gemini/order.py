@@ -229,7 +229,8 @@ def calls_are_signed(request: Request) -> Iterator[Finding]:
     """From Gemini 3 on, the first call of each step since the user last spoke carries its `thoughtSignature`.
 
     Why: the thought behind the call is continued from it. Fix: send the part back as it came; a call that another
-    model made takes the value `skip_thought_signature_validator`.
+    model made takes the value `skip_thought_signature_validator`. That holds for a history that the caller wrote, too:
+    the API refuses it all the same, and Google names the value for just this.
     """
     found = turns(request)
     spoke = max((i for i, turn in enumerate(found) if not turn.model and _speaks(turn)), default=-1)

@@ -83,6 +83,40 @@ def only_the_user_shows_images(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "TRM-030",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/epam/ai-dial-adapter-openai/issues/434",
+        "tool message parts are text in the specification",
+    ],
+    refusal=refused(
+        "Invalid value: 'file'. Supported values are: 'text', 'refusal', 'image_url', and 'input_audio'.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    examples=[body(ASK, call("a"), result("a", "[see below]"), _user({"type": "file", "file": PDF}))],
+    counterexamples=[body(ASK, call("a"), result("a", [{"type": "file", "file": PDF}]))],
+)
+def a_result_has_no_files(request: Request) -> Iterator[Finding]:
+    """A tool message has no file; a document that a tool returned goes into a user message behind the results."""
+    yield from _in_results(request, "file", "a file in a tool message")
+
+
+@book.rule(
+    "TRM-031",
+    MUST,
+    LOSS,
+    source="tool message parts are text in the specification",
+    examples=[body(ASK, call("a"), result("a", "[see below]"))],
+    counterexamples=[body(ASK, call("a"), result("a", [SOUND]))],
+)
+def a_result_has_no_sound(request: Request) -> Iterator[Finding]:
+    """A tool message has no audio: the specification knows text there alone, and nobody says that it is heard."""
+    yield from _in_results(request, "input_audio", "audio in a tool message")
+
+
+@book.rule(
     "TRM-015",
     MUST,
     LOSS,
@@ -208,3 +242,11 @@ def _pictures(request: Request, roles: set[str]) -> Iterator[Finding]:
             shown = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
             problem = f"an image in a message of the {role}"
             yield broken(pointer, problem, path=path(pointer), role=role) if shown else met(pointer)
+
+
+def _in_results(request: Request, kind: str, problem: str) -> Iterator[Finding]:
+    """Parts of a kind in tool messages."""
+    for pointer, message in messages(request.body):
+        for place, part in parts(message, pointer) if message.get("role") == "tool" else ():
+            wrong = part.get("type") == kind
+            yield broken(place, problem, path=f"{path(place)}.type") if wrong else met(place)
