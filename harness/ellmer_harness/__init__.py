@@ -20,6 +20,7 @@ from .errors import (
     Unused,
 )
 from .exchange.messages import Exchange, Failure, Sent
+from .secrets.scrub import Scrub
 from .tape.request_key import Match
 from .tape.tape import Tape, use_cassette
 
@@ -33,6 +34,7 @@ __all__ = [
     "Miss",
     "NotIntercepted",
     "Refused",
+    "Scrub",
     "SecretFound",
     "Sent",
     "Stale",

@@ -48,13 +48,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--mask", action="store_true", help="write REDACTED for every secret that is found")
     parser.add_argument("--accept", action="append", default=[], metavar="FINGERPRINT", help="is no secret")
+    parser.add_argument(
+        "--not-compared",
+        action="append",
+        default=[],
+        choices=["body", "headers", "url"],
+        help="what has drifted since: requests are found without it until they are recorded again",
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, write nothing")
 
 
 def rules(options: argparse.Namespace) -> Rules:
     """From the options."""
     scrub = Scrub.of(dict(options.secret), options.keep_header)
-    return Rules(scrub, options.recorded_from, tuple(options.accept), mask=options.mask)
+    accepted, not_compared = tuple(options.accept), tuple(options.not_compared)
+    return Rules(scrub, options.recorded_from, accepted, mask=options.mask, not_compared=not_compared)
 
 
 def named(file: Path) -> str:

@@ -6,9 +6,11 @@ can share a folder; it is checked against its name whenever it is read.
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +21,7 @@ from .atomic_files import replace_file
 
 __all__ = ["Blobs", "inside", "outside"]
 
+_NAME = re.compile(r"[0-9a-f]{64}\.\w+")
 AT_LEAST = 4096  # shorter strings and bodies stay in the cassette
 _MAGIC = {
     b"\x89PNG": "png",
@@ -64,6 +67,20 @@ class Blobs:
         if name not in self._read:
             self._read[name] = self.fresh[name] if name in self.fresh else self._load(name)
         return self._read[name]
+
+    def preload(self, *forms: Any) -> None:
+        """Reads what these forms of bodies refer to. What cannot be read is an error where it is asked for."""
+        left: list[Any] = [form for form in forms if form and ("blob" in form or "blobs" in form)]
+        while left:
+            value = left.pop()
+            if isinstance(value, dict):
+                name = value.get("$blob") or value.get("blob")
+                if isinstance(name, str) and _NAME.fullmatch(name):
+                    with suppress(CassetteError):
+                        self.get(name)
+                left += value.values()
+            elif isinstance(value, list):
+                left += value
 
     def save(self) -> None:
         """Writes what is new; files that are there already are left alone."""

@@ -8,6 +8,7 @@ the bytes themselves are kept and `reads` shows, for people only, what is in the
 from __future__ import annotations
 
 import re
+import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,6 +21,11 @@ from .blobs import AT_LEAST, Blobs, inside, outside
 __all__ = ["Form", "decode", "encode"]
 
 Form = dict[str, Any]
+# What a form of a wrong shape makes the codecs raise.
+_WRONG = (
+    *(ValueError, LookupError, TypeError, AttributeError, StopIteration, ImportError, AssertionError),
+    *(ArithmeticError, RecursionError, zlib.error),
+)
 _CHARSET = re.compile(r"charset=\"?([\w-]+)")
 
 
@@ -41,7 +47,7 @@ def decode(form: Form | None, blobs: Blobs) -> bytes:
         return b""
     try:
         return _decoded(form, blobs)
-    except (ValueError, KeyError, TypeError, AttributeError, StopIteration, ImportError) as error:
+    except _WRONG as error:
         raise CassetteError(
             f"a body in the cassette cannot be read: {error!r} in {str(form)[:80]}…"
         ) from error
@@ -103,7 +109,7 @@ _WRITERS: dict[str, Callable[[Form], bytes]] = {
     "ndjson": sse_and_ndjson.write_lines,
     "eventstream": aws_event_stream.write,
     "text": lambda form: "".join(form["text"]).encode(form.get("charset", "utf-8")),
-    "base64": lambda form: b64decode(form["base64"]),
+    "base64": lambda form: b64decode(form["base64"], validate=True),
 }
 
 

@@ -1,4 +1,5 @@
-"""JSON text for people: what fits on a line stays on one line, the rest is broken up, two spaces a level.
+"""JSON text for people: what fits on a line stays on one line, the rest is broken up, two spaces a level. Numbers alone
+stay on one line, however many they are.
 
 `loads(layout(value)) == value`, keys keep their order, and equal values give equal text.
 """
@@ -23,6 +24,9 @@ def _pieces(value: Any, indent: str, room: int) -> Iterator[str]:
     if not value or not isinstance(value, dict | list) or _cost(value, room) <= room:
         yield json.dumps(value, ensure_ascii=False)
         return
+    if _numbers(value):
+        yield json.dumps(value, separators=(",", ":"))  # an embedding, coordinates: nobody reads them
+        return
     inner = indent + "  "
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     separator = f"{opening}\n{inner}"
@@ -32,6 +36,13 @@ def _pieces(value: Any, indent: str, room: int) -> Iterator[str]:
         yield from _pieces(item, inner, WIDTH - len(inner) - len(label) - 1)
         separator = f",\n{inner}"
     yield f"\n{indent}{closing}"
+
+
+def _numbers(value: Any) -> bool:
+    """Whether this is a list of numbers, or of such lists."""
+    return isinstance(value, list) and all(
+        _numbers(item) if isinstance(item, list) else type(item) in (int, float) for item in value
+    )
 
 
 def _cost(value: Any, room: int) -> int:

@@ -25,6 +25,7 @@ from ..errors import CassetteError
 from .blobs import Blobs
 from .bodies import decode, encode
 from .json_layout import layout
+from .shape import check
 
 __all__ = ["FORMAT", "OURS", "Serializer"]
 
@@ -69,12 +70,15 @@ class Serializer:
             raise CassetteError(f"it is not whole: {error}") from error
         if not isinstance(cassette, dict) or not isinstance(cassette.get("interactions"), list):
             raise CassetteError("it is JSON, but no cassette: there is no list of interactions")
-        ours = (cassette.get("metadata") or {}).get(OURS, {})
+        metadata = cassette.get("metadata")
+        ours = metadata.get(OURS, {}) if isinstance(metadata, dict) else {}
+        ours = ours if isinstance(ours, dict) else {}
         if cassette.get("version") != 1 or ours.get("format") != FORMAT:
             raise CassetteError(
                 f"its version is {cassette.get('version')!r}, format {ours.get('format')!r}; this package reads "
                 f"version 1, format {FORMAT}: a newer ellmer-core may have written it"
             )
+        check(cassette, text, OURS)
         if self.near is not None and "blobs" in ours:
             self.blobs.folder = self.near / ours["blobs"]
         return cassette

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from os.path import relpath
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -43,6 +44,7 @@ _FOREIGN = (".yaml", ".yml", ".har")  # of recordings of other tools
 _FAILURE = pytest.StashKey[BaseException]()
 _TAPE = pytest.StashKey[Tape]()
 _BEFORE = pytest.StashKey[str | None]()
+_RUN = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -83,6 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "cassette(path=None, **options): replay recorded HTTP; options as for use_cassette"
     )
+    config.stash[_RUN] = uuid4().hex
     config.stash[_BEFORE] = set_default_mode(config.getoption("--cassette-mode"))
     if _level(config) not in LEVELS:
         raise pytest.UsageError(f"cassette_stale is {_level(config)!r}; there are {', '.join(LEVELS)}")
@@ -162,6 +165,7 @@ def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may hav
         "store": cassette_store,
         "root": request.config.rootpath,
         "rerecord": _command(request),
+        "run": _run(request.config),
         "max_age": None if level == "ignore" else cassette_max_age,
         "policies": () if level == "ignore" else (*cassette_policies, _hook(request)),
         "stale": "error" if level == "error" else "ignore",  # a warning is a line of the summary
@@ -195,6 +199,12 @@ def _marked(node: pytest.Item, folder: Path, name: str) -> tuple[Path, dict[str,
 def _level(config: pytest.Config) -> str:
     given = config.getoption("--cassette-stale") or config.getini("cassette_stale")
     return given or os.environ.get("CASSETTE_STALE") or "warn"
+
+
+def _run(config: pytest.Config) -> str:
+    """The same in all workers of xdist."""
+    worker = getattr(config, "workerinput", {})
+    return str(worker.get("testrunuid") or config.stash[_RUN])
 
 
 def _hook(request: pytest.FixtureRequest) -> Policy:

@@ -26,6 +26,7 @@ __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 
 SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr")
 _YAML = {".yaml", ".yml"}
+_LONGEST = 20_000_000  # values
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version|when)\s*:")
 #: What a text must hold to be a recording, be it damaged: a file of settings with comments, or a template, is none.
 _MARKS = re.compile(
@@ -109,7 +110,25 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
 
 def content(text: str, suffix: str) -> Any:
     """The value that a YAML or JSON text holds."""
-    return yaml.load(text, _Loader) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
+    return _bounded(yaml.load(text, _Loader)) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
+
+
+def _bounded(value: Any) -> Any:
+    """The value, if its aliases do not stand for more than can be read; raises `ValueError`."""
+    if _size(value, {}) >= _LONGEST:
+        raise ValueError("its aliases refer to themselves, or stand for more than can be read")
+    return value
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """How many values it is with every alias written out; each is counted once."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if not inner:
+        return 1
+    if id(value) not in known:
+        known[id(value)] = _LONGEST  # while it is counted: should it contain itself
+        known[id(value)] = min(_LONGEST, 1 + sum(_size(each, known) for each in inner))
+    return known[id(value)]
 
 
 def _suffix(path: Path, data: bytes) -> str | None:
@@ -121,7 +140,7 @@ def _suffix(path: Path, data: bytes) -> str | None:
 
 def _documents(text: str, path: Path) -> Found | None:
     """What a YAML text holds. Where it has several documents, the number of the document comes first in a place."""
-    values = [*yaml.load_all(text, _Loader)]
+    values = [_bounded(value) for value in yaml.load_all(text, _Loader)]
     if len(values) == 1:
         return _found(values[0], text, path)
     found = [(at, each) for at, value in enumerate(values) if (each := _found(value, text, path))]
@@ -150,7 +169,9 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: PLR09
             return None  # of another protocol: gRPC, WebSocket
         case {"interactions": list(items)}:
             kind = "pydantic-ai" if "parsed_body" in text else "vcrpy"
-            return Found(kind, _entries(items, "/interactions", path), value.get("metadata") or {})
+            metadata = value.get("metadata")
+            about = metadata if isinstance(metadata, dict) else {}
+            return Found(kind, _entries(items, "/interactions", path), about)
         case {"requests": list(sent), "responses": list(got)}:
             pairs = [{"request": a, "response": b} for a, b in zip(sent, got, strict=True)]
             return Found("langchain", _entries(pairs, "/requests", path))

@@ -40,6 +40,8 @@ class Rules:
     not_secret: Sequence[str] = ()
     mask: bool = False
     """Whether secrets that are found are written as `REDACTED`, where they are an error otherwise."""
+    not_compared: Sequence[str] = ()
+    """What of the requests is not compared until they are recorded again, beside what the recorder did not keep."""
 
 
 @dataclass(frozen=True)
@@ -139,15 +141,19 @@ def _answer(it: Interaction, scrub: Scrub) -> Json:
 
 
 def _metadata(found: Found, rules: Rules, *, masked: bool) -> Json:
-    mark = {"masked": True} if masked else {}
+    mark: Json = {"masked": True} if masked else {}
     if found.kind == "ours":
+        before = found.metadata[OURS].get("not_compared", [])
+        if parts := list(dict.fromkeys([*before, *rules.not_compared])):
+            mark["not_compared"] = parts
         return {**found.metadata, OURS: {**found.metadata[OURS], **mark}}
     ours: Json = {"recorded_from": rules.recorded_from, "imported_from": found.kind}
     if times := [each.when for each in found.interactions if each.when]:
         ours["recorded_at"] = min(times).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     lost = any(each.body is None and each.method in _WITH_BODY for each in found.interactions)
     hidden = any(not _is_url(each.url) for each in found.interactions)
-    ours["not_compared"] = ["headers", *["body"] * lost, *["url"] * hidden]
+    unknown = ["headers", *["body"] * lost, *["url"] * hidden, *rules.not_compared]
+    ours["not_compared"] = list(dict.fromkeys(unknown))
     return {**found.metadata, OURS: {**ours, **mark}}
 
 

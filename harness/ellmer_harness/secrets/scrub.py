@@ -16,6 +16,7 @@ from functools import lru_cache
 from urllib.parse import quote, quote_plus, unquote, urlsplit, urlunsplit
 
 from ..exchange.messages import Headers
+from .names import kind
 
 __all__ = [
     "MASK",
@@ -41,20 +42,15 @@ RESPONSE_HEADERS = (
         "x-amzn-errortype",
     ),
 )
-_SECRET_NAME = re.compile(
-    r"(?i)^(.*[-_.])?(api[-_]?key|key|apikey|token|secret|password|passwd|pwd|sig|signature|credentials?"
-    r"|auth|authorization|cookie|session)$"
-)
 _ENV_NAME = re.compile(r"(?i)(^|_)(API)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(_|$)")
-_AMZ = re.compile(r"(?i)^x-amz-(signature|credential|security-token|date|expires)$")
+_SIGNED_WITH = re.compile(r"(?i)^x-(?:amz|goog)-(?:date|expires)$")  # as often as the signature
 _SHORTEST = 12  # shorter values are words, not secrets
 _WEBISH = re.compile(r"^(https?://|/|\./)")
 
 
-@lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Whether a header, query parameter or field of this name holds a credential."""
-    return bool(_SECRET_NAME.match(name) or _AMZ.match(name))
+    return bool(kind(name) or _SIGNED_WITH.match(name))
 
 
 @lru_cache(maxsize=64)

@@ -38,6 +38,8 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         self._spent: defaultdict[bytes, list[int]] = defaultdict(list)
         self._keyed = 0
         self._masks = False
+        self.text = b""
+        """The file as it was when it was opened, if this run may write it."""
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -82,11 +82,24 @@ class Options:
     not_secret: Sequence[str] = ()
     """Fingerprints of findings, as an error shows them, that are no secrets after all."""
 
+    mask: bool = False
+    """Whether secrets that are found while recording are replaced, where they are an error otherwise. A value that the
+    server made up becomes `REDACTED_1`, also where a later request sends it back, and replays as itself; cookies keep
+    their names."""
+
     keep_headers: Sequence[str] = ()
     """Patterns of header names to write beside the usual ones, of requests and answers."""
 
     match: Match = field(default_factory=Match)
     """What makes two requests the same."""
+
+    normalize: Callable[[Sent], Sent] | None = None
+    """Called with each request, scrubbed, before it is looked up or written: gives the request as it is to be kept, for
+    what differs in every run (`lambda sent: replace(sent, body=…)`, of `dataclasses`)."""
+
+    before_save: Callable[[dict[str, Any]], dict[str, Any] | None] | None = None
+    """Called with each new interaction before it is searched for secrets and written, as vcrpy has it, bodies as bytes:
+    gives what is to be written, or None for nothing."""
 
     on_repeat: Repeat = "error"
     """What a request gets once all its recordings were played."""
@@ -123,6 +136,10 @@ class Options:
 
     patchers: Sequence[str] = ()
     """vcrpy's patchers to switch on for other clients (`("urllib3",)`), with vcrpy's guarantees."""
+
+    run: str = ""
+    """What the tests of one run have in common. With it, `rewrite` of a cassette that several of them share replaces what
+    was there before the run, and keeps what the others have recorded since."""
 
     rerecord: str | None = None
     """The command that records this cassette again, for error messages."""

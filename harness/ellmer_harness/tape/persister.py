@@ -19,9 +19,14 @@ from ..errors import CassetteError
 from ..format.blobs import Blobs
 from ..format.bodies import Form, decode
 from ..format.serializer import Serializer
+from ..format.shape import where
 from ..secrets.scrub import Scrub
 
 __all__ = ["Blank", "Persister", "Recorded"]
+
+
+Place = tuple[Path, int, str]
+"""The file, the number of the interaction in it, and `request` or `response`."""
 
 
 class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
@@ -29,9 +34,16 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
 
     _was_file = _was_iter = False
 
-    def __init__(self, saved: Form, blobs: Blobs) -> None:  # the base's own would parse all of it
+    def __init__(
+        self, saved: Form, blobs: Blobs, place: Place
+    ) -> None:  # the base's own would parse all of it
         self.method, self.uri = saved["method"], saved["uri"]
-        self._headers_saved, self._form, self._blobs = saved["headers"], saved["body"], blobs
+        self._headers_saved, self._form, self._blobs, self._place = (
+            saved["headers"],
+            saved["body"],
+            blobs,
+            place,
+        )
 
     uri: str = ""
 
@@ -48,20 +60,20 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
     @cached_property
     def body(self) -> bytes:
         """The bytes that were sent."""
-        return decode(self._form, self._blobs)
+        return _decoded(self._form, self._blobs, self._place)
 
 
 class _Body(dict[str, bytes]):
     """vcrpy's `{"string": bytes}`, decoded when somebody asks for it."""
 
-    def __init__(self, form: Form | None, blobs: Blobs) -> None:
+    def __init__(self, form: Form | None, blobs: Blobs, place: Place) -> None:
         super().__init__()
-        self._form, self._blobs = form, blobs
+        self._form, self._blobs, self._place = form, blobs, place
 
     def __missing__(self, key: str) -> bytes:
         if key != "string":
             raise KeyError(key)
-        self[key] = decode(self._form, self._blobs)
+        self[key] = _decoded(self._form, self._blobs, self._place)
         return self[key]
 
     def __contains__(self, key: object) -> bool:
@@ -89,7 +101,7 @@ class Persister:
         except OSError as error:
             raise _unusable(path, str(error)) from error
         try:
-            return _ours(data, serializer)
+            return _ours(data, serializer, Path(path))
         except CassetteError as error:
             if foreign := self._foreign(Path(path)):
                 return foreign
@@ -118,17 +130,29 @@ class Blank:
         raise CassetteNotFoundError
 
 
-def _ours(data: bytes, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:
+def _ours(data: bytes, serializer: Serializer, path: Path) -> tuple[list[Request], list[Form], Form]:
     cassette, blobs = serializer.parse(data), serializer.blobs
-    try:
-        interactions = cassette["interactions"]
-        requests = [Recorded(item["request"], blobs) for item in interactions]
-        responses = [
-            {**item["response"], "body": _Body(item["response"]["body"], blobs)} for item in interactions
-        ]
-    except (KeyError, TypeError, AttributeError) as error:
-        raise CassetteError(f"an interaction is not complete: {error!r}") from error
+    interactions = cassette["interactions"]
+    for item in interactions:  # now: the client may ask from inside an event loop, which nobody may hold up
+        blobs.preload(item["request"]["body"], item["response"]["body"])
+    requests = [
+        Recorded(item["request"], blobs, (path, at, "request")) for at, item in enumerate(interactions)
+    ]
+    responses = [
+        {**item["response"], "body": _Body(item["response"]["body"], blobs, (path, at, "response"))}
+        for at, item in enumerate(interactions)
+    ]
     return requests, responses, cassette["metadata"]
+
+
+def _decoded(form: Form | None, blobs: Blobs, place: Place) -> bytes:
+    try:
+        return decode(form, blobs)
+    except CassetteError as error:
+        path, at, side = place
+        raise CassetteError(
+            f"{where(path.read_bytes(), ('interactions', at, side, 'body'))}: {error}"
+        ) from error
 
 
 def _single(headers: dict[str, list[str]]) -> dict[str, str]:

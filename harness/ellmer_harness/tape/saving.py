@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -15,13 +15,16 @@ from typing import Any
 
 from vcr.patch import PATCHER_NAMES
 from vcr.record_mode import RecordMode
+from vcr.request import Request
 from vcr.serialize import serialize
 
 from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..format.atomic_files import replace_file
 from ..format.blobs import Blobs
 from ..format.serializer import OURS, Serializer
+from ..secrets.masking import Masking
 from ..secrets.scan import scan
+from ..store.merging import locked, merged, rewritten_before
 from . import recorded_form
 from .cassette_index import CassetteIndex
 from .explanation import command
@@ -29,7 +32,7 @@ from .persister import Blank, Persister
 from .state import TapeState
 from .vcrpy_patchers import PatchedIndex
 
-__all__ = ["opened", "recorded_form", "save"]
+__all__ = ["Masking", "opened", "recorded_form", "save"]
 
 
 @contextmanager
@@ -41,12 +44,13 @@ def opened(tape: TapeState) -> Iterator[CassetteIndex]:
         match=tape.match,
         on_repeat=tape.on_repeat,
         serializer=Serializer(blobs, near=tape.file.parent),
-        persister=Persister(tape.scrub) if tape.replays else Blank,
+        persister=Persister(tape.scrub) if tape.replays and not tape.absent else Blank,
         record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
         skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers],
     ) as index:
         tape.recorded_from = _origin(tape, index)
         index.tape = tape
+        index.text = tape.file.read_bytes() if tape.records and tape.file.exists() else b""
         yield index
 
 
@@ -60,6 +64,9 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
         return
     _judged(tape)
+    if tape.masking:
+        _masked(tape.masking, index, [place for place in places if place >= index.loaded], tape.not_secret)
+    places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
     text = _text(tape, index, places)
     _scanned(tape, index, text)
     try:
@@ -77,8 +84,19 @@ def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseExcept
         replace_file(failed, text)
     if error is None:
         _handed_in(tape, [*index.serializer.blobs.fresh], failed)
-        replace_file(tape.file, text)
+        with locked(tape.file):
+            replace_file(tape.file, _with_others(tape, index, text))
         failed.unlink(missing_ok=True)
+
+
+def _with_others(tape: TapeState, index: CassetteIndex, text: str) -> str:
+    """The text to write: what other tests of the run have written meanwhile is part of it."""
+    again = tape.mode == "rewrite" and not (tape.run and rewritten_before(tape.file, tape.run))
+    if tape.shared or again or not tape.file.exists():
+        return text
+    there = tape.file.read_bytes()
+    as_it_was = tape.mode != "rewrite" and there == index.text
+    return text if as_it_was else merged(there, text, index.loaded)
 
 
 def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
@@ -100,7 +118,7 @@ def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
 
 
 def _origin(tape: TapeState, index: CassetteIndex) -> str:
-    if not tape.replays:
+    if not tape.replays or tape.absent:
         return tape.recorded_from
     known = str(index.provenance.get("recorded_from", "unknown"))
     if tape.records and known != tape.recorded_from:
@@ -132,6 +150,31 @@ def _judged(tape: TapeState) -> None:
     warnings.warn(f"{found}\nA live answer is saved all the same.", stacklevel=2)
 
 
+def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted: Sequence[str]) -> None:
+    """Replaces the secrets in what was recorded; what the file held before is as it was."""
+    masking.begin_after(index.data[: index.loaded])
+    recorded = [index.data[place] for place in places]
+    for place, interaction in zip(places, masking.applied(recorded, accepted), strict=True):
+        index.data[place] = interaction
+
+
+def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
+    """Asks the hook, if there is one; what it gives is what is saved."""
+    if tape.before_save is None:
+        return True
+    request, response = index.data[place]
+    sent = {
+        "method": request.method,
+        "uri": request.uri,
+        "headers": dict(request.headers),
+        "body": request.body,
+    }
+    kept = tape.before_save({"request": sent, "response": response})
+    if kept is not None:
+        index.data[place] = Request(**kept["request"]), kept["response"]
+    return kept is not None
+
+
 def _text(tape: TapeState, index: CassetteIndex, places: list[int]) -> str:
     requests, responses = ([index.data[place][side] for place in places] for side in (0, 1))
     cassette = {"requests": requests, "responses": responses, "metadata": _metadata(tape, index)}
@@ -143,6 +186,8 @@ def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
     if tape.recorded_from == "live":
         ours["recorded_at"] = tape.clock.today().strftime("%Y-%m-%dT%H:%M:%SZ")
         ours["recorded_with"] = {name: version(name) for name in ("ellmer-core", "vcrpy")}
+    if tape.masking and tape.masking.values:
+        ours["masked"] = True
     return {**index.metadata, **(tape.metadata or {}), OURS: {**index.provenance, **ours}}
 
 
@@ -156,6 +201,6 @@ def _scanned(tape: TapeState, index: CassetteIndex, text: str) -> None:
         raise SecretFound(
             f"nothing was written to {tape.name}: there are secrets in what was recorded\n  "
             + "\n  ".join(map(str, left[:20]))
-            + "\nName them in secrets={'NAME': value} to have them replaced, or, if they are none, accept the "
-            "fingerprint with not_secret=[…]."
+            + "\nName them in secrets={'NAME': value} to have them replaced, or let mask=True replace what is found; if "
+            "they are none, accept the fingerprint with not_secret=[…]."
         )

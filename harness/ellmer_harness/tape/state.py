@@ -20,6 +20,7 @@ from .options import Mode, Options, chosen_mode
 from .request_key import RequestKey
 
 if TYPE_CHECKING:
+    from ..secrets.masking import Masking
     from .cassette_index import CassetteIndex
 
 __all__ = ["TapeState"]
@@ -49,9 +50,10 @@ class TapeState(Options):
         self.shared = shared(store, Path(self.root).absolute()) if store else None
         self.before: bytes | None = None
         self.index: CassetteIndex | None = None
-        self.replays = self.records = self.failed = False
+        self.replays = self.records = self.failed = self.absent = False
         self.workers = Concurrency()
         self.loosely_matched: list[tuple[int, Any, Any]] = []
+        self.masking: Masking | None = None
 
     @property
     def file(self) -> Path:
@@ -80,6 +82,11 @@ class TapeState(Options):
             return []
         return [f"{request.method} {request.uri}" for request in self.index.unused()]
 
+    @property
+    def none(self) -> str:
+        """What to say of a cassette that does not exist: a run that sends nothing needs none."""
+        return f"there is no cassette {self.name}.\n{command(self.rerecord)}"
+
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
         """A miss that says what was asked, and what was recorded instead; it may be printed into a log."""
         from .recorded_form import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
@@ -87,6 +94,8 @@ class TapeState(Options):
         shown = RequestKey(index.match, masked(ask.request))
         another = index.find(shown) is not None
         told = _DIFFERS_BY_IT if another else nearest(index, shown, self.file)
+        if self.absent:
+            return self.missed(self.none)
         asked = f"{shown.request.method} {shown.request.uri}"
         return self.missed(f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord)}")
 

@@ -7,7 +7,7 @@ saved, or the run is held to what was recorded: everything played, nothing misse
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +20,7 @@ from ..interception import network_guard, transports
 from ..interception.request_in_flight import RequestInFlight
 from ..secrets.scrub import masked
 from ..store.shared import Shared
-from .explanation import command
+from .decorating import F, decorated
 from .request_key import RequestKey
 from .routing import routed
 from .state import TapeState
@@ -45,18 +45,22 @@ class Tape(TapeState):
     def __repr__(self) -> str:
         return f"<Tape {self.name} ({self.mode}): {len(self.sent)} sent>"
 
+    def __call__(self, function: F) -> F:
+        """As a decorator: each call of the function has the cassette opened anew."""
+        return decorated(function, lambda: replace(self))
+
     def __enter__(self) -> Self:
         self._recording = _recording()
         if self.shared and self.mode != "live":
             self.before = self._fetched(self.shared)
         exists = self.mode != "live" and self.file.exists()
-        if self.mode == "replay" and not exists:
-            raise CassetteError(f"there is no cassette {self.name}.\n{command(self.rerecord)}")
+        self.absent = self.mode != "live" and not exists
         self.replays = self.mode in ("replay", "append") or (self.mode == "record" and exists)
         self.records = self.mode in ("rewrite", "append") or (self.mode == "record" and not exists)
         with ExitStack() as stack:
             if self.mode != "live":
                 self.index = stack.enter_context(self._recording.opened(self))
+                self.masking = self._recording.Masking() if self.mask and self.records else None
             stack.enter_context(self.clock.in_place_of_sleep(self.virtual_sleep))
             network_guard.watch()
             before = transports.open_(self)
@@ -96,7 +100,7 @@ class Tape(TapeState):
         """A request is about to leave: the answer to play, or a place for the one to come. Raises `Miss`."""
         headers = transports.lowered(request.headers.raw)
         clean = self._recording.recorded_form.request(
-            self.scrub, request.method, str(request.url), headers, body
+            self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize
         )
         sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
         take = RequestInFlight(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
@@ -106,7 +110,8 @@ class Tape(TapeState):
             if self.index is not None:
                 self._place(take, clean, self.index)
         except CassetteError as error:  # a client would take it for trouble on the line, and try again
-            raise self.missed(f"cassette {self.name}: {error}") from error
+            told = str(error) if self.absent else f"cassette {self.name}: {error}"
+            raise self.missed(told) from (None if self.absent else error)
         return take
 
     def routed(self, http: Any, request: Any) -> Any:
@@ -121,6 +126,8 @@ class Tape(TapeState):
 
     def _place(self, take: RequestInFlight, clean: Any, index: CassetteIndex) -> None:
         """Finds the answer in the index, or makes room for it there."""
+        if self.absent and self.offline:
+            raise CassetteError(self.none)
         ask = index.ask(clean)
         if self.replays and self._play(take, ask, index):
             take.exchange.played = True
@@ -153,12 +160,11 @@ class Tape(TapeState):
                 self.index.give_back(take.place)
         _, place = self._pending.pop(id(take), (None, None))
         if place is not None and self.index is not None and take.exchange.answered:
-            self.index.answer(
-                place,
-                self._recording.recorded_form.response(
-                    self.scrub, take.seen(), live=self.recorded_from == "live"
-                ),
+            live = self.recorded_from == "live"
+            kept = self._recording.recorded_form.response(
+                self.scrub, take.seen(), live=live, masking=self.masking
             )
+            self.index.answer(place, kept)
 
 
 use_cassette = Tape

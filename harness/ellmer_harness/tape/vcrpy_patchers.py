@@ -32,10 +32,9 @@ class PatchedIndex(CassetteIndex):
         elif not self.tape.allows(request.host):
             body = {"string": b"", **response["body"]}
             reply = Reply.recorded({**response, "body": body})
-            self.place(
-                self._clean(request),
-                recorded_form.response(self.tape.scrub, reply, live=self.tape.recorded_from == "live"),
-            )
+            live, masking = self.tape.recorded_from == "live", self.tape.masking
+            kept = recorded_form.response(self.tape.scrub, reply, live=live, masking=masking)
+            self.place(self._clean(request), kept)
 
     def filter_request(self, request: Request) -> Request | None:
         """None for a request that is none of the cassette's business."""
@@ -62,9 +61,9 @@ class PatchedIndex(CassetteIndex):
     def _clean(self, request: Request) -> Request:
         assert self.tape is not None, "the file is loaded before anybody asks"
         headers = [(_text(name).lower(), _text(value)) for name, value in request.headers.items()]
-        return recorded_form.request(
-            self.tape.scrub, request.method, request.uri, headers, _bytes(request.body)
-        )
+        body, normalize = _bytes(request.body), self.tape.normalize
+        scrub, method, url = self.tape.scrub, request.method, request.uri
+        return recorded_form.request(scrub, method, url, headers, body, normalize=normalize)
 
 
 def _text(value: Any) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -15,6 +16,14 @@ from .state import TapeState
 __all__ = ["Verdict", "hold_to_account", "nobody_asked", "table", "verdict"]
 
 State = Literal["played", "recorded", "unused", "missed", "idle", "failed", "live"]
+_PATCHER_OF = {  # which of vcrpy's patchers records what a client sends
+    "requests": "urllib3",
+    "urllib3": "urllib3",
+    "botocore": "boto3",
+    "aiohttp": "aiohttp",
+    "httplib2": "httplib2",
+    "tornado.httpclient": "tornado",
+}
 _WORTH_A_LINE = ("recorded", "unused", "missed", "idle", "failed")
 
 
@@ -63,11 +72,10 @@ def verdict(tape: TapeState) -> Verdict:
 
 def hold_to_account(tape: TapeState) -> None:
     """Raises `NotIntercepted` or `Unused` if a run that went well did not do what its cassette says."""
-    if _idle(tape) and not tape.allow_idle:
+    if _idle(tape) and not tape.allow_idle and not (tape.absent and tape.offline):
         raise NotIntercepted(
-            f"the run ended without one request to cassette {tape.name}: its client is not httpx or httpx2, has a "
-            "transport of its own, or nothing was asked. (patchers=['urllib3'] records requests and boto3, "
-            "allow_idle=True permits that nothing is asked.)\n" + command(tape.rerecord)
+            f"the run ended without one request to cassette {tape.name}. {_advice(tape.patchers)}\n"
+            + command(tape.rerecord)
         )
     left = [] if tape.allow_unused or tape.mode == "append" else tape.unused()
     if left:
@@ -78,6 +86,20 @@ def hold_to_account(tape: TapeState) -> None:
             + command(tape.rerecord)
         )
     hold_to_date(tape)
+
+
+def _advice(patchers: Sequence[str]) -> str:
+    """Why nothing came by, as far as the clients tell that this program has imported."""
+    there = [name for name in _PATCHER_OF if name in sys.modules and _PATCHER_OF[name] not in patchers]
+    own = "A client of httpx that has a transport of its own (MockTransport, ASGITransport) does not come by either."
+    if not there:
+        return f"{own} allow_idle=True permits that nothing is asked."
+    needed = sorted({_PATCHER_OF[name] for name in there})
+    return (
+        f"Only httpx and httpx2 are recorded unasked, and this program has {', '.join(there)}: "
+        f"patchers={needed} records what {'it sends' if len(there) == 1 else 'they send'}. "
+        f"{own} allow_idle=True permits that nothing is asked."
+    )
 
 
 def _left(tape: TapeState) -> tuple[str, ...]:
