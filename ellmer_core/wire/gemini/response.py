@@ -4,36 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import content_parts, json_bodies, tool_calls
+from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import GeminiMerger
 
 __all__ = ["GeminiResponse"]
 
-FINISH = {
-    "STOP": "success",
-    "MAX_TOKENS": "max_tokens",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_RECITATION": "content_filter",
-}
-
 
 @dataclass(frozen=True)
 class GeminiResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
+
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.GEMINI
 
     @json_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
@@ -41,10 +30,11 @@ class GeminiResponse(Wire):
             raise in_band_error(response)
         candidate = (response.get("candidates") or [{}])[0]
         parts = (candidate.get("content") or {}).get("parts") or []
-        cut = FINISH.get(candidate.get("finishReason", "")) in tool_calls.CUT
-        contents = [self.part(part, cut=cut and part is parts[-1]) for part in parts]
-        return AssistantTurn(
+        whole = self.endings.is_whole(candidate.get("finishReason"))
+        contents = [self.part(part, cut=not whole) for part in parts]
+        return finish_reasons.answer(
             tool_calls.distinct([c for c in contents if c], response),
+            whole=whole,
             tokens=self.tokens(response.get("usageMetadata") or {}),
             finish_reason=self.finish_reason(candidate, response, contents),
             json=response,
@@ -96,8 +86,7 @@ class GeminiResponse(Wire):
         """The neutral word; a blocked prompt has no candidate at all."""
         if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
             return "content_filter"
-        reason = candidate.get("finishReason")
-        neutral = FINISH.get(reason, reason) if reason else None
+        neutral = self.endings.neutral(candidate.get("finishReason"))
         calls = any(isinstance(content, ContentToolRequest) for content in contents)
         return "tool_use" if calls and neutral == "success" else neutral
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import yaml
 from ..format.serializer import OURS, Serializer
 from .har import har_entry, is_http
 from .interaction import Interaction
+from .limits import file_bytes, modest, unzipped
 from .logs import exchanges, is_log
 from .unreadable import Unreadable, explained
 from .vcr_entries import entry, is_entry
@@ -57,8 +57,8 @@ def read(path: Path) -> Found | None:
         if is_log(path):
             found = exchanges(path)
             return None if found is None else Found("a log", [each for each in found if each])
-        data = path.read_bytes()
-        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        data = file_bytes(path)
+        data = unzipped(data) if data.startswith(b"\x1f\x8b") else data
         suffix = _suffix(path, data)
         if suffix is None:
             return None
@@ -77,7 +77,7 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
 
 def content(text: str, suffix: str) -> Any:
     """The value that a YAML or JSON text holds."""
-    return yaml.load(text, _Loader) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
+    return yaml.load(modest(text), _Loader) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
 
 
 def _suffix(path: Path, data: bytes) -> str | None:
@@ -89,7 +89,7 @@ def _suffix(path: Path, data: bytes) -> str | None:
 
 def _documents(text: str, path: Path) -> Found | None:
     """What a YAML text holds. Where it has several documents, the number of the document comes first in a place."""
-    values = [*yaml.load_all(text, _Loader)]
+    values = [*yaml.load_all(modest(text), _Loader)]
     if len(values) == 1:
         return _found(values[0], text, path)
     found = [(at, each) for at, value in enumerate(values) if (each := _found(value, text, path))]
