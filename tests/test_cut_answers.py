@@ -139,8 +139,8 @@ def cohere_stream(reason):
 
 
 def responses_body(reason):
-    said = {"type": "message", "id": "m", "content": [{"type": "output_text", "text": "So"}]}
-    call = {"type": "function_call", "id": "f", "call_id": "a", "name": "wipe", "arguments": ""}
+    said = {"type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "So"}]}
+    call = {"type": "function_call", "id": "fc_1", "call_id": "a", "name": "wipe", "arguments": ""}
     return {"status": reason, "output": [said, call]}
 
 
