@@ -98,6 +98,24 @@ def exhaustive(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Mutate answers, requests and files, 50,000 of each kind (`-- -k anthropic`); the tests take a sample of them."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    session.run(
+        *("pytest", "-n", "auto", "tests/test_fuzz.py", "conformance/tests/test_fuzz.py"),
+        *session.posargs,
+        env={**OFFLINE, "FUZZ": os.environ.get("FUZZ", "50000")},
+    )
+
+
+@nox.session(default=False)
+def audit(session: nox.Session) -> None:
+    """Look every dependency up in the database of known holes (needs the network)."""
+    session.install("pip-audit", "-e", f".[{EXTRAS}]")
+    session.run("pip-audit", "--skip-editable", *session.posargs)
+
+
+@nox.session(default=False)
 def record(session: nox.Session) -> None:
     """Record the cassettes again: live where a key is set, else from the strict server."""
     session.install("-e", ".[conformance]")
