@@ -289,7 +289,7 @@ def test_a_base_url_that_is_none_is_a_usage_error(url):
 
 
 def test_references_to_references_are_not_written_out():
-    from ellmer_core.schemas.tool_arguments import arguments_of
+    from ellmer_core.schemas.external_tools import arguments_of
 
     defs = {
         f"d{n}": {"type": "object", "properties": {k: {"$ref": f"#/$defs/d{n + 1}"} for k in "abcdefgh"}}

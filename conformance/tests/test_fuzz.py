@@ -12,7 +12,7 @@ import pytest
 
 from ellmer_conformance.recordings.lint import lint_file
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http.request_parser import HttpRequest, Known, Reader
+from ellmer_conformance.server.http.request_parser import HttpRequest, KnownRequests, Reader
 
 COUNT = int(os.environ.get("FUZZ", "320")) // 8
 SLOW = 20.0  # seconds of the processor for one request or file; milliseconds are usual
@@ -189,7 +189,7 @@ def test_mutated_http_is_read_or_refused():
     head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
     for _ in range(COUNT * 4):
         data, told = wrong(head * chance.choice([1, 2]), chance), Told()
-        reader = Reader(told, Known())
+        reader = Reader(told, KnownRequests())
         at = chance.randrange(len(data) + 1)
         reader.feed(data[:at])
         if not any(isinstance(each, tuple) for each in told.said):
