@@ -6,6 +6,7 @@
 import os
 import shutil
 from pathlib import Path
+from urllib.request import urlopen
 
 import nox
 
@@ -114,6 +115,28 @@ def exhaustive(session: nox.Session) -> None:
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     posargs = session.posargs or ["-n", "2"]
     session.run("pytest", "-v", "conformance/tests/exhaustive.py", *posargs, env=OFFLINE)
+
+
+@nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Mutate answers, requests and files, 50,000 of each kind (`-- -k anthropic`); the tests take a sample of them."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    session.run(
+        *("pytest", "-n", "auto", "tests/test_fuzz.py", "conformance/tests/test_fuzz.py"),
+        *session.posargs,
+        env={**OFFLINE, "FUZZ": os.environ.get("FUZZ", "50000")},
+    )
+
+
+@nox.session(default=False)
+def audit(session: nox.Session) -> None:
+    """Look every dependency up in the database of known holes; skipped where that cannot be reached."""
+    try:
+        urlopen("https://pypi.org/pypi/pip/json", timeout=10).close()
+    except OSError as error:
+        session.skip(f"the database of holes cannot be reached: {error}")
+    session.install("pip-audit", "-e", f".[{EXTRAS}]")
+    session.run("pip-audit", "--skip-editable", *session.posargs)
 
 
 @nox.session(default=False)

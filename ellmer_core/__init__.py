@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .tools.results import *
     from .transport.aws_signature import *
     from .transport.connections import *
+    from .transport.limits import *
 
 __all__ = [
     "AssistantPartialTurn",
@@ -74,6 +75,7 @@ __all__ = [
     "EllmerError",
     "EllmerWarning",
     "IncompleteResponseError",
+    "Limits",
     "ProviderError",
     "RateLimitError",
     "ResponseError",
@@ -162,6 +164,7 @@ _MODULES = (
     "contents.prompts",
     "conversation.cancellation",
     "transport.connections",
+    "transport.limits",
     "_chat.chat",
     "providers._construction",
     "tools.provider_tools",

@@ -17,5 +17,9 @@ logger.addHandler(logging.NullHandler())
 
 def place(url: str) -> str:
     """Where a URL points to, without what may be secret in it."""
-    parts = urlsplit(url)
-    return f"{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return "an address that is none"
+    return f"{parts.hostname}{f':{port}' if port else ''}{parts.path}"

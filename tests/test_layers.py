@@ -105,6 +105,7 @@ PURE = ["ellmer_core.wire", "ellmer_conformance.contract.rules"]
 DOES_IO = {
     "ellmer_core.calling.invocation",  # runs async tools
     "ellmer_core.contents.media",  # downloads
+    "ellmer_core.contents.network_addresses",  # resolves what media downloads from
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
     "ellmer_core._chat.async_stream",

@@ -35,7 +35,7 @@ def add(a: int, b: int = 1) -> int:
     return a + b
 
 async def draw() -> list:
-    return ["Here:", ContentImageInline("image/png", "aGk="), {"x": 1}]
+    return ["Here:", ContentImageInline("image/png", "iVBORw0KGgo="), {"x": 1}]
 
 def fail():
     raise ValueError("no such file")
@@ -117,7 +117,7 @@ def test_images_and_pdfs_are_contents_and_what_no_model_sees_is_named(peer):
 
     assert text == "Here:"
     assert image == ContentImageInline("image/png", "iVBORw0KGgo=")
-    assert pdf == ContentPDF("application/pdf", "aGk=", "plan.pdf")
+    assert pdf == ContentPDF("application/pdf", "JVBERi0xLjc=", "plan.pdf")
     assert audio == "[audio/wav, which this model cannot be shown]"
     assert link == "more: https://example.com/more"
 
@@ -238,7 +238,7 @@ def test_our_tools_served(transport):
         add, draw, fail = tools
 
         assert result(add, a=2).value == "3"
-        assert result(draw).value == ["Here:", ContentImageInline("image/png", "aGk="), '{"x":1}']
+        assert result(draw).value == ["Here:", ContentImageInline("image/png", "iVBORw0KGgo="), '{"x":1}']
         assert "no such file" in result(fail).error
         assert "`a` is missing" in result(add).error
 

@@ -242,7 +242,11 @@ def becomes_a_turn(interaction):
     for request, (_, _, arguments) in zip(turn.tool_requests, calls, strict=True):
         assert request.problem or request.arguments == parsed(arguments)
         assert request.raw in {None, arguments}
-        assert not request.problem or isinstance(parsed(arguments), str) or finish in FINISH["max_tokens"]
+        assert (
+            not request.problem
+            or isinstance(parsed(arguments), str)
+            or finish in {*FINISH["max_tokens"], None}
+        )
     assert (turn.tokens.input, turn.tokens.output) == usage
     assert finish in FINISH[turn.finish_reason]
     if shown is not None:

@@ -118,7 +118,8 @@ def test_a_refusal_and_parts_of_a_newer_api():
 
 
 @pytest.mark.parametrize(
-    ("status", "reason"), [("in_progress", None), ("queued", None), (None, None), ("paused", "paused")]
+    ("status", "reason"),
+    [("in_progress", "in_progress"), ("queued", "queued"), (None, None), ("paused", "paused")],
 )
 def test_statuses(status, reason):
     assert RESPONSES.turn({"status": status, "output": []}).finish_reason == reason

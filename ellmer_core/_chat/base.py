@@ -24,6 +24,7 @@ from ..errors import EllmerWarning, UsageError
 from ..models import prices
 from ..transport.blocking import BlockingDriver, drive
 from ..transport.connections import Connection, Timeouts
+from ..transport.limits import Limits
 from ..wire.base import Wire
 from .echo import Echo, EchoMode, echo_mode
 from .memory import Memory
@@ -47,6 +48,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         echo: EchoMode = "none",
         client: Any = None,
         timeouts: Timeouts | None = None,
+        limits: Limits | None = None,
         max_tries: int = 3,
         max_tool_rounds: int = 100,
     ) -> None:
@@ -59,7 +61,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         self.echo = echo_mode(echo)
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
-        self._connection = Connection(client, timeouts)
+        self._connection = Connection(client, timeouts, limits or Limits())
         self._written = RequestCache()
         self.set_system_prompt(system_prompt)
 

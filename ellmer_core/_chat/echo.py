@@ -15,7 +15,7 @@ from typing import Literal, TextIO
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, Turn, UserTurn
-from ..errors import UsageError
+from ..errors import UsageError, printable
 from ..tools.results import flatten
 
 __all__ = ["Echo", "EchoMode", "default_echo", "echo_mode"]
@@ -179,6 +179,7 @@ def _after_label(content: Content) -> str:
 
 
 def _print(out: TextIO, text: str) -> None:
+    text = printable(text)
     try:
         out.write(text)
     except UnicodeEncodeError:

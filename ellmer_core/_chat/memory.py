@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Literal, overload
 
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
+from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ..conversation.history import History
 from ..errors import UsageError
 
@@ -70,14 +70,14 @@ class Memory:
             self._history.turns[:] = [*([SystemTurn(value)] if value is not None else []), *rest]
 
     def get_tokens(self) -> list[dict[str, Any]]:
-        """One row per whole answer: `input`, `output`, `cached`, `cache_write`, `reasoning` (tokens, `None`
+        """One row per answer that its provider ended: `input`, `output`, `cached`, `cache_write`, `reasoning` (tokens, `None`
         where the provider did not say), `cost` (US dollars, `None` where the price is not known) and the
         beginning of what was asked as `preview`."""
         rows, asked = [], ""
         for turn in self._history.turns:
             if isinstance(turn, UserTurn):
                 asked = turn.text
-            elif isinstance(turn, AssistantTurn) and not isinstance(turn, AssistantPartialTurn):
+            elif isinstance(turn, AssistantTurn) and not turn.lost:
                 rows.append({**vars(turn.tokens), "cost": turn.cost, "preview": asked[:60]})
         return rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..errors import ConversionError
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.type_values import TypeObject
 from ..schemas.types import Type, TypeJsonSchema, convert, type_of
+from ..wire.framing.json_text import read_json
 
 __all__ = ["Structured"]
 
@@ -51,7 +51,7 @@ def _parsed(*texts: str) -> tuple[Any, str]:
     for text in texts:
         fenced = _FENCED.fullmatch(text)
         try:
-            return json.loads(fenced[1] if fenced else text), text
+            return read_json(fenced[1] if fenced else text), text
         except (ValueError, RecursionError) as this:
             error = error or this
     raise ConversionError(f"The answer is not JSON ({error}): {texts[0][:200]!r}") from error

@@ -103,7 +103,7 @@ def _attempted(request: ContentToolRequest, on_progress: Progress) -> ContentToo
         return _result(request, _last(value, on_progress) if isinstance(value, Generator) else value)
     except _Refused as refused:
         return ContentToolResult(error=str(refused), request=request)
-    except Exception as error:  # noqa: BLE001 - the model is told, whatever it was
+    except (Exception, GeneratorExit) as error:  # noqa: BLE001 - the model is told, whatever it was
         return ContentToolResult(error=error, request=request)
 
 

@@ -28,7 +28,14 @@ def resized(data: bytes, resize: str, source: str) -> bytes:
             upright = ImageOps.exif_transpose(image)
             size = _size(upright.size, resize)
             return data if size == upright.size else _encoded(upright, size, image.format)
-    except (OSError, Image.DecompressionBombError) as error:
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        OverflowError,
+        MemoryError,
+        Image.DecompressionBombError,
+    ) as error:
         raise UsageError(f"{source} cannot be read as an image: {error}") from error
 
 
@@ -43,7 +50,7 @@ def _size(size: tuple[int, int], resize: str) -> tuple[int, int]:
     """The size in pixels that an image of `size` gets."""
     width, height = size
     geometry = {"low": "512x512>", "high": "2000x768>" if width > height else "768x2000>"}.get(resize, resize)
-    match = re.fullmatch(r"(?=x?[1-9])([1-9]\d*)?(?:x([1-9]\d*))?([>!]?)", geometry)
+    match = re.fullmatch(r"(?=x?[1-9])([1-9]\d{0,3})?(?:x([1-9]\d{0,3}))?([>!]?)", geometry)
     if not match:
         raise UsageError(f'resize= is "low", "high", "none" or a geometry like "200x100>", not {resize!r}.')
     wide, high = (int(side) if side else None for side in match.groups()[:2])

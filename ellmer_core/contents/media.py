@@ -7,20 +7,24 @@ imported when first needed.
 
 from __future__ import annotations
 
+import os
 import re
-import socket
 import sys
 from base64 import b64decode, b64encode
-from contextlib import nullcontext, suppress
+from collections.abc import Sequence
+from contextlib import nullcontext
 from io import BytesIO
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path, PurePosixPath
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from ..errors import ConnectError, UsageError
 from .content import ContentImageInline, ContentImageRemote, ContentPDF
 from .image_resizing import resized
+from .media_types import SIGNATURES, sniffed
+from .network_addresses import addresses_of, is_private
 
 if TYPE_CHECKING:
     import httpx
@@ -35,14 +39,7 @@ __all__ = [
 
 MAX_BYTES = 50_000_000  # of a download; no provider takes a larger document
 MAX_REDIRECTS = 5
-SEARCHED = 1024  # readers accept a PDF whose header comes this late
-SIGNATURES = {
-    "image/png": rb"\x89PNG\r\n\x1a\n",
-    "image/jpeg": rb"\xff\xd8\xff",
-    "image/gif": rb"GIF8[79]a",
-    "image/webp": rb"RIFF.{4}WEBP",
-    "application/pdf": rb".{0,%d}%%PDF-" % SEARCHED,
-}
+READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
 
 
 # images -----------------------------------------------------------------------------------------------------
@@ -58,7 +55,8 @@ def content_image_url(url: str, detail: str = "auto") -> ContentImageRemote | Co
     if url.startswith("data:"):
         type, data = _data_url(url)
         return ContentImageInline(_image_type(data, type, "the data: URL"), _base64(data))
-    if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).netloc:
+    parts = _parts(url)
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
         raise UsageError(
             f"An image URL starts with https:, http: or data:, not {url[:60]!r}; for a file on disk, "
             "use content_image_file()."
@@ -104,7 +102,7 @@ def _current_figure() -> Any:
 
 
 def _image_type(data: bytes, claimed: str | None, source: str) -> str:
-    actual = _sniffed(data)
+    actual = sniffed(data)
     if claimed and claimed not in SIGNATURES and claimed.startswith("image/"):
         return claimed  # image/heic, say: no way to tell
     if actual is None or not actual.startswith("image/"):
@@ -133,14 +131,14 @@ def content_pdf_url(
     """
     if url.startswith("data:"):
         return _pdf(_data_url(url)[1], "the data: URL", "document.pdf")
-    name = PurePosixPath(unquote(urlsplit(url).path)).name
+    name = PurePosixPath(unquote(_parts(url).path)).name
     return _pdf(
         _download(url, client, allow_private), url, name if name.lower().endswith(".pdf") else "document.pdf"
     )
 
 
 def _pdf(data: bytes, source: str, filename: str) -> ContentPDF:
-    if _sniffed(data) != "application/pdf":
+    if sniffed(data) != "application/pdf":
         raise UsageError(f"{source} is not a PDF (it starts with {data[:8]!r}).")
     return ContentPDF("application/pdf", _base64(data), filename)
 
@@ -151,16 +149,30 @@ def _download(url: str, client: httpx.Client | None, allow_private: bool) -> byt
     with nullcontext(client) if client else httpx.Client(timeout=30) as http:
         for _ in range(MAX_REDIRECTS + 1):
             host = _host(url)
-            if not allow_private and any(map(_private, _addresses(host, resolve=client is None))):
+            addresses = [] if allow_private else addresses_of(host, resolve=client is None)
+            if any(map(is_private, addresses)):
                 raise UsageError(f"{url} is inside a private network; if you trust it: allow_private=True.")
             try:
-                with http.stream("GET", url, follow_redirects=False) as response:
+                where = _at(httpx.URL(url), addresses if client is None else [])
+                with http.stream("GET", **where, follow_redirects=False) as response:
                     if not response.has_redirect_location:
                         return _body(response)
                     url = urljoin(url, response.headers["location"])
-            except (httpx.HTTPError, httpx.InvalidURL) as error:
+            except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
                 raise ConnectError(f"{url} could not be downloaded: {error}") from error
     raise UsageError(f"{url}: redirected more than {MAX_REDIRECTS} times.")
+
+
+def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
+    """The request for a URL, at the very address that was looked at: a name may stand for another one a moment later."""
+    if not addresses:
+        return {"url": url}
+    host = url.netloc.decode("ascii")
+    return {
+        "url": url.copy_with(host=str(addresses[0])),
+        "headers": {"host": host},
+        "extensions": {"sni_hostname": url.host},
+    }
 
 
 def _body(response: httpx.Response) -> bytes:
@@ -175,27 +187,10 @@ def _body(response: httpx.Response) -> bytes:
 
 
 def _host(url: str) -> str:
-    parts = urlsplit(url)
+    parts = _parts(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise UsageError(f"A PDF's URL starts with https:, http: or data:, not {url[:60]!r}.")
     return parts.hostname
-
-
-def _private(address: IPv4Address | IPv6Address) -> bool:
-    return not address.is_global or address.is_multicast
-
-
-def _addresses(host: str, *, resolve: bool) -> list[IPv4Address | IPv6Address]:
-    with suppress(ValueError):
-        return [ip_address(host)]
-    with suppress(OSError):
-        return [ip_address(socket.inet_aton(host))]  # the short forms: 127.1, 0x7f000001
-    if not resolve:
-        return [ip_address("127.0.0.1")] if host == "localhost" else []
-    try:
-        return [ip_address(info[4][0]) for info in socket.getaddrinfo(host, None)]
-    except OSError as error:
-        raise ConnectError(f"{host}: {error.strerror or error}") from error
 
 
 # bytes ------------------------------------------------------------------------------------------------------
@@ -203,9 +198,24 @@ def _addresses(host: str, *, resolve: bool) -> list[IPv4Address | IPv6Address]:
 
 def _read(path: str | Path) -> bytes:
     try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+        with os.fdopen(os.open(path, READING), "rb") as file:
+            if not S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(f"{path} is no file with an end: a device, a pipe or a folder.")
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{path!s:.200} cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from error
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes.")
+    return data
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise UsageError(f"{url[:60]!r} is no URL: {error}.") from error
 
 
 def _data_url(url: str) -> tuple[str, bytes]:
@@ -216,10 +226,6 @@ def _data_url(url: str) -> tuple[str, bytes]:
     except ValueError:
         pass
     raise UsageError(f"A data: URL is written data:TYPE;base64,DATA; this is none: {url[:60]!r}.")
-
-
-def _sniffed(data: bytes) -> str | None:
-    return next((type for type, start in SIGNATURES.items() if re.match(start, data, re.DOTALL)), None)
 
 
 def _base64(data: bytes) -> str:

@@ -127,6 +127,12 @@ class AssistantTurn(Turn):
             object.__setattr__(self, name, value)
 
     @property
+    def lost(self) -> bool:
+        """Whether the end of the answer never came: then nobody knows what it used, and what seals its thoughts
+        (a signature) may be missing."""
+        return False
+
+    @property
     def tool_requests(self) -> tuple[ContentToolRequest, ...]:
         """The tool calls the model asks for, in order."""
         return tuple([c for c in self.contents if isinstance(c, ContentToolRequest)])
@@ -134,9 +140,10 @@ class AssistantTurn(Turn):
 
 @dataclass(frozen=True, init=False)
 class AssistantPartialTurn(AssistantTurn):
-    """An answer that stopped before its end; `reason` says why (`"interrupted"`, `"cancelled"`, …).
+    """An answer that stopped before its end; `reason` says why (`"interrupted"`, `"cancelled"`, `"max_tokens"`, or the
+    provider's own word).
 
-    Holds what was received, never a tool request that could not be known to be whole.
+    Holds what was received. A tool request in it is never run: its `problem` says that it may not be whole.
     """
 
     reason: str = "interrupted"
@@ -150,6 +157,10 @@ class AssistantPartialTurn(AssistantTurn):
     ) -> None:
         super().__init__(contents, **rest)
         object.__setattr__(self, "reason", reason)
+
+    @property
+    def lost(self) -> bool:
+        return self.json is None
 
 
 def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content, ...]:

@@ -20,6 +20,7 @@ Whatever happens at a yield, the history (an object of its own) is left such tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
 from ..contents.content import Content, ContentText, ContentThinking
@@ -136,11 +137,9 @@ def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> Assi
         matched(c, settings.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
         for c in turn.contents
     )
-    return AssistantTurn(
-        contents,
-        tokens=turn.tokens,
-        finish_reason=turn.finish_reason,
-        json=turn.json,
+    return replace(
+        turn,
+        contents=contents,
         cost=settings.price(settings.wire, turn.tokens) if turn.cost is None else turn.cost,
         duration=duration,
     )

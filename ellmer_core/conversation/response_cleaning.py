@@ -8,10 +8,12 @@ halves; what stays half becomes U+FFFD.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from operator import is_
 from typing import Any
 
-from ..contents.content import Content, ContentText, ContentThinking, misfits, replaced
+from ..contents.content import Content, ContentImageInline, ContentText, ContentThinking, misfits, replaced
+from ..contents.media_types import media_type
 from ..contents.tool_calls import ContentToolRequest
 from ..contents.turns import AssistantTurn, Tokens
 from ..errors import ResponseError
@@ -19,6 +21,8 @@ from ..wire.base import Wire
 from ..wire.values import Merger
 
 __all__ = ["Pieces", "turn_of"]
+
+MOST = 2**53  # tokens; more is no count, and has no price
 
 
 def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
@@ -33,21 +37,20 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
     contents, tokens = tuple(map(_legible, turn.contents)), _counts(turn.tokens)
     if tokens is turn.tokens and all(map(is_, contents, turn.contents)):
         return turn
-    return AssistantTurn(
-        contents, tokens=tokens, finish_reason=turn.finish_reason, json=turn.json, cost=turn.cost
-    )
+    return replace(turn, contents=contents, tokens=tokens)
 
 
 def _counts(tokens: Tokens) -> Tokens:
     """The counts that are some: a strange one is no reason to lose an answer."""
     given = vars(tokens)
-    if all(count is None or type(count) is int for count in given.values()):
+    if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in given.values()):
         return tokens
-    return Tokens(**{name: count if type(count) is int else _whole(count) for name, count in given.items()})
+    return Tokens(**{name: _whole(count) for name, count in given.items()})
 
 
 def _whole(count: object) -> int | None:
-    return int(count) if isinstance(count, float) and count.is_integer() else None
+    whole = type(count) is int or (isinstance(count, float) and count.is_integer())
+    return int(count) if whole and isinstance(count, int | float) and 0 <= count <= MOST else None
 
 
 def _legible(content: Content) -> Content:
@@ -61,7 +64,16 @@ def _legible(content: Content) -> Content:
             return (
                 content if changed == {"raw": raw, "arguments": arguments} else replaced(content, **changed)
             )
+        case ContentImageInline(type=type, data=data) if (found := media_type(data)) != type:
+            return _real(content, found)
     return content
+
+
+def _real(image: ContentImageInline, found: str | None) -> Content:
+    """An image under the type that its bytes have; in words, where they are no image that providers take back."""
+    if found is not None and found.startswith("image/"):
+        return replaced(image, type=found)
+    return ContentText(f"[{image.type} that cannot be shown]")
 
 
 def _paired_in(value: Any) -> Any:

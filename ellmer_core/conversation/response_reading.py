@@ -3,15 +3,14 @@ them; no I/O."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from ..contents.turns import AssistantTurn
+from ..contents.turns import AssistantPartialTurn, AssistantTurn
 from ..errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
 from ..wire.base import Wire
-from ..wire.framing.base import no_constant
+from ..wire.framing.json_text import read_json
 from ..wire.values import Merger, Request
 from .effects import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from .history import History
@@ -109,14 +108,14 @@ def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
         return read(said)
     except EllmerError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise ResponseError(f"The answer makes no sense as {wire.name}: {error!r}") from error
 
 
 def _decoded(body: bytes, media_type: str) -> Any:
     try:
-        return json.loads(body, parse_constant=no_constant)
-    except (ValueError, RecursionError) as error:
+        return read_json(body)
+    except ValueError as error:
         start = body[:200].decode("utf-8", "replace").strip()
         if media_type == "text/html" or start[:1] not in {"", "{", "["}:
             raise ResponseError(f"The answer is not JSON ({media_type or 'no type'}): {start!r}") from error
@@ -132,4 +131,7 @@ def cut_short(turn: AssistantTurn) -> str | None:
             return "the answer was cut because the conversation fills the model's context window."
         case "content_filter":
             return "the answer was held back by the provider's content filter."
-    return None
+    if not isinstance(turn, AssistantPartialTurn):
+        return None
+    why = f"its reason is {turn.finish_reason!r:.80}" if turn.finish_reason else "it gave no reason to end"
+    return f"the provider did not end the answer as a whole one: {why}."

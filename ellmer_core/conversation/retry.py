@@ -63,5 +63,5 @@ def _timestamp(date: str | None) -> float | None:
 
     try:
         return parsedate_to_datetime(date).timestamp() if date else None
-    except ValueError:
+    except (ArithmeticError, LookupError, TypeError, ValueError):  # a date from elsewhere can be anything
         return None

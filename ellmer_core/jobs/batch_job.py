@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from .._chat.chat import Chat
 from .._chat.structured import Structured
 from ..contents.json_records import contents_record
-from ..contents.turns import AssistantTurn, UserTurn
+from ..contents.turns import UserTurn
 from ..conversation.effects import Loop
 from ..conversation.history import sendable
 from ..conversation.response_cleaning import turn_of
@@ -128,13 +129,7 @@ class Job:
             raise fork.wire.error(result["status"], {}, json.dumps(result["body"]).encode())
         turn = turn_of(fork.wire, result["body"])
         full = prices.cost(fork.wire, turn.tokens)
-        turn = AssistantTurn(
-            turn.contents,
-            tokens=turn.tokens,
-            finish_reason=turn.finish_reason,
-            json=turn.json,
-            cost=None if full is None else full * DISCOUNT,
-        )
+        turn = replace(turn, cost=None if full is None else full * DISCOUNT)
         fork._history.commit(user, turn)  # noqa: SLF001 - of this package
         if not self.known:
             fork._note(turn)  # noqa: SLF001

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["McpTools", "mcp_tools"]
 
+MOST_TOOLS = 1000
+MOST_PAGES = 100
+LISTING = 60.0  # seconds in which a server lists its tools
+
 
 def mcp_tools(
     server: str | Sequence[str] | StdioServerParameters | Any,
@@ -100,6 +104,8 @@ class McpTools:
             from mcp import Client, StdioServerParameters  # noqa: PLC0415 - imported when first needed
         except ImportError as error:
             raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
+        from anyio import fail_after  # noqa: PLC0415 - imported when first needed
+
         async with AsyncExitStack() as stack:
             target = self.server
             if isinstance(target, str):
@@ -108,7 +114,9 @@ class McpTools:
                 command, *words = target
                 target = StdioServerParameters(command=command, args=words, env=self.env or None)
             client = await stack.enter_async_context(Client(target))
-            yield client, await _listed(client)
+            with fail_after(LISTING):
+                listed = await _listed(client)
+            yield client, listed
 
     def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ToolDef:
         def call(**arguments: Any) -> ContentToolResult:
@@ -137,9 +145,14 @@ async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]
 
 async def _listed(client: Client) -> list[Tool]:
     page = await client.list_tools()
-    tools = list(page.tools)
+    tools, pages = list(page.tools), 1
     while page.next_cursor:
-        page = await client.list_tools(cursor=page.next_cursor)
+        if len(tools) > MOST_TOOLS or pages >= MOST_PAGES:
+            raise UsageError(
+                f"The server lists more than {MOST_TOOLS} tools, or more than {MOST_PAGES} pages of them: no model "
+                "takes as many."
+            )
+        page, pages = await client.list_tools(cursor=page.next_cursor), pages + 1
         tools += page.tools
     return tools
 

@@ -13,6 +13,7 @@ from ..contents.content import (
     is_media,
     replaced,
 )
+from ..contents.media_types import media_type
 from ..contents.tool_calls import ContentToolResult
 from ..tools.results import result_text
 
@@ -37,7 +38,7 @@ def _value(block: Any) -> str | Content:
         case "text":
             return str(block.text)
         case "image":
-            return ContentImageInline(block.mime_type, block.data)
+            return _image(block.mime_type, block.data)
         case "resource":
             return _resource(block.resource)
         case "resource_link":
@@ -45,13 +46,21 @@ def _value(block: Any) -> str | Content:
     return f"[{getattr(block, 'mime_type', None) or block.type}, which this model cannot be shown]"
 
 
+def _image(kind: str, data: str) -> str | Content:
+    """An image under the type that its bytes have: what is none would be refused in each further request."""
+    found = media_type(data)
+    if found is not None and found.startswith("image/"):
+        return ContentImageInline(found, data)
+    return f"[{kind}, which this model cannot be shown]"
+
+
 def _resource(resource: Any) -> str | Content:
     kind = resource.mime_type or ""
     if (text := getattr(resource, "text", None)) is not None:
         return str(text)
     if kind.startswith("image/"):
-        return ContentImageInline(kind, resource.blob)
-    if kind == "application/pdf":
+        return _image(kind, resource.blob)
+    if kind == "application/pdf" and media_type(resource.blob) == kind:
         return ContentPDF(kind, resource.blob, str(resource.uri).rpartition("/")[2] or "document.pdf")
     return f"[{kind or 'a file'} at {resource.uri}, which this model cannot be shown]"
 

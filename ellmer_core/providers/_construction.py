@@ -20,7 +20,9 @@ from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
 from ..errors import UsageError
 from ..transport.connections import Timeouts
+from ..transport.limits import Limits
 from ..wire.base import Wire
+from ..wire.shared.hidden import Key
 
 __all__ = ["Options", "chat", "construct", "constructor", "setting"]
 
@@ -41,7 +43,8 @@ class Options(TypedDict, total=False):
     - `echo`: what to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
       Default: `"output"` for a chat made at the top level of a script or console, `"none"` inside functions.
     - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours. It is not closed.
-    - `timeout`: seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle.
+    - `timeout`: seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle, an hour in all.
+    - `limits`: how much of an answer is read, `Limits`. Default: 100 MB, a million events, 1 MB of an error.
     - `max_tries`: how often one request is tried, where trying again may help. Default: 3.
     - `max_tool_rounds`: how often the model may ask for tools before it has answered. Default: 100.
     - `tool_media`: how images and PDFs of tool results travel: `"pointer"` (after the results, the default) or
@@ -58,6 +61,7 @@ class Options(TypedDict, total=False):
     echo: EchoMode | None
     client: Any
     timeout: float | Timeouts | None
+    limits: Limits | None
     max_tries: int
     max_tool_rounds: int
     tool_media: Literal["pointer", "native"] | None
@@ -98,6 +102,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         echo=default_echo(3) if echo is None else echo,
         client=options.get("client"),
         timeouts=_timeouts(options.get("timeout")),
+        limits=options.get("limits"),
         max_tries=options.get("max_tries", 3),
         max_tool_rounds=options.get("max_tool_rounds", 100),
     )
@@ -181,7 +186,7 @@ def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
     if not isinstance(api_key, str):
         raise UsageError(f"api_key= is a string, not {type(api_key).__name__}.")
     if key := api_key.strip():
-        return partial(str, key)
+        return Key(key)
     if wire.key_vars and not wire.key_optional:
         raise UsageError(f"api_key= is blank, and {wire.vendor} wants a key.")
     return None

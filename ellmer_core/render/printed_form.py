@@ -25,7 +25,7 @@ from ..contents.content import (
 )
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
-from ..errors import error_message
+from ..errors import error_message, printable
 from ..tools.results import flatten, result_text
 
 __all__ = ["format_chat", "format_content", "format_turn", "format_value", "header", "is_silent", "labels"]
@@ -41,14 +41,14 @@ def format_value(value: Content | Turn) -> str:
 def format_content(content: Content) -> str:
     """One content as text; the line of a tool result, say, without what its pointer points at."""
     try:
-        return _printable(_content(content))
+        return printable(_content(content))
     except Exception:  # noqa: BLE001 - printing a conversation must not end it
         return f"[{type(content).__name__}]"
 
 
 def format_turn(turn: Turn) -> str:
     """A turn: who speaks, and what is said, one content after the other."""
-    return "\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)])
+    return printable("\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)]))
 
 
 def format_chat(vendor: str, model: str, turns: Sequence[Turn]) -> str:
@@ -61,7 +61,7 @@ def format_chat(vendor: str, model: str, turns: Sequence[Turn]) -> str:
     lines = [header(vendor, model, turns)]
     for turn, label in zip(turns, labels(turns), strict=True):
         lines += [_rule(label), *_lines(turn)]
-    return _printable("\n".join(lines))
+    return printable("\n".join(lines))
 
 
 def _lines(turn: Turn) -> list[str]:
@@ -132,8 +132,8 @@ def _json(value: Any) -> str:
 
 
 def _complete(turn: Turn | None) -> TypeGuard[AssistantTurn]:
-    """Whether it is a whole answer; what a partial one used is not known."""
-    return isinstance(turn, AssistantTurn) and not isinstance(turn, AssistantPartialTurn)
+    """Whether its provider ended it; what another one used is not known."""
+    return isinstance(turn, AssistantTurn) and not turn.lost
 
 
 def header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
@@ -150,7 +150,7 @@ def labels(turns: Sequence[Turn]) -> Iterator[str]:
     before: int | None = 0  # tokens in and out of the last complete answer
     for turn, following in zip_longest(turns, turns[1:]):
         if _complete(turn):
-            yield f"{turn.role} [{_sum([turn.tokens.output])}]"
+            yield f"{turn.role} [{_sum([turn.tokens.output])}]{_partial(turn)}"
             before = _total([turn.tokens.input, turn.tokens.output])
         elif isinstance(turn, UserTurn):
             after = following.tokens.input if _complete(following) else None
@@ -193,8 +193,3 @@ def _cut(text: str, ending: str) -> str:
     room = WIDTH - len(ending)
     widths = accumulate(map(_columns, text))
     return text[: sum(1 for width in widths if width <= room)] + ending
-
-
-def _printable(text: str) -> str:
-    """Half characters (a file name that is not valid Unicode, say) as escapes: no terminal takes them."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -6,9 +6,10 @@ pydantic is imported when a type is met that is not one of the four basic ones.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, wraps
+from itertools import count
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -57,6 +58,9 @@ def type_of(annotation: Any, *, required: bool = True) -> Type:
     return known_type(_json_schema(annotation), required=required)
 
 
+MOST_SCHEMAS = 20_000  # values in a schema without references
+
+
 def _kept(function: Callable[[Any], V]) -> Callable[[Any], V]:
     """Remembers results: what pydantic makes of a type takes a while."""
     kept = lru_cache(maxsize=512)(function)
@@ -76,8 +80,8 @@ def known_type(schema: Mapping[str, Any], *, closed: bool = True, required: bool
     """JSON Schema as one of our types where they can say all of it. `closed`: an object has no properties
     but its own unless it says so (pydantic's habit; in JSON Schema it is the other way round)."""
     try:
-        return _parsed(_inlined(schema, schema.get("$defs", {})), closed, required)
-    except _Unresolved:
+        return _parsed(_inlined(schema, schema.get("$defs", {}), count()), closed, required)
+    except (_Unresolved, RecursionError):
         return TypeJsonSchema(schema.get("description"), required, schema)
 
 
@@ -129,13 +133,17 @@ def _json_schema(annotation: Any) -> dict[str, Any]:
 
 
 class _Unresolved(Exception):
-    """A schema that refers to itself, or elsewhere, cannot be written without references."""
+    """A schema that refers to itself, or elsewhere, or so often that it grows beyond `MOST_SCHEMAS`, cannot be
+    written without references."""
 
 
-def _inlined(schema: Any, defs: Mapping[str, Any], within: tuple[str, ...] = ()) -> Any:
-    """`schema` with every reference replaced by what it refers to, generated titles and defaults removed."""
+def _inlined(schema: Any, defs: Mapping[str, Any], made: Iterator[int], within: tuple[str, ...] = ()) -> Any:
+    """`schema` with every reference replaced by what it refers to, generated titles and defaults removed. `made`
+    counts the values of what comes out: a few kilobytes of references to references stand for gigabytes."""
+    if next(made) > MOST_SCHEMAS:
+        raise _Unresolved
     if isinstance(schema, list):
-        return [_inlined(item, defs, within) for item in schema]
+        return [_inlined(item, defs, made, within) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
@@ -144,16 +152,18 @@ def _inlined(schema: Any, defs: Mapping[str, Any], within: tuple[str, ...] = ())
         if name in within or not isinstance(target, dict):
             raise _Unresolved
         rest = {k: v for k, v in schema.items() if k != "$ref"}
-        return _inlined(target | rest, defs, (*within, name))
-    return {k: _inlined_keyword(k, v, defs, within) for k, v in schema.items() if k not in GENERATED}
+        return _inlined(target | rest, defs, made, (*within, name))
+    return {k: _inlined_keyword(k, v, defs, made, within) for k, v in schema.items() if k not in GENERATED}
 
 
-def _inlined_keyword(keyword: str, value: Any, defs: Mapping[str, Any], within: tuple[str, ...]) -> Any:
+def _inlined_keyword(
+    keyword: str, value: Any, defs: Mapping[str, Any], made: Iterator[int], within: tuple[str, ...]
+) -> Any:
     if keyword in {"enum", "const", "examples"}:
         return value
     if keyword in {"properties", "patternProperties"} and isinstance(value, dict):
-        return {name: _inlined(inner, defs, within) for name, inner in value.items()}
-    return _inlined(value, defs, within)
+        return {name: _inlined(inner, defs, made, within) for name, inner in value.items()}
+    return _inlined(value, defs, made, within)
 
 
 def _parsed(schema: Any, closed: bool, required: bool = True) -> Type:  # noqa: PLR0911 - one return per kind

@@ -28,6 +28,7 @@ from ..conversation.effects import (
     Send,
     Wait,
 )
+from ..errors import UsageError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
 __all__ = ["AsyncDriver", "adrive"]
@@ -39,7 +40,7 @@ async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content |
     """The async twin of `drive` (an async generator returns nothing)."""
     step: Callable[[Any], Effect] = loop.send
     outcome: Any = None
-    line.running = asyncio.get_running_loop()
+    line.running = _loop_of_asyncio()
     with line.controller.waking(line.wake):
         try:
             while True:
@@ -58,6 +59,16 @@ async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content |
         finally:
             loop.close()
             await line.drop()
+
+
+def _loop_of_asyncio() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError as error:
+        raise UsageError(
+            "Async chats need asyncio's event loop, and there is none here. Under trio, call the blocking methods in a "
+            "thread: `await trio.to_thread.run_sync(chat.chat, …)`."
+        ) from error
 
 
 class AsyncDriver(HttpExchange):
@@ -92,17 +103,20 @@ class AsyncDriver(HttpExchange):
         await self.drop()
         client = await self.connection.concurrent()
         with self.watch:
-            response = await self.within(client.send(self.built(client, sent), stream=True))
+            response = await self.within(
+                client.send(self.built(client, sent), stream=True, follow_redirects=False)
+            )
             self.chunks = response.aiter_bytes()
             return self.opened(response, sent)
 
     async def events(self) -> list[Any] | None:
         with self.watch:
-            if self.socket is None or self.watch.ends is not None:
+            if self.socket is None or self.watch.interrupts:
                 chunk = await self.within(anext(self.chunks, None))
             else:  # faster, and wake() ends it
                 chunk = await anext(self.chunks, None)
-        return self.flushed() if chunk is None else self.decoder.feed(chunk)
+        self.watch.check()
+        return self.flushed() if chunk is None else self.fed(chunk)
 
     async def body(self) -> bytes:
         with self.watch:
@@ -170,7 +184,12 @@ class AsyncDriver(HttpExchange):
                 self.scope.reschedule(0)
 
     async def _rest(self) -> bytes:
-        return b"".join([chunk async for chunk in self.chunks])
+        body = []
+        async for chunk in self.chunks:
+            body.append(chunk)
+            if self.filled(chunk):
+                break
+        return b"".join(body)
 
     async def drop(self) -> None:
         """Lets go of the open answer, if there is one."""

@@ -93,10 +93,10 @@ class BlockingDriver(HttpExchange):
         self.drop()
         client = self.connection.blocking()
         with self.watch:
-            response = client.send(self.built(client, sent), stream=True)
+            response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
             self.chunks = response.iter_bytes()
             answer = self.opened(response, sent)
-        if self.watch.left is not None:
+        if self.watch.interrupts and self.watch.left is not None:
             self.set_alarm(self.watch.left)
         return answer
 
@@ -104,13 +104,16 @@ class BlockingDriver(HttpExchange):
         with self.watch:
             chunk = next(self.chunks, None)
         self.watch.check()
-        return self.flushed() if chunk is None else self.decoder.feed(chunk)
+        return self.flushed() if chunk is None else self.fed(chunk)
 
     def body(self) -> bytes:
+        body = []
         with self.watch:
-            body = b"".join(self.chunks)
-        self.watch.check()
-        return body
+            for chunk in self.chunks:
+                body.append(chunk)
+                if self.filled(chunk):
+                    break
+        return b"".join(body)
 
     def finish(self) -> None:
         if self.decoder is not None:  # the end of the stream was not read

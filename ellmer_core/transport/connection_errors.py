@@ -22,11 +22,13 @@ class ConnectionMonitor:
         self.where = ""
         self.limits = Timeouts(None, None, None)
         self.ends: float | None = None  # when the answer must be complete, by time.monotonic()
+        self.interrupts = False  # whether a silence is ended then, too
 
     def begin(self, url: str, limits: Timeouts | None) -> None:
         """A request goes out; without `limits` the client has its own."""
         self.where = url
         self.limits = limits or Timeouts(None, None, None)
+        self.interrupts = self.limits.total not in (None, Timeouts.total)
         self.ends = None if self.limits.total is None else time.monotonic() + self.limits.total
 
     @property

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
 from ..errors import UsageError
+from .limits import Limits
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -26,12 +27,13 @@ class Timeouts:
     """Seconds to wait for an answer; `None` is no limit.
 
     `connect`: for the connection. `idle`: for anything at all to arrive; an answer that is not streamed
-    arrives all at once, when the model is done. `total`: for the whole answer to one request.
+    arrives all at once, when the model is done. `total`: for the whole answer to one request. One that is set ends a
+    silence, too; the default of an hour ends an answer that goes on and on, when the next piece of it comes.
     """
 
     connect: float | None = 10.0
     idle: float | None = 600.0
-    total: float | None = None
+    total: float | None = 3600.0
 
 
 @dataclass
@@ -41,6 +43,7 @@ class Connection:
 
     given: Any = None
     timeouts: Timeouts | None = None
+    limits: Limits = field(default_factory=Limits)
     _blocking: dict[int, Any] = field(default_factory=dict, repr=False)
     _async: MutableMapping[AbstractEventLoop, _Tracked] = field(default_factory=WeakKeyDictionary, repr=False)
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Answer, Send, Wait
+from ..errors import ResponseError
 from ..log import logger, place
 from ..wire.framing.decoders import decoder
 from .connection_errors import ConnectionMonitor
@@ -42,11 +43,18 @@ class HttpExchange:
         self.chunks: Any = None
         self.decoder: Any = None
         self.sent_at = 0.0
+        self.taken = self.events_taken = 0
+        self.bound: int | None = None
         self.watch = ConnectionMonitor(controller)
 
     def built(self, client: Any, sent: Send) -> Any:
         """The client's own request object."""
-        headers = {"accept": "*/*", "content-type": "application/json", "user-agent": user_agent()}
+        headers = {
+            "accept": "*/*",
+            "accept-encoding": "gzip, deflate",
+            "content-type": "application/json",
+            "user-agent": user_agent(),
+        }
         headers |= {name.lower(): value for name, value in sent.request.headers.items()}
         if sent.request.sign is not None:
             headers |= sent.request.sign(sent.body, time.time())
@@ -65,15 +73,45 @@ class HttpExchange:
     def opened(self, response: Any, sent: Send) -> Answer:
         """The head of the answer; its body is open."""
         self.response, self.socket = response, _socket(response)
+        self.taken = self.events_taken = 0
+        self.bound = self.connection.limits.answer if response.is_success else self.connection.limits.error
+        _check_encoding(response.headers.get("content-encoding", ""))
         logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
         self.decoder = decoder(sent.request.framing)
         headers = {name.lower(): value for name, value in response.headers.items()}
         return Answer(response.status_code, headers, time.time())
 
+    def fed(self, chunk: bytes) -> list[Any]:
+        """The events that a chunk completes."""
+        self.filled(chunk)
+        events: list[Any] = self.decoder.feed(chunk)
+        self.events_taken += len(events)
+        if self.connection.limits.events is not None and self.events_taken > self.connection.limits.events:
+            raise ResponseError(
+                f"The answer has more than {self.connection.limits.events:,} events (limit: events)."
+            )
+        return events
+
+    def filled(self, chunk: bytes) -> bool:
+        """Counts what came. Whether it is enough of an error; of another answer, too much is an error itself."""
+        self.watch.check()
+        self.taken += len(chunk)
+        if self.bound is None or self.taken <= self.bound:
+            return False
+        if self.response is not None and not self.response.is_success:
+            return True
+        raise ResponseError(f"The answer is larger than {self.bound:,} bytes (limit: answer).")
+
     def flushed(self) -> list[Any] | None:
         """The last events after the last chunk, then `None`."""
         last, self.decoder = self.decoder, None
         return last.flush() if last else None
+
+
+def _check_encoding(encoding: str) -> None:
+    """One packing that was asked for: others, and packings of packings, make gigabytes of one network chunk."""
+    if encoding.strip().lower() not in {"", "identity", "gzip", "x-gzip", "deflate"}:
+        raise ResponseError(f"The answer is packed as {encoding!r:.60}, which was not asked for.")
 
 
 def _socket(response: Any) -> Socket | None:

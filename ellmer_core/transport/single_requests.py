@@ -3,7 +3,6 @@ the same two drivers carry them out, blocking or async, with the same retries.""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import aclosing
 from itertools import count
@@ -18,6 +17,7 @@ from ..conversation.request_cache import encoded
 from ..errors import ConnectError, ProviderError, ResponseError
 from ..schemas.types import Type
 from ..wire.base import Wire
+from ..wire.framing.json_text import read_json
 from ..wire.values import Request
 from .blocking import BlockingDriver, drive
 from .connections import Connection
@@ -50,7 +50,7 @@ def asked_json(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[Any]
     """The answer, which is JSON."""
     body = yield from asked(wire, request, max_tries=max_tries)
     try:
-        return json.loads(body)
+        return read_json(body)
     except (ValueError, RecursionError) as error:
         raise ResponseError(f"The answer of {request.url} is not JSON ({error}): {body[:200]!r}") from error
 

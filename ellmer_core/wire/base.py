@@ -21,6 +21,7 @@ from ..errors import UsageError
 from ..tools.results import described, flatten
 from .shared import content_parts, json_bodies
 from .shared.errors import error_of
+from .shared.hidden import HiddenHeaders, without_user
 from .values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:
@@ -75,6 +76,10 @@ class Wire(ABC):
     )
 
     def __post_init__(self) -> None:
+        url, headers = without_user(self.base_url, self.api_headers)
+        object.__setattr__(self, "base_url", url)
+        if headers:
+            object.__setattr__(self, "api_headers", HiddenHeaders(headers))
         if self.tool_media not in {"pointer", "native"}:
             raise UsageError(f'tool_media is "pointer" or "native", not {self.tool_media!r}.')
         if self.tool_media == "native" and not self.supports.native_tool_media:

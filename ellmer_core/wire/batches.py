@@ -13,6 +13,7 @@ from hashlib import sha256
 
 from ..errors import BadRequestError, ResponseError, UsageError
 from .base import Batches, Steps, Wire
+from .framing.json_text import read_json
 from .values import Json, Request
 
 __all__ = ["AnthropicBatches", "GeminiBatches", "OpenAIBatches"]
@@ -155,7 +156,7 @@ def _dumps(value: object) -> str:
 
 def _json(body: bytes) -> Json:
     try:
-        value = json.loads(body)
+        value = read_json(body)
     except ValueError as error:
         raise ResponseError(f"The answer of the batch API is not JSON ({error}): {body[:200]!r}") from error
     if not isinstance(value, dict):
@@ -167,7 +168,7 @@ def _lines(body: bytes) -> Iterator[Json]:
     """The objects in JSON lines; a line that is none says nothing about any request."""
     for line in body.splitlines():
         try:
-            value = json.loads(line)
+            value = read_json(line)
         except ValueError:
             continue
         if isinstance(value, dict):

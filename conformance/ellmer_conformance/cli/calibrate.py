@@ -10,6 +10,7 @@ import click
 
 from ..recordings.calibrate import Calibration, Case, Tally, as_json, calibrate
 from ._paths import files_argument, progress, traffic
+from ._terminal_text import printable
 
 __all__ = ["command"]
 
@@ -42,7 +43,8 @@ def command(paths: tuple[Path, ...], *, form: str) -> None:
     files = traffic(paths)
     with progress(files) as advance:
         found = calibrate(files, on_file=advance)
-    click.echo(json.dumps(as_json(found), indent=1, ensure_ascii=False) if form == "json" else _text(found))
+    text = json.dumps(as_json(found), indent=1, ensure_ascii=False) if form == "json" else _text(found)
+    click.echo(printable(text))
     wrong = found.of("flagged") or found.of("missed")
     sys.exit(2 if found.unreadable or not found.wires else int(bool(wrong)))
 

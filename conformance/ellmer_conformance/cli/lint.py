@@ -14,6 +14,7 @@ from ..recordings.engines import ENGINES, Engine, EngineMissing
 from ..recordings.lint import lint
 from ..recordings.lint_baseline import apply_baseline
 from ._paths import located, progress
+from ._terminal_text import printable
 
 __all__ = ["command"]
 
@@ -78,5 +79,5 @@ def command(
     if not warnings:
         for file in result.files:
             file.complaints = [each for each in file.complaints if each.outcome != "warning"]
-    click.echo(_FORMATS[form](result, verbose=verbose))
+    click.echo(printable(_FORMATS[form](result, verbose=verbose)))
     sys.exit(result.exit_code)

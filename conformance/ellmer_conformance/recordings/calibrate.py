@@ -96,6 +96,8 @@ def calibrate(paths: Iterable[Path | str], on_file: Callable[[Path], None] = lam
                 _count(found, str(path), recording)
         except Unreadable as error:
             found.unreadable.append(str(error))
+        except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
+            found.unreadable.append(f"{path}: it cannot be judged: {error!r:.200}")
     return found
 
 

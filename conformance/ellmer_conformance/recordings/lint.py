@@ -171,6 +171,9 @@ def _judged(path: Path) -> FileReport:
         if count or not _traces(report, path):
             report.problem = error.problem
         return report
+    except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
+        report.problem = f"it cannot be judged: {error!r:.200}"
+        return report
     if recordings is None and not _traces(report, path):
         report.skipped[NO_RECORDING] += 1
     elif recordings is not None and not count:
@@ -182,7 +185,7 @@ def _traces(report: FileReport, path: Path) -> bool:
     """Judges the spans of a file, if it is one of spans."""
     try:
         found = spans.read(path)
-    except (OSError, EOFError, ValueError):
+    except Exception:  # noqa: BLE001 - it was no recording, and it is no trace either
         return False
     for span in found or ():
         if span.messages is None:

@@ -46,6 +46,8 @@ class Object:
         blobs = {key: store.get(key) for name, key in named.items() if name.encode() in data}
         for key, content in {self.key: data, **blobs}.items():
             if content is not None:
+                if not Path(folder, key).resolve().is_relative_to(folder.resolve()):
+                    raise Unreadable(Path(key), "its name leads out of the store")
                 Path(folder, key).parent.mkdir(parents=True, exist_ok=True)
                 Path(folder, key).write_bytes(content)
 

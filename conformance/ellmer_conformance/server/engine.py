@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from ipaddress import ip_address
 from typing import Literal
+from urllib.parse import urlsplit
 
 from ..contract.exchange import Request
 from ..contract.rule import Refusal
@@ -32,6 +34,9 @@ __all__ = ["Engine", "Mode"]
 
 Mode = Literal["reject", "observe", "proxy"]
 
+_REBOUND = (
+    b"Call this server by its address, as localhost, or start it with --name and the name you called it by.\n"
+)
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
 
 
@@ -43,6 +48,7 @@ class Engine:
     mode: Mode = "reject"
     journal: Journal = field(default_factory=Journal)
     watch: Callable[[Entry], None] | None = None  # is told of every chat request
+    names: frozenset[str] = frozenset()  # that the server is called by, besides addresses and localhost
     _answered: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -58,15 +64,33 @@ class Engine:
             return plain(405, [("content-type", "text/plain"), ("allow", "GET, HEAD")], b"Only GET.\n")
         return self._page(request, way)
 
+    def _called_by_name(self, request: HttpRequest) -> bool:
+        """Whether the client means this server. A page of the web may have its own name lead here (DNS rebinding), and
+        then read what this server tells."""
+        try:
+            host = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+        except ValueError:
+            return False
+        if host in self.names or host == "localhost" or host.endswith(".localhost"):
+            return True
+        try:
+            return bool(ip_address(host))
+        except ValueError:
+            return not host
+
     def _page(self, request: HttpRequest, way: Route) -> Reply:
         query = dict(way.query)
+        if not self._called_by_name(request):
+            return plain(403, [("content-type", "text/plain; charset=utf-8")], _REBOUND)
         if way.page == "home":
             return status_page.page(request.headers, self.mode, self.scripts)
         last = query.get("last", "")
         body = (
             self.journal.index()
             if way.page == "index"
-            else self.journal.report(way.case, way.nonce, int(last) if last.isdecimal() else 0)
+            else self.journal.report(
+                way.case, way.nonce, int(last[:9]) if last.isascii() and last.isdecimal() else 0
+            )
         )
         return plain(200, [("content-type", "application/json"), ("cache-control", "no-store")], body)
 

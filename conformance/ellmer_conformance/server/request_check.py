@@ -32,6 +32,7 @@ __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
 
 _NOTED = 50  # violations that a header names; the report has all
+_NAMED = 200  # characters of a model up to which its rules are remembered
 _REMEMBERED = 65_536  # bytes of a body up to which it is
 
 
@@ -55,7 +56,8 @@ class CheckedRequest:
 
 def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
     """Reads and judges a request. Who observes refuses nothing for its content, nor for a missing key."""
-    find = _check_request if len(http.body) < _REMEMBERED else _check_request.__wrapped__
+    short = len(http.body) + len(http.target) + sum(map(len, http.headers.values())) < _REMEMBERED
+    find = _check_request if short else _check_request.__wrapped__
     return find(http, observe)
 
 
@@ -92,7 +94,8 @@ def examined(
 ) -> tuple[Request, tuple[Verdict, ...]]:
     """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
     request = readers.request(method, way.url, headers, body, way.vendor)
-    return request, tuple([verdict(rule, request) for rule in _rules(way.wire, way.vendor, request.model)])
+    find = _rules if len(request.model) <= _NAMED else _rules.__wrapped__
+    return request, tuple([verdict(rule, request) for rule in find(way.wire, way.vendor, request.model)])
 
 
 @lru_cache(256)

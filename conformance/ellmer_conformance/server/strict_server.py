@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from threading import Event, Thread
 from types import TracebackType
@@ -15,7 +15,7 @@ from ..contract.exchange import Exchange
 from ..contract.rule import Verdict
 from ..scenarios.script import Script
 from .engine import Engine, Mode
-from .http.connection import Connection, Handler
+from .http.connection import PATIENCE, Connection, Handler
 from .http.request_parser import KnownRequests
 from .proxy import Proxy
 
@@ -30,7 +30,8 @@ class StrictServer:
     """A strict server on a port of its own while the `with` block runs.
 
     Each pair of case and nonce is a conversation of its own. The case `any` is always there. In the mode `proxy`
-    the API at the URL `upstream` answers, and nothing is refused.
+    the API at the URL `upstream` answers, and nothing is refused. The pages (`/`, `/reports`) are for who calls the
+    server by an address, as `localhost`, or by one of `names`.
     """
 
     def __init__(
@@ -41,10 +42,11 @@ class StrictServer:
         port: int = 0,
         host: str = "127.0.0.1",
         upstream: str = "",
+        names: Iterable[str] = (),
     ) -> None:
         if (mode == "proxy") != bool(upstream):
             raise ValueError("the mode proxy needs an upstream URL to forward to, and no other mode has one")
-        self.engine = Engine(scripts or {}, mode)
+        self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}))
         self._proxy = Proxy(self.engine, upstream) if upstream else None
         self.host, self.port = host, port
         self._loop: asyncio.AbstractEventLoop
@@ -111,6 +113,15 @@ class StrictServer:
                 await self._proxy.aclose()
 
 
+async def _sweep(connections: set[Connection]) -> None:
+    """Ends, now and then, the connections that nothing becomes of."""
+    while True:
+        await asyncio.sleep(PATIENCE / 8)
+        now = asyncio.get_running_loop().time()
+        for connection in list(connections):
+            connection.weary(now)
+
+
 @asynccontextmanager
 async def _listening(
     handler: Handler, known: KnownRequests | None, host: str, port: int
@@ -127,9 +138,11 @@ async def _listening(
         raise PortInUse(
             errno.EADDRINUSE, f"port {port} on {host} is in use: stop what listens there, or choose another"
         ) from error
+    swept = asyncio.create_task(_sweep(connections))
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
+        swept.cancel()
         server.close()
         for connection in list(connections):
             connection.close()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolResult
-from ...contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_bodies, json_schema
 from ..shared.cache_marks import Cache, with_marks
@@ -152,7 +152,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         """What the model said. The thinking of a partial answer may lack its signature: it stays here; and so does
         what nothing follows: `The final block in an assistant message cannot be thinking` (tailcallhq/forgecode#2107).
         """
-        thinks = not isinstance(turn, AssistantPartialTurn)
+        thinks = not turn.lost
         contents = [
             c for c in turn.contents if self.sendable(c) and (thinks or not isinstance(c, ContentThinking))
         ]

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import content_parts, json_bodies, tool_calls
+from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import AnthropicMerger
 
 __all__ = ["PAUSE", "AnthropicResponse"]
-
-FINISH = {
-    "end_turn": "success",
-    "tool_use": "tool_use",
-    "max_tokens": "max_tokens",
-    "stop_sequence": "stop_sequence",
-    "refusal": "content_filter",
-    "model_context_window_exceeded": "context_window",
-}
-
 
 #: https://docs.claude.com/en/docs/build-with-claude/handling-stop-reasons#pause-turn
 PAUSE = "pause_turn"
@@ -32,17 +23,20 @@ PAUSE = "pause_turn"
 class AnthropicResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
 
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.ANTHROPIC
+
     @json_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)
         reason = response.get("stop_reason")
         blocks = response.get("content") or []
-        cut = FINISH.get(reason or "") in tool_calls.CUT
+        whole = self.endings.is_whole(reason)
         said = [block for block in blocks if block.get("type") != "text" or block.get("text")]
-        contents = [self.block(block, cut=cut and block is blocks[-1]) for block in said]
-        return AssistantTurn(
+        contents = [self.block(block, cut=not whole) for block in said]
+        return finish_reasons.answer(
             tool_calls.distinct(contents, response),
+            whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(reason, blocks),
             json=response,
@@ -82,7 +76,7 @@ class AnthropicResponse(Wire):
 
     def finish_reason(self, reason: str | None, blocks: list[Json]) -> str | None:
         """The neutral word. `pause_turn` is kept: the answer goes on when it is sent back as it is."""
-        neutral = FINISH.get(reason, reason) if reason else None
+        neutral = self.endings.neutral(reason)
         calls = any(block.get("type") == "tool_use" for block in blocks)
         return "tool_use" if calls and neutral == "success" else neutral
 

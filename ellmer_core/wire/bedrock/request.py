@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from ...contents.content import Content, ContentText, ContentThinking, is_media
 from ...contents.tool_calls import ContentToolResult
-from ...contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...errors import UsageError
 from ...tools.results import flatten, result_text, split
 from ..shared import content_parts, json_bodies, json_schema, tool_calls
@@ -186,7 +186,7 @@ class Bedrock(BedrockContent, BedrockResponse):
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """What the model said, in one message; of a partial answer, no thinking: it may lack its signature. None at
         the end either: Claude refuses an answer that ends with its thoughts."""
-        thinks = not isinstance(turn, AssistantPartialTurn)
+        thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         blocks = [block for c in contents if self.sendable(c) and (block := self.assistant_part(c))]
         while blocks and "reasoningContent" in blocks[-1]:

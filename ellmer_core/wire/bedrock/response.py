@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentUnknown
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import json_bodies, tool_calls
+from ..shared import finish_reasons, json_bodies, tool_calls
 from ..shared.errors import error_of, in_band_error
 from ..values import Json
 from .stream import BedrockMerger
@@ -20,25 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["BedrockResponse"]
 
-FINISH = {
-    "end_turn": "success",
-    "tool_use": "tool_use",
-    "max_tokens": "max_tokens",
-    "stop_sequence": "stop_sequence",
-    "guardrail_intervened": "content_filter",
-    "content_filtered": "content_filter",
-    "model_context_window_exceeded": "context_window",
-    "malformed_tool_use": "error",
-    "malformed_model_output": "error",
-}
-
-#: Besides the reasons that cut every format: the model wrote something that was not the call it should be.
-MALFORMED = frozenset({"malformed_tool_use", "malformed_model_output"})
-
 
 @dataclass(frozen=True)
 class BedrockResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
+
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.BEDROCK
 
     @json_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
@@ -47,10 +34,11 @@ class BedrockResponse(Wire):
         if message is None and reason is None:
             raise in_band_error(response)
         blocks = (message or {}).get("content") or []
-        cut = FINISH.get(reason or "") in tool_calls.CUT or reason in MALFORMED
-        contents = [self.block(block, cut=cut and block is blocks[-1]) for block in blocks]
-        return AssistantTurn(
+        whole = self.endings.is_whole(reason)
+        contents = [self.block(block, cut=not whole) for block in blocks]
+        return finish_reasons.answer(
             tool_calls.distinct(contents, response),
+            whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(reason, contents),
             json=response,
@@ -93,7 +81,7 @@ class BedrockResponse(Wire):
 
     def finish_reason(self, reason: str | None, contents: Sequence[Content]) -> str | None:
         """The neutral word. Without a call left to answer, a stop for one is a stop: the data were the call."""
-        neutral = FINISH.get(reason, reason) if reason else None
+        neutral = self.endings.neutral(reason)
         if neutral not in {"success", "tool_use"}:
             return neutral
         calls = any(isinstance(content, ContentToolRequest) for content in contents)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
 from ..openai_chat.response import OpenAIChatResponse
-from ..shared import json_bodies, tool_calls
+from ..shared import finish_reasons, json_bodies, tool_calls
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import CohereMerger
 
 __all__ = ["CohereResponse"]
 
-FINISH = {
-    "COMPLETE": "success",
-    "STOP_SEQUENCE": "stop_sequence",
-    "MAX_TOKENS": "max_tokens",
-    "TOOL_CALL": "tool_use",
-}
-
 
 @dataclass(frozen=True)
 class CohereResponse(OpenAIChatResponse):
     """Reads answers."""
+
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.COHERE
 
     @json_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
@@ -33,11 +29,13 @@ class CohereResponse(OpenAIChatResponse):
         if not isinstance(message, dict):
             raise in_band_error(response)
         reason = response.get("finish_reason")
-        contents = list(self.contents(message, cut=FINISH.get(reason or "") in tool_calls.CUT))
-        return AssistantTurn(
+        whole = self.endings.is_whole(reason)
+        contents = list(self.contents(message, cut=not whole))
+        return finish_reasons.answer(
             tool_calls.distinct(contents, response),
+            whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
-            finish_reason=FINISH.get(reason, reason) if reason else None,
+            finish_reason=self.endings.neutral(reason),
             json=response,
         )
 
@@ -56,11 +54,10 @@ class CohereResponse(OpenAIChatResponse):
                     yield ContentThinking(thinking, extra=self.own(part=part))
                 case _:
                     yield ContentUnknown(self.name, part)
-        calls = message.get("tool_calls") or []
-        for call in calls:
-            function, last = call.get("function") or {}, call is calls[-1]
+        for call in message.get("tool_calls") or ():
+            function = call.get("function") or {}
             yield tool_calls.call_of(
-                call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut and last
+                call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut
             )
 
     def tokens(self, usage: Json) -> Tokens:

@@ -10,14 +10,14 @@ event can be taken for: `{":exception": {"type": "throttlingException", "message
 
 from __future__ import annotations
 
-import json
 from binascii import crc32
 from collections.abc import Iterator
 from struct import Struct
 from typing import Any
 
 from ...errors import ResponseError
-from .base import Decoder, no_constant
+from .base import Decoder
+from .json_text import read_json
 
 __all__ = ["EventStreamDecoder"]
 
@@ -102,7 +102,7 @@ def _headers(data: bytes) -> Iterator[tuple[str, str]]:
 
 def _event(headers: dict[str, str], payload: bytes) -> dict[str, Any]:
     try:
-        body = json.loads(payload, parse_constant=no_constant) if payload.strip() else {}
+        body = read_json(payload) if payload.strip() else {}
     except (ValueError, RecursionError) as error:
         quoted = payload[:200].decode("utf-8", "replace")
         raise ResponseError(f"An event of the answer is not JSON ({error}): {quoted}") from error

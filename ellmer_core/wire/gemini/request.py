@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolResult
-from ...contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_schema
 from ..shared.tool_calls import STRUCTURED
@@ -175,7 +175,7 @@ class Gemini(GeminiContent, GeminiResponse):
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """What the model said, in one content; of a partial answer, no thoughts."""
-        thinks = not isinstance(turn, AssistantPartialTurn)
+        thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         parts = [part for c in contents if (part := self.assistant_part(c))]
         return [{"role": "model", "parts": self.signed(parts)}] if parts else []

@@ -10,30 +10,12 @@ from ...contents.content import Content, ContentImageInline, ContentText, Conten
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import content_parts, json_bodies, tool_calls
+from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import GeminiMerger
 
 __all__ = ["VERTEX_NUMBERS", "GeminiResponse"]
-
-FINISH = {
-    "STOP": "success",
-    "MAX_TOKENS": "max_tokens",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_RECITATION": "content_filter",
-    "MODEL_ARMOR": "content_filter",
-    "MALFORMED_FUNCTION_CALL": "error",
-    "UNEXPECTED_TOOL_CALL": "error",
-    "TOO_MANY_TOOL_CALLS": "error",
-    "MALFORMED_RESPONSE": "error",
-}
 
 #: The numbers of `finishReason` with `$alt=json;enum-encoding=int`. Google's two products number them differently:
 #: `google.ai.generativelanguage.v1beta.Candidate` and `google.cloud.aiplatform.v1.Candidate`.
@@ -59,6 +41,7 @@ class GeminiResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
 
     finish_numbers: ClassVar[Sequence[str]] = GEMINI_NUMBERS
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.GEMINI
 
     @json_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
@@ -66,10 +49,11 @@ class GeminiResponse(Wire):
             raise in_band_error(response)
         candidate = (response.get("candidates") or [{}])[0]
         parts = (candidate.get("content") or {}).get("parts") or []
-        cut = FINISH.get(self.reason(candidate) or "") in tool_calls.CUT
-        contents = [self.part(part, cut=cut and part is parts[-1]) for part in parts]
-        return AssistantTurn(
+        whole = self.endings.is_whole(self.reason(candidate))
+        contents = [self.part(part, cut=not whole) for part in parts]
+        return finish_reasons.answer(
             tool_calls.distinct([c for c in contents if c], response),
+            whole=whole,
             tokens=self.tokens(response.get("usageMetadata") or {}),
             finish_reason=self.finish_reason(candidate, response, contents),
             json=response,
@@ -121,8 +105,7 @@ class GeminiResponse(Wire):
         """The neutral word; a blocked prompt has no candidate at all."""
         if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
             return "content_filter"
-        reason = self.reason(candidate)
-        neutral = FINISH.get(reason, reason) if reason else None
+        neutral = self.endings.neutral(self.reason(candidate))
         calls = any(isinstance(content, ContentToolRequest) for content in contents)
         return "tool_use" if calls and neutral == "success" else neutral
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
-from ...contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_schema
 from ..values import Json, Request, Supports
@@ -117,7 +117,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """What the model said, thought and called, in one message; nothing, where it did neither."""
-        thinks = not isinstance(turn, AssistantPartialTurn)
+        thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         text = "".join(part for c in contents if (part := self.assistant_part(c)))
         message: Json = {"role": "assistant", "content": text}

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import json_bodies, tool_calls
+from ..shared import finish_reasons, json_bodies, tool_calls
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import OllamaMerger
 
 __all__ = ["OllamaResponse"]
 
-FINISH = {"stop": "success", "length": "max_tokens"}
-
 
 @dataclass(frozen=True)
 class OllamaResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
+
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.OLLAMA
 
     @json_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)
         message, reason = response.get("message") or {}, response.get("done_reason")
-        contents = list(self.contents(message, cut=FINISH.get(reason or "") in tool_calls.CUT))
-        return AssistantTurn(
+        whole = response.get("done") is True and self.endings.is_whole(reason)
+        contents = list(self.contents(message, cut=not whole))
+        return finish_reasons.answer(
             tool_calls.distinct(contents, response),
+            whole=whole,
             tokens=self.tokens(response),
-            finish_reason=self.finish_reason(reason, message),
+            finish_reason=self.finish_reason(reason, message) if response.get("done") else None,
             json=response,
         )
 
@@ -41,12 +44,10 @@ class OllamaResponse(Wire):
             yield ContentThinking(message["thinking"], extra=self.own())
         if message.get("content"):
             yield ContentText(message["content"])
-        calls = message.get("tool_calls") or []
-        for call in calls:
+        for call in message.get("tool_calls") or ():
             function = call.get("function") or {}
-            last = call is calls[-1]
             yield tool_calls.call_of(
-                call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut and last
+                call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut
             )
 
     def tokens(self, response: Json) -> Tokens:
@@ -57,7 +58,7 @@ class OllamaResponse(Wire):
 
     def finish_reason(self, reason: str | None, message: Json) -> str | None:
         """The neutral word; a stop with calls is a stop for them."""
-        neutral = FINISH.get(reason, reason) if reason else None
+        neutral = self.endings.neutral(reason)
         return "tool_use" if message.get("tool_calls") and neutral == "success" else neutral
 
     def merger(self) -> OllamaMerger:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
-from ...contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_schema
 from ..values import Json, Request
@@ -105,7 +105,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """What the model said and called; nothing, where it did neither."""
-        thinks = not isinstance(turn, AssistantPartialTurn)
+        thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         fields = {name: value for c in contents for name, value in self.fields(c).items()}
         parts = [part for c in contents if (part := self.assistant_part(c))]

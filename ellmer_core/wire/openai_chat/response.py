@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import content_parts, json_bodies, tool_calls
+from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
 from ..shared.errors import in_band_error
 from ..values import Json, Merger
 from .stream import ChatMerger, kind_of
@@ -20,23 +20,12 @@ __all__ = ["OpenAIChatResponse"]
 #: Where vendors put reasoning, the most readable first.
 REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 
-FINISH = {
-    "stop": "success",
-    "eos": "success",
-    "eos_token": "success",  # TGI
-    "end_turn": "success",
-    "tool_calls": "tool_use",
-    "tool_call": "tool_use",
-    "function_call": "tool_use",
-    "length": "max_tokens",
-    "model_length": "context_window",
-    "content_filter": "content_filter",
-}
-
 
 @dataclass(frozen=True)
 class OpenAIChatResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
+
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.CHAT
 
     @json_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
@@ -47,9 +36,11 @@ class OpenAIChatResponse(Wire):
             raise in_band_error(choice)
         message = choice.get("message") or {}
         reason = choice.get("finish_reason")
-        contents = [*self.thought(message), *self.text(message), *self.calls(message, reason)]
-        return AssistantTurn(
+        whole = self.endings.is_whole(reason)
+        contents = [*self.thought(message), *self.text(message), *self.calls(message, cut=not whole)]
+        return finish_reasons.answer(
             tool_calls.distinct(contents, response),
+            whole=whole,
             tokens=self.tokens(response),
             finish_reason=self.finish_reason(reason, message),
             json=response,
@@ -92,15 +83,14 @@ class OpenAIChatResponse(Wire):
             case _:
                 yield content_parts.unknown(self.name, part)
 
-    def calls(self, message: Json, reason: str | None) -> Iterator[ContentToolRequest]:
-        """The tool calls. The last one of an answer that was cut short may be cut short itself."""
+    def calls(self, message: Json, *, cut: bool) -> Iterator[ContentToolRequest]:
+        """The tool calls. Those of an answer that was cut short may be cut short themselves."""
         calls = message.get("tool_calls") or []
         calls = [calls] if isinstance(calls, dict) else calls
         if (message.get("function_call") or {}).get("name"):
             calls = [*calls, {"function": message["function_call"]}]
-        cut = FINISH.get(reason or "") in tool_calls.CUT
         for call in calls:
-            yield self.tool_request(call, cut=cut and call is calls[-1])
+            yield self.tool_request(call, cut=cut)
 
     def tool_request(self, call: Json, *, cut: bool) -> ContentToolRequest:
         """One tool call; a custom tool's input is text, which no tool of ours takes."""
@@ -140,7 +130,7 @@ class OpenAIChatResponse(Wire):
 
     def finish_reason(self, reason: str | None, message: Json) -> str | None:
         """The neutral word; a stop with calls is a stop for them, one with a refusal is a filter's."""
-        neutral = FINISH.get(reason, reason) if reason else None
+        neutral = self.endings.neutral(reason)
         if neutral != "success":
             return neutral
         if message.get("refusal"):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentThinking
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
-from ...contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_bodies, json_schema
 from ..values import Json, Request
@@ -137,7 +137,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         contents = list(turn.contents)
         if not any(self.item_of(c) for c in contents):
             contents.sort(key=lambda content: isinstance(content, ContentToolRequest))
-        whole = not isinstance(turn, AssistantPartialTurn) and self.is_whole(contents)
+        whole = not turn.lost and self.is_whole(contents)
         items: list[Json] = []
         for content in contents:
             if item := self.item(content, whole=whole):

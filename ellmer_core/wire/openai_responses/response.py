@@ -5,39 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import content_parts, json_bodies, tool_calls
+from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import ResponsesMerger
 
 __all__ = ["ResponsesResponse"]
 
-INCOMPLETE = {"max_output_tokens": "max_tokens", "content_filter": "content_filter"}
+
+#: What an output item says of itself while it is not whole.
+UNFINISHED = ("in_progress", "incomplete")
 
 
 @dataclass(frozen=True)
 class ResponsesResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
 
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.RESPONSES
+
     @json_bodies.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)
         output = response.get("output") or []
-        reason = self.finish_reason(response)
+        whole = self.endings.is_whole(response.get("status"))
         contents = [
             content
             for item, after in pairwise([*output, {}])
-            for content in self.output(item, after, cut=reason in tool_calls.CUT and not after)
+            for content in self.output(item, after, cut=not whole or item.get("status") in UNFINISHED)
         ]
-        return AssistantTurn(
+        return finish_reasons.answer(
             tool_calls.distinct(contents, response),
+            whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
-            finish_reason=reason,
+            finish_reason=self.finish_reason(response),
             json=response,
         )
 
@@ -85,16 +91,11 @@ class ResponsesResponse(Wire):
 
     def finish_reason(self, response: Json) -> str | None:
         """The format has a status and no reason; what was completed tells the rest."""
-        match response.get("status"):
-            case "incomplete":
-                reason = (response.get("incomplete_details") or {}).get("reason") or "incomplete"
-                return INCOMPLETE.get(reason, reason)
-            case "completed":
-                return self._completed(response.get("output") or [])
-            case "in_progress" | "queued" | None:
-                return None
-            case other:
-                return str(other)
+        status = response.get("status")
+        if self.endings.is_whole(status):
+            return self._completed(response.get("output") or [])
+        details = response.get("incomplete_details") or {}
+        return self.endings.neutral(details.get("reason") or status)
 
     def _completed(self, output: list[Json]) -> str:
         kinds = {item.get("type") for item in output}

@@ -117,4 +117,4 @@ class _Item:
                     "type", "reasoning" if type in {"summary_text", "reasoning_text"} else "message"
                 )
                 item[field] = [*(item.get(field) or []), {"type": type, key: text}]
-        return item
+        return item if self._done or not item else {**item, "status": "incomplete"}

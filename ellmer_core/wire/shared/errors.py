@@ -15,6 +15,7 @@ from html import unescape
 from typing import Any
 
 from ...errors import AuthenticationError, BadRequestError, ProviderError, RateLimitError, ServerError
+from ..framing.json_text import read_json
 
 __all__ = ["error_of", "in_band_error"]
 
@@ -48,8 +49,10 @@ STATUS_OF = {
 
 _WAIT = re.compile(r"(?:try again|retry) in (?:(\d+)m(?!s))?(?:([\d.]+)(ms|s)\b)?", re.IGNORECASE)
 _EVENT = re.compile(r"^data:(.+)$", re.MULTILINE)
-_TAGS = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_CODE = re.compile(r"<(script|style)\b", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
 _LONGEST = 2000  # characters of an error text that is no JSON
+_PAGE = 50_000  # characters of a page that are looked through for them
 
 
 def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
@@ -98,8 +101,8 @@ def _parsed(body: bytes) -> object:
     text = body.decode("utf-8", "replace").strip()
     event = _EVENT.search(text)  # some refuse a stream with a stream
     for said in (text, *(event.groups() if event else ())):
-        with suppress(ValueError, RecursionError):
-            return json.loads(said)
+        with suppress(ValueError):
+            return read_json(said)
     return text
 
 
@@ -150,7 +153,7 @@ def _text(part: object) -> str:
     """Readable text of a message: a string, an HTML page, a list of validation errors, an object around one."""
     match part:
         case str() if "<html" in part[:500].lower() or "<!doctype" in part[:500].lower():
-            return " ".join(unescape(_TAGS.sub(" ", part)).split())[:_LONGEST]
+            return _page_text(part[:_PAGE])[:_LONGEST]
         case str():
             return part.strip()[:_LONGEST] if len(part) > _LONGEST else part
         case list():
@@ -161,6 +164,16 @@ def _text(part: object) -> str:
             return _text(message)
         case _:
             return ""
+
+
+def _page_text(page: str) -> str:
+    """The words of an HTML page, in time that grows as the page does: neither script nor style, no tags."""
+    words, lower, at = [], page.lower(), 0
+    while found := _CODE.search(page, at):
+        words.append(page[at : found.start()])
+        end = lower.find(f"</{found[1].lower()}", found.end())
+        at = len(page) if end < 0 else end
+    return " ".join(unescape(_TAG.sub(" ", "".join([*words, page[at:]]))).split())
 
 
 def _with_upstream(message: str, levels: list[Mapping[str, Any]]) -> str:
@@ -189,11 +202,8 @@ def _behind(level: Mapping[str, Any], name: str, key: str) -> Iterator[str]:
 
 def _header_wait(headers: Mapping[str, str]) -> float | None:
     """Seconds; a date in `retry-after` needs a clock, so that the driver reads it."""
-    waits = [
-        float(headers[name]) * unit
-        for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0))
-        if re.fullmatch(r"\d+(\.\d+)?", headers.get(name, "").strip())
-    ]
+    said = (_seconds(headers.get(n), unit) for n, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)))
+    waits = [wait for wait in said if wait is not None]
     return next((wait for wait in waits if wait), 0.0 if waits else None)
 
 
@@ -201,12 +211,12 @@ def _body_wait(levels: list[Mapping[str, Any]], message: str) -> float | None:
     for level in levels:
         for detail in level.get("details") or () if isinstance(level.get("details"), list) else ():
             delay = detail.get("retryDelay") if isinstance(detail, Mapping) else None  # Gemini's RetryInfo
-            if isinstance(delay, str) and re.fullmatch(r"\d+(\.\d+)?s", delay):
-                return float(delay[:-1])
+            if isinstance(delay, str) and (wait := _seconds(delay.removesuffix("s"))) is not None:
+                return wait
         metadata = level.get("metadata")
         seconds = metadata.get("retry_after_seconds") if isinstance(metadata, Mapping) else None
-        if isinstance(seconds, (int, float)):
-            return float(seconds)
+        if isinstance(seconds, (int, float)) and (wait := _seconds(str(seconds))) is not None:
+            return wait
     return _spoken_wait(message)
 
 
@@ -216,4 +226,15 @@ def _spoken_wait(message: str) -> float | None:
     minutes, amount, unit = found.groups() if found else (None, None, None)
     if not minutes and not amount:
         return None
-    return float(minutes or 0) * 60 + float((amount or "0").rstrip(".")) * (0.001 if unit == "ms" else 1.0)
+    parts = (
+        _seconds(minutes or "0", 60.0),
+        _seconds((amount or "0").rstrip("."), 0.001 if unit == "ms" else 1.0),
+    )
+    return None if None in parts else sum(filter(None, parts))
+
+
+def _seconds(number: str | None, unit: float = 1.0) -> float | None:
+    """A number of seconds out of somebody else's text; `None` where it is none, or longer than anybody waits."""
+    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{0,20})?", number or "", re.ASCII):
+        return None
+    return float(number or "") * unit

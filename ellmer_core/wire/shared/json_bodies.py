@@ -25,7 +25,7 @@ def sensible(read: Callable[[S, Any], R]) -> Callable[[S, Any], R]:
     def reading(self: S, json: Any) -> R:
         try:
             return read(self, json)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise ResponseError(
                 f"This is not an answer in the expected format ({error!r}): {json!r:.200}"
             ) from error

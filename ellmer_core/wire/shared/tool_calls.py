@@ -11,15 +11,12 @@ from typing import Any
 
 from ...contents.content import Content, replaced
 from ...contents.tool_calls import ContentToolRequest
+from ..framing.json_text import bounded
 from .json_bodies import json_text
 
-__all__ = ["CUT", "STRUCTURED", "call_of", "distinct", "legal_id", "raw", "strict_json", "tool_input"]
+__all__ = ["STRUCTURED", "call_of", "distinct", "legal_id", "legal_name", "raw", "strict_json", "tool_input"]
 
 Json = dict[str, Any]
-
-
-#: Finish reasons after which the last tool call of an answer may not be whole.
-CUT = frozenset({"max_tokens", "context_window", "content_filter"})
 
 
 #: The tool that a model without structured output of its own, or without it beside tools, is made to call.
@@ -31,9 +28,11 @@ def call_of(
 ) -> ContentToolRequest:
     """A tool call as it came: `raw` is JSON text, or an object where the format has objects.
 
-    `cut` says that the answer ended inside or right after this call, so that nobody knows it to be whole.
+    `cut` says that the provider did not end the answer as a whole one, so that nobody knows the call to be.
     """
     value, problem = _arguments(raw)
+    if isinstance(name, str) and (legal := legal_name(name)) != name:
+        name, problem = legal, f"no tool is called {name!r:.100}"
     if cut:
         problem = "the answer was cut off in this call: its arguments may be incomplete"
     return ContentToolRequest(
@@ -61,7 +60,9 @@ def _arguments(raw: object) -> tuple[Json, str | None]:
 
 def strict_json(text: str) -> Any:
     """Parses JSON, and only that: no NaN, no Infinity, no number too large to be one. Raises `ValueError`."""
-    return json.loads(text, parse_constant=_not_json, parse_float=_finite)
+    value = json.loads(text, parse_constant=_not_json, parse_float=_finite)
+    bounded(value)
+    return value
 
 
 def _not_json(constant: str) -> float:
@@ -110,6 +111,16 @@ def distinct(contents: Iterable[Content], seed: object) -> list[Content]:
 def legal_id(id: str, pattern: str, length: int = 24) -> str:
     """`id` where it matches `pattern`, else letters and digits made from it: the same for call and result."""
     return id if re.fullmatch(pattern, id) else _digest(id)[:length]
+
+
+def legal_name(name: str) -> str:
+    """`name` where every format takes it as a tool's, else the nearest one that they do: a name that goes back as the
+    model wrote it would have each further request refused."""
+    return (
+        name
+        if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)
+        else re.sub(r"[^\w-]", "_", name, flags=re.ASCII)[:64] or "unnamed"
+    )
 
 
 def _digest(text: str) -> str:

@@ -10,17 +10,23 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = ["is_coded", "recipe", "redo", "undo"]
 
+MAX_PLAIN = 256 * 1024 * 1024  # bytes that a body may have when it is unpacked
+MAX_CODINGS = 4  # one over the other
+
 Recipe = dict[str, Any]
+_STEP = 256  # bytes
+B = TypeVar("B", bytes, bytearray)
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 def undo(body: bytes, encoding: str) -> bytes:
     """The plain bytes. A body that is cut off gives what can be had of it; an unknown coding the body itself."""
-    for name in reversed([part.strip().lower() for part in encoding.split(",") if part.strip()]):
+    names = [part.strip().lower() for part in encoding.split(",") if part.strip()]
+    for name in reversed(names[:MAX_CODINGS]):
         decompress = _UNDO.get(name)
         if decompress is None:
             return body
@@ -100,18 +106,32 @@ def _inflate(*bits: int) -> Callable[[bytes], bytes]:
     def inflate(body: bytes) -> bytes:
         for width in bits:
             with suppress(zlib.error):
-                return zlib.decompressobj(width).decompress(body)
+                return _within(zlib.decompressobj(width).decompress(body, MAX_PLAIN + 1))
         return body
 
     return inflate
 
 
 def _unbrotli(body: bytes) -> bytes:
-    return bytes(_module("brotli").Decompressor().process(body))
+    engine, plain = _module("brotli").Decompressor(), bytearray()
+    for at in range(0, len(body), _STEP):  # a step makes some megabytes at most
+        plain += engine.process(body[at : at + _STEP])
+        _within(plain)
+    return bytes(plain)
 
 
 def _unzstd(body: bytes) -> bytes:
-    return bytes(_module("zstandard").ZstdDecompressor().decompressobj().decompress(body))
+    engine, plain = _module("zstandard").ZstdDecompressor().decompressobj(), bytearray()
+    for at in range(0, len(body), _STEP):
+        plain += engine.decompress(body[at : at + _STEP])
+        _within(plain)
+    return bytes(plain)
+
+
+def _within(plain: B) -> B:
+    if len(plain) > MAX_PLAIN:
+        raise ValueError(f"a body is larger than {MAX_PLAIN // 1024**2} MB when it is unpacked (MAX_PLAIN)")
+    return plain
 
 
 def _module(name: str) -> Any:

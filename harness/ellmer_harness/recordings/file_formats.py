@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from .har import har_entry, is_http
 from .httprr import MAGIC
 from .httprr import exchanges as traced
 from .interaction import Interaction
+from .limits import file_bytes, modest, unzipped
 from .logs import exchanges, is_log
 from .mocks import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .unreadable import Unreadable, explained
@@ -26,7 +26,6 @@ __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 
 SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr")
 _YAML = {".yaml", ".yml"}
-_LONGEST = 20_000_000  # values
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version|when)\s*:")
 #: What a text must hold to be a recording, be it damaged: a file of settings with comments, or a template, is none.
 _MARKS = re.compile(
@@ -83,8 +82,8 @@ def read(path: Path) -> Found | None:
         if is_log(path):
             found = exchanges(path)
             return None if found is None else Found("a log", [each for each in found if each])
-        data = path.read_bytes()
-        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+        data = file_bytes(path)
+        data = unzipped(data) if data.startswith(b"\x1f\x8b") else data
         if data.startswith(MAGIC):
             return Found("httprr", [*traced(data)])
         suffix = _suffix(path, data)
@@ -110,25 +109,7 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
 
 def content(text: str, suffix: str) -> Any:
     """The value that a YAML or JSON text holds."""
-    return _bounded(yaml.load(text, _Loader)) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
-
-
-def _bounded(value: Any) -> Any:
-    """The value, if its aliases do not stand for more than can be read; raises `ValueError`."""
-    if _size(value, {}) >= _LONGEST:
-        raise ValueError("its aliases refer to themselves, or stand for more than can be read")
-    return value
-
-
-def _size(value: Any, known: dict[int, int]) -> int:
-    """How many values it is with every alias written out; each is counted once."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if not inner:
-        return 1
-    if id(value) not in known:
-        known[id(value)] = _LONGEST  # while it is counted: should it contain itself
-        known[id(value)] = min(_LONGEST, 1 + sum(_size(each, known) for each in inner))
-    return known[id(value)]
+    return yaml.load(modest(text), _Loader) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
 
 
 def _suffix(path: Path, data: bytes) -> str | None:
@@ -140,7 +121,7 @@ def _suffix(path: Path, data: bytes) -> str | None:
 
 def _documents(text: str, path: Path) -> Found | None:
     """What a YAML text holds. Where it has several documents, the number of the document comes first in a place."""
-    values = [_bounded(value) for value in yaml.load_all(text, _Loader)]
+    values = [*yaml.load_all(modest(text), _Loader)]
     if len(values) == 1:
         return _found(values[0], text, path)
     found = [(at, each) for at, value in enumerate(values) if (each := _found(value, text, path))]

@@ -56,16 +56,23 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
 def moment(value: Any) -> datetime | None:
     """A time as recorders and HTTP write it, in UTC; None for anything else."""
     if isinstance(value, datetime):
-        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+        return _in_utc(value)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
     text = str(value or "").removesuffix(" GMT") if str(value or "")[:4].isdigit() else str(value or "")
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             return moment(parse(text))
-        except ValueError:
+        except (ValueError, ArithmeticError, LookupError, TypeError):  # a date of anybody's
             continue
     return None
+
+
+def _in_utc(value: datetime) -> datetime | None:
+    try:
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+    except (ValueError, ArithmeticError):  # the first and the last day of the calendar
+        return None
 
 
 def _of_nock(value: Any) -> Any:

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ..exchange import Item, Json, Request
+from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
 from .provider_hosts import vendor_of
 
@@ -92,7 +93,7 @@ def request(
     Raises ValueError, with a sentence, where the URL is no chat endpoint of a known wire format or the body is
     no JSON object.
     """
-    value = json.loads(body)
+    value = bounded(json.loads(body))
     if not isinstance(value, dict):
         raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
     found = detect(url, value, headers)

@@ -18,8 +18,9 @@ from typing import Protocol, cast
 from .reply import Broken, Relayed, Reply, is_short, plain
 from .request_parser import HttpRequest, KnownRequests, Reader
 
-__all__ = ["Connection", "Handler"]
+__all__ = ["PATIENCE", "Connection", "Handler"]
 
+PATIENCE = 120.0  # seconds in which a request must come whole, and a silent client another one
 _LINGER = 5.0  # seconds in which a refused client may finish sending
 _PIPELINED = 16  # requests read ahead of a reply before the socket is left alone
 
@@ -55,12 +56,14 @@ class Connection(asyncio.Protocol):
         self._closing = self._half_closed = self._held = self._left = False
         self._silent = False  # nothing more is due from here: when the client's side ends, it has left
         self._written = 0  # bytes of the body that is being played
+        self.heard = 0.0  # when the client last began a request, or was answered, by the loop's clock
 
     # from the transport -----------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # other loops' transports have other classes
         self._connections.add(self)
+        self.heard = asyncio.get_running_loop().time()
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
@@ -88,6 +91,11 @@ class Connection(asyncio.Protocol):
             self._writable.set()
         self._writable = None
 
+    def weary(self, now: float) -> None:
+        """Ends the connection where nothing has become of it for long: a request half sent, or none at all."""
+        if not self._playing and not self._waiting and now - self.heard > PATIENCE:
+            self.close()
+
     def close(self) -> None:
         """Ends the connection, whatever it was doing."""
         self._closing = True
@@ -102,6 +110,7 @@ class Connection(asyncio.Protocol):
     def came(self, request: HttpRequest) -> None:
         if self._closing:
             return
+        self.heard = asyncio.get_running_loop().time()
         self._waiting.append(request)
         if len(self._waiting) > _PIPELINED and not self._held:
             self._held = True
@@ -192,6 +201,7 @@ class Connection(asyncio.Protocol):
         await asyncio.Event().wait()
 
     def _after(self, reply: Reply, request: HttpRequest) -> None:
+        self.heard = asyncio.get_running_loop().time()
         if self._half_closed or not persistent(reply, request):
             self._closing = True
             self._transport.close()

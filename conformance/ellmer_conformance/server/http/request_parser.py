@@ -14,6 +14,8 @@ __all__ = ["MAX_BODY", "MAX_HEAD", "HttpRequest", "KnownRequests", "Reader", "Re
 
 MAX_BODY = 64 * 1024 * 1024  # bytes; the largest request any of the providers takes is 50 MB
 MAX_HEAD = 64 * 1024
+MAX_TARGET = 16 * 1024  # of the path and the query
+_DIGITS = 15  # of a content length; Python counts no further than some thousands
 _KNOWN, _SHORT = 1024, 16 * 1024  # requests that are remembered, and the bytes each may have
 
 
@@ -74,6 +76,8 @@ class Reader:
         self._parser = httptools.HttpRequestParser(self)
         self._between = True  # requests: the next byte begins one
         self._came: list[HttpRequest] = []  # of the bytes that are being read
+        self._unfinished = 0  # bytes of a head, or around the pieces of a body, that have not become anything
+        self._body_size = 0
 
     def feed(self, data: bytes) -> None:
         """Reads on; the receiver is told in between."""
@@ -82,6 +86,7 @@ class Reader:
             self._receiver.came(request)
             return
         self._came.clear()
+        body = self._body_size
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -89,6 +94,9 @@ class Reader:
         except httptools.HttpParserError as error:
             self._receiver.nonsense(400, f"This is not HTTP/1.1: {error}\n")
             return
+        self._unfinished += len(data) if self._body_size == body else -self._unfinished
+        if self._unfinished > MAX_HEAD and not self._between:
+            self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
         if begins and self._known is not None and self._between and len(self._came) == 1:
             self._known.remember(data, self._came[0])
 
@@ -99,11 +107,14 @@ class Reader:
         self._target = b""
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
-        self._head_size = self._body_size = 0
+        self._head_size = self._body_size = self._unfinished = 0
 
     def on_url(self, url: bytes) -> None:
         self._target += url
         self._head_size += len(url)
+        if len(self._target) > MAX_TARGET:
+            self._target = self._target[:MAX_TARGET]
+            self._receiver.nonsense(414, "The request's target is larger than 16 KB.\n")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         key, text = name.decode("latin-1").lower(), value.decode("latin-1")
@@ -114,7 +125,7 @@ class Reader:
 
     def on_headers_complete(self) -> None:
         length = self._headers.get("content-length", "")
-        if length.isdecimal() and int(length) > MAX_BODY:
+        if length.isdecimal() and (len(length) > _DIGITS or int(length) > MAX_BODY):
             self._receiver.too_large(self._request())
         elif self._headers.get("expect", "").lower() == "100-continue":
             self._receiver.waits()
@@ -129,7 +140,7 @@ class Reader:
 
     def on_message_complete(self) -> None:
         request = self._request()
-        self._between = request.keep_alive
+        self._between, self._unfinished = request.keep_alive, 0
         self._came.append(request)
         self._receiver.came(request)
 

@@ -12,10 +12,30 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from ...contract import readers
 from ...scenarios.planted_keys import is_canary
 
-__all__ = ["OPEN_CASE", "Route", "route"]
+__all__ = ["OPEN_CASE", "Route", "found", "route"]
 
 #: The case that answers whatever is legal; the one of a path that names none.
 OPEN_CASE = "any"
+
+_SHORT = 1000  # characters of a target and a host that are remembered
+_NAME = 200  # characters of a case and of a nonce
+_SERVER = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
+
+#: Parameters whose value is kept: any other one may be a key.
+_SHOWN = frozenset(
+    {"alt", "api-version", "api_version", "beta", "limit", "after", "before", "order", "purpose", "stream"}
+    | {
+        "page_size",
+        "pageSize",
+        "pageToken",
+        "page",
+        "endpoint",
+        "include",
+        "include[]",
+        "uploadType",
+        "upload_id",
+    }
+)
 
 _CASE = re.compile(r"/c/(?P<case>[^/?]+)(?:/(?P<nonce>[^/?]+))?(?P<rest>/[^?]*)?")
 
@@ -38,16 +58,21 @@ class Route:
     vendor: str = ""
 
 
-@lru_cache(4096)
 def route(target: str, host: str) -> Route:
     """Finds the way. `host` is the `Host` header: a client that was rerouted still names its vendor there.
 
-    A nonce may name it, too: `/c/one_tool/7@api.deepseek.com`.
+    A nonce may name it, too: `/c/one_tool/7@api.deepseek.com`. Short ways are remembered.
     """
-    path, _, query_text = target.partition("?")
+    return _remembered(target, host) if len(target) + len(host) < _SHORT else found(target, host)
+
+
+def found(target: str, host: str) -> Route:
+    """The same, and nothing is remembered. The target may name a server, too, as clients of proxies write it."""
+    target = _SERVER.sub("", target)
+    path, _, query_text = (target if target.startswith("/") else f"/{target}").partition("?")
     match = _CASE.fullmatch(path)
-    case = unquote(match["case"]) if match else OPEN_CASE
-    nonce = unquote(match["nonce"] or "") if match else ""
+    case = unquote(match["case"])[:_NAME] if match else OPEN_CASE
+    nonce = unquote(match["nonce"] or "")[:_NAME] if match else ""
     nonce = "" if nonce == "-" else nonce  # as `url` writes it
     rest = (match["rest"] or "") if match else path
     query = tuple(parse_qsl(query_text, keep_blank_values=True))
@@ -62,6 +87,11 @@ def route(target: str, host: str) -> Route:
 
 def _url(case: str, nonce: str, path: str, query: Iterable[tuple[str, str]]) -> str:
     version = "/v1" if path.rstrip("/") == "/messages" else ""  # a base URL may have left it out
-    shown = urlencode([(name, value) for name, value in query if name != "key" or is_canary(value)])
+    shown = urlencode(
+        [(name, value if name in _SHOWN or is_canary(value) else "***") for name, value in query]
+    )
     place = f"/c/{quote(case, safe='')}/{quote(nonce, safe='') or '-'}{version}{path}"
     return f"http://127.0.0.1{place}" + (f"?{shown}" if shown else "")
+
+
+_remembered = lru_cache(4096)(found)

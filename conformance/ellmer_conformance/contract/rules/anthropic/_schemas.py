@@ -99,13 +99,16 @@ def circle(schema: Any) -> list[str]:
         ]
         for name, inner in definitions.items()
     }
-    return next((found for name in refers if (found := _walk(refers, [name]))), [])
+    harmless: set[str] = set()
+    return next((found for name in refers if (found := _walk(refers, [name], harmless))), [])
 
 
-def _walk(refers: dict[str, list[str]], trail: list[str]) -> list[str]:
+def _walk(refers: dict[str, list[str]], trail: list[str], harmless: set[str]) -> list[str]:
+    """The circle that a trail leads into. `harmless` are the names that lead into none: each is gone into once."""
     for name in refers.get(trail[-1], ()):
         if name in trail:
             return [*trail[trail.index(name) :], name]
-        if found := _walk(refers, [*trail, name]):
+        if name not in harmless and (found := _walk(refers, [*trail, name], harmless)):
             return found
+    harmless.add(trail[-1])
     return []
