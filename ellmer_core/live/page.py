@@ -14,12 +14,12 @@ from shinychat.types import ChatMessage
 
 from ..calling.approval import Decision
 from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText
+from ..contents.turns import UserTurn
 from ..errors import UsageError
 from ..render.shinychat import contents_shinychat
-from ..contents.turns import UserTurn
+from .chat_stream import Decided, Said
 from .page_parts import question_tag, status_text, trouble_tag
 from .room import Answer, Question, Room, Trouble
-from .chat_stream import Decided, Said
 
 __all__ = ["Page", "attached"]
 

@@ -11,14 +11,14 @@ from typing import Any, cast
 
 from shinychat.types import ChatMessage
 
-from ..calling.approval import Decision, deciding
-from ..conversation.cancellation import StreamController
 from .._chat.chat import Chat
-from ..conversation.history import merged
+from ..calling.approval import Decision, deciding
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
-from ..render.shinychat import contents_shinychat
 from ..contents.turns import AssistantPartialTurn, Turn, UserTurn
+from ..conversation.cancellation import StreamController
+from ..conversation.history import merged
+from ..render.shinychat import contents_shinychat
 from .chat_stream import Decided, pieces
 from .trouble import in_plain_words
 
