@@ -78,6 +78,19 @@ def serving(app):
 
 
 @pytest.fixture
+def picture():
+    """`picture(page, name)` makes a picture of the docs anew, if `DOCS_PICTURES` is set; else it has to be there."""
+
+    def take(page, name):
+        path = Path(__file__).parents[2] / "docs" / "images" / name
+        if os.environ.get("DOCS_PICTURES"):
+            page.screenshot(path=path)
+        assert path.is_file()
+
+    return take
+
+
+@pytest.fixture
 def served():
     """`served(app)`: its address."""
     with ExitStack() as stack:

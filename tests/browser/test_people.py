@@ -1,7 +1,6 @@
 """The chat app when things go wrong, when somebody is to decide, and what it shows of a conversation."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -40,7 +39,7 @@ def said(it):
 # when things go wrong ---------------------------------------------------------------------------------------
 
 
-def test_an_error_stands_in_the_conversation_until_a_retry(talk, axe):
+def test_an_error_stands_in_the_conversation_until_a_retry(talk, axe, picture):
     it = talk([Failure("overloaded"), Answer((Say("Fine."),))])
     it.say("Hi")
     trouble = it.log.get_by_role("alert")
@@ -52,6 +51,8 @@ def test_an_error_stands_in_the_conversation_until_a_retry(talk, axe):
         it.page.reload()
     expect(trouble).to_be_visible()
     assert axe(it.page) == {}
+    it.page.set_viewport_size({"width": 760, "height": 420})
+    picture(it.page, "ui-trouble.png")
     trouble.get_by_role("button", name="Retry").click()
 
     expect(it.log.get_by_text("Fine.")).to_be_visible()
@@ -134,7 +135,7 @@ def test_a_file_that_cannot_be_sent_is_refused_before_sending(talk):
 # deciding ---------------------------------------------------------------------------------------------------
 
 
-def test_calls_are_approved_edited_and_denied(talk, axe):
+def test_calls_are_approved_edited_and_denied(talk, axe, picture):
     gone.clear()
     steps = [
         Answer((Say("I delete."), *(Call("delete", {"path": path}) for path in "abc"))),
@@ -143,6 +144,9 @@ def test_calls_are_approved_edited_and_denied(talk, axe):
     it = talk(steps, delete)
     it.say("Delete all")
     question = it.log.get_by_role("group", name="Decide: Delete file")
+    expect(question).to_be_visible()
+    it.page.set_viewport_size({"width": 760, "height": 520})
+    picture(it.page, "ui-decide.png")
     question.get_by_role("button", name="Approve").click()
     expect(question.get_by_role("textbox")).to_have_value('{\n  "path": "b"\n}')
     question.get_by_role("textbox").fill("nonsense")
@@ -240,6 +244,3 @@ def test_the_page_has_an_icon_and_asks_nobody_else(talk):
     it = talk([])
 
     assert it.page.locator("link[rel=icon]").get_attribute("href").startswith("data:image/svg+xml")
-
-
-PICTURES = Path(__file__).parents[2] / "docs" / "images"
