@@ -32,6 +32,11 @@ def other_page(it):
     return page
 
 
+def typed(page, text):
+    """What a user typed, as the page shows it."""
+    return page.locator(".shiny-chat-user-message .content-type-text", has_text=text)
+
+
 def said(it):
     return [turn.text for turn in it.chat.get_turns() if turn.role == "user"]
 
@@ -46,7 +51,7 @@ def test_an_error_stands_in_the_conversation_until_a_retry(talk, axe, picture):
     for _ in ("live", "again"):
         expect(trouble).to_contain_text("The provider has a problem of its own.")
         expect(trouble).to_contain_text("Overloaded")
-        expect(it.log.get_by_text("Hi", exact=True)).to_be_visible()
+        expect(typed(it.page, "Hi")).to_be_visible()
         assert "Error in Chat" not in it.page.content()
         it.page.reload()
     expect(trouble).to_be_visible()
@@ -79,7 +84,7 @@ def test_two_tabs_show_one_conversation_that_can_be_undone_edited_and_begun_anew
     it.ask("Two")
     for page in (it.page, other):
         expect(page.get_by_text("Answer 1.")).to_be_visible()
-        expect(page.get_by_text("Two", exact=True)).to_be_visible()
+        expect(typed(page, "Two")).to_be_visible()
     other.get_by_role("button", name="Undo").click()
     for page in (it.page, other):
         expect(page.get_by_text("Answer 1.")).to_have_count(0)

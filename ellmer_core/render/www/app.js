@@ -77,7 +77,7 @@ window.jQuery(document).on("shiny:disconnected", () => {
     if (there) location.reload();
   }, 1000);
 });
-window.jQuery(document).on("shiny:connected", () => {
+window.jQuery(document).on("shiny:sessioninitialized", () => {
   const text = sessionStorage.getItem(DRAFT);
   sessionStorage.removeItem(DRAFT);
   if (text) ask({ do: "draft", text });
