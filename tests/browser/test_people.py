@@ -115,10 +115,10 @@ def test_a_lost_connection_is_said_and_comes_back_with_what_was_typed(talk):
     it = talk([Answer((Say("Fine."),))])
     it.ask("Hi")
     it.page.get_by_role("textbox", name="Chat message").fill("not sent yet")
-    it.page.route("**/*", lambda route: route.abort())
-    it.page.evaluate("window.Shiny.shinyapp.$socket.close()")
+    away = "window.real = window.fetch; window.fetch = () => Promise.reject(new Error('away'));"
+    it.page.evaluate(f"{away} window.Shiny.shinyapp.$socket.close()")
     expect(it.page.get_by_text("The connection to the chat is lost.")).to_be_visible()
-    it.page.unroute("**/*")
+    it.page.evaluate("window.fetch = window.real")
 
     expect(it.page.get_by_text("The connection to the chat is lost.")).to_have_count(0)
     expect(it.page.get_by_role("textbox", name="Chat message")).to_have_text("not sent yet")
