@@ -191,7 +191,9 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
             yield Emit(history.results[place])
 
 
-def permitted(settings: Settings, request: ContentToolRequest) -> Loop[ContentToolRequest | ContentToolResult]:
+def permitted(
+    settings: Settings, request: ContentToolRequest
+) -> Loop[ContentToolRequest | ContentToolResult]:
     """The request as it may run, which somebody may have been asked about; or the result of one that may not."""
     if refusal := (yield from refused(settings, request)):
         return refusal

@@ -10,8 +10,8 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import Markdown
 from rich.segment import Segment
 
-from ..render.rich_console import safe
 from ..render.html import SUGGESTION
+from ..render.rich_console import safe
 
 __all__ = ["Bottom", "complete", "markdown"]
 
