@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from ..calling.approval import agreed, denial, needs_decision, recorded
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, UserTurn
@@ -40,6 +39,7 @@ from ..log import logger
 from ..tools.definition import matched
 from ..wire.values import Request
 from . import retry
+from .approval import agreed, denial, needs_decision, recorded
 from .cancellation import Cancelled
 from .effects import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
 from .history import INTERRUPTED, History, sendable

@@ -17,10 +17,10 @@ from rich.status import Status
 from rich.text import Text
 
 from .._chat.chat import Chat
-from ..calling.approval import Decision, deciding
 from ..calling.progress import showing
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..conversation.approval import Decision, deciding
 from ..errors import EllmerError
 from ..render.markdown import contents_markdown
 from ..render.rich_console import safe

@@ -12,9 +12,9 @@ import shinychat
 from shiny import Inputs, Session, reactive
 from shinychat.types import ChatMessage
 
-from ..calling.approval import Decision
 from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText
 from ..contents.turns import UserTurn
+from ..conversation.approval import Decision
 from ..errors import UsageError
 from ..render.shinychat import contents_shinychat
 from .chat_stream import Decided, Said

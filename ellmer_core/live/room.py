@@ -12,10 +12,10 @@ from typing import Any, cast
 from shinychat.types import ChatMessage
 
 from .._chat.chat import Chat
-from ..calling.approval import Decision, deciding
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, Turn, UserTurn
+from ..conversation.approval import Decision, deciding
 from ..conversation.cancellation import StreamController
 from ..conversation.history import merged
 from ..render.shinychat import contents_shinychat

@@ -11,11 +11,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from ..calling.approval import Decision, decided
 from ..calling.invocation import ainvoke
 from ..contents.content import Content
 from ..contents.tool_calls import ContentToolRequest
 from ..contents.turns import Turn
+from ..conversation.approval import Decision, decided
 from ..conversation.effects import (
     Answer,
     CallTools,

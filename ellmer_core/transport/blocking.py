@@ -14,11 +14,11 @@ from contextvars import copy_context
 from threading import Timer
 from typing import Any, TypeVar
 
-from ..calling.approval import Decision, decided
 from ..calling.invocation import invoke
 from ..contents.content import Content
 from ..contents.tool_calls import ContentToolRequest
 from ..contents.turns import Turn
+from ..conversation.approval import Decision, decided
 from ..conversation.effects import (
     Answer,
     CallTools,
