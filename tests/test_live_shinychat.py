@@ -252,7 +252,7 @@ def test_results_are_in_the_answer_that_asked_for_them_in_the_place_of_the_reque
 
     assert [m.role for m in (question, answer, thanks)] == ["user", "assistant", "user"]
     assert [a.mime for a in question.attachments] == ["image/png", "application/pdf"]
-    assert kinds(question) == [("markdown", "Where is it warmer?")]
+    assert kinds(question) == [("text", "Where is it warmer?")]
     assert kinds(answer) == [
         ("thinking", "Hm."),
         ("markdown", "I look."),
@@ -274,7 +274,7 @@ def test_a_request_without_a_result_says_that_it_was_never_called():
 def test_what_broke_off_says_so():
     [message] = contents_shinychat([AssistantPartialTurn("Once upon", reason="cancelled")])
 
-    assert [text for _, text in kinds(message)] == ["Once upon", "\n\n*[cancelled]*"]
+    assert [text for _, text in kinds(message)] == ["Once upon\n\n*[cancelled]*"]
 
 
 def test_the_tags_that_wrap_media_for_the_model_are_not_shown():

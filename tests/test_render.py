@@ -59,7 +59,7 @@ TURNS = [
             DOG,
             None,
             "![](https://example.com/a%20%281%29.png)",
-            '<img src="https://example.com/a (1).png" alt="https://example.com/a (1).png">',
+            '<ellmer-image></ellmer-image><a href="https://example.com/a (1).png" target="_blank" rel="noopener noreferrer">https://example.com/a (1).png</a>',
         ),
         (PDF, None, "`[PDF: a&b.pdf]`", PDF_LINK),
         (
@@ -85,7 +85,7 @@ TURNS = [
             ContentToolResult("done", request=REQUEST),
             None,
             None,
-            ('<details class="tool success">\n<summary>Draw</summary>\n<pre><code>'
+            ('<details class="tool success">\n<summary>Draw <em>&lt;cat&gt;</em></summary>\n<pre><code>'
              "draw(what = &quot;&lt;cat&gt;&quot;)</code></pre>\n<pre><code>done</code></pre>\n</details>"),
         ),
         (ContentToolResult(CAT, error="late"), None, None,
@@ -292,7 +292,7 @@ def test_a_display_of_ones_own():
 
     assert contents_html(ContentToolResult(3, request=REQUEST, extra={"display": display})) == (
         '<details class="tool success block" open>\n'
-        '<summary><span aria-hidden="true">✈</span> Draw <em>3 &lt;found&gt;</em></summary>\n'
+        '<summary><span aria-hidden="true">✈</span> Draw <em>&lt;cat&gt;</em> <em>3 &lt;found&gt;</em></summary>\n'
         "<b>3</b>\n<footer><i>now</i></footer>\n</details>"
     )
 

@@ -240,26 +240,27 @@ class Page(HTMLParser):
 
 
 def test_the_page_needs_nothing_else_and_holds_the_failure(report):
-    found = Page(page(report))
+    found = Page(page(report, "out"))
     data = json.loads(found.data)
 
     assert not [
         (tag, a) for tag, a in found.tags if {"src", "srcset"} & a.keys() or tag in {"link", "img", "iframe"}
     ]
     assert not re.search(
-        r"https?://(?!api\.openai\.com|127\.0\.0\.1|github\.com)[\w.]+/\S*\.(?:js|css|woff)", page(report)
+        r"https?://(?!api\.openai\.com|127\.0\.0\.1|github\.com)[\w.]+/\S*\.(?:js|css|woff)",
+        page(report, "out"),
     )
     assert [tag for tag, a in found.tags if "onclick" in a] == []
-    proofs = [data["evidence"][p] for *_, p in data["rows"] if p >= 0]
+    proofs = [data["evidence"][p] for *_, p, _follows in data["rows"] if p >= 0]
     assert any("must be followed by tool messages" in p["provider_error"] and p["excerpt"] for p in proofs)
-    assert {c for p in proofs for c in p["commands"]} >= {f"conformance repro '{BROKEN}'"}
+    assert {c for p in proofs for c in p["commands"]} >= {f"conformance repro '{BROKEN}' --report out"}
     assert len(data["rows"]) == len(report.rows)
-    assert {data["verdicts"][v][0] for _, _, v, _, _ in data["rows"]} <= set(VERDICTS)
+    assert {data["verdicts"][v][0] for _, _, v, *_ in data["rows"]} <= set(VERDICTS)
 
 
 def test_the_page_is_not_broken_by_what_a_message_says(report):
     evil = replace(row(report, "ORD-003"), message="</script><script>alert(1)</script>")
-    text = page(finished(Report.joined([report, Report(rows=[evil])])))
+    text = page(finished(Report.joined([report, Report(rows=[evil])])), "out")
 
     assert "</script><script>alert" not in text
     assert evil.message in [e["message"] for e in json.loads(Page(text).data)["evidence"]]
@@ -291,7 +292,7 @@ def test_sarif_has_a_result_for_each_failure(report):
 
 
 def test_the_summary_names_the_failure_and_how_to_show_it(report):
-    text = markdown(report)
+    text = markdown(report, "out")
 
     assert "✗ broken" in text
     assert f"conformance repro '{BROKEN}'" in text

@@ -51,6 +51,13 @@ class ContentToolResult(Content):
         """Id of the request this answers; `""` while no request is attached."""
         return self.request.id if self.request else ""
 
+    @property
+    def decision(self) -> str:
+        """What somebody who was asked decided about the call: `"approved"`, `"edited"` (approved with other
+        arguments) or `"denied"`; `""` where nobody was asked."""
+        decision = self.extra.get("decision")
+        return decision if decision in {"approved", "edited", "denied"} else ""
+
 
 @dataclass(frozen=True, repr=False)
 class ToolDef(Displayed):

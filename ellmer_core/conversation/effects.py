@@ -16,6 +16,7 @@ __all__ = [
     "CallTools",
     "Callback",
     "Clock",
+    "Decide",
     "Effect",
     "Emit",
     "Finish",
@@ -77,6 +78,13 @@ class CallTools:
 
 
 @dataclass(frozen=True)
+class Decide:
+    """Ask somebody whether this call may run; the outcome is a `Decision`."""
+
+    request: ContentToolRequest
+
+
+@dataclass(frozen=True)
 class Notify:
     """Call these one after the other with the content."""
 
@@ -104,5 +112,5 @@ class Clock:
     """Say what time it is."""
 
 
-Effect = Send | ReadBody | ReadEvents | Finish | CallTools | Notify | Emit | Wait | Clock
+Effect = Send | ReadBody | ReadEvents | Finish | CallTools | Decide | Notify | Emit | Wait | Clock
 Loop = Generator[Effect, Any, T]

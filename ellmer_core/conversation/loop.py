@@ -9,6 +9,7 @@ failure thrown into it; `transport/` does what it asks for, once blocking and on
         ReadEvents → [event, …] | None   of a stream: what one network chunk completed; None at its end
         Finish → None                    the answer is complete, its connection free
     CallTools(requests, keep) → None     runs the tools; `keep(position, result)` the moment each has ended
+    Decide(request) → Decision           asks somebody whether the call may run
     Notify(callbacks, content) → None    calls the user's callbacks
     Emit(content) → None                 shows a piece of an answer, a request, a result, or a finished turn
     Wait(at_least, at_most) → None       seconds
@@ -39,8 +40,9 @@ from ..log import logger
 from ..tools.definition import matched
 from ..wire.values import Request
 from . import retry
+from .approval import agreed, denial, needs_decision, recorded
 from .cancellation import Cancelled
-from .effects import Answer, CallTools, Clock, Emit, Loop, Notify, Send, Wait
+from .effects import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
 from .history import INTERRUPTED, History, sendable
 from .response_reading import cut_short, read
 from .settings import Settings
@@ -172,15 +174,15 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
     """Runs the tools, one by one or all at once. Each result is in the history the moment it exists."""
     places = range(len(requests))
     for batch in [list(places)] if settings.concurrent else [[place] for place in places]:
-        ready = {}
+        ready: dict[int, ContentToolRequest] = {}
         for place in batch:
             settings.controller.check()
             yield Emit(requests[place])
-            refusal = yield from refused(settings, requests[place])
-            if refusal:
-                history.results[place] = refusal
+            outcome = yield from permitted(settings, requests[place])
+            if isinstance(outcome, ContentToolResult):
+                history.results[place] = outcome
             else:
-                ready[place] = requests[place]
+                ready[place] = outcome
         if ready:
             yield from run_calls(history, ready)
         for place in batch:
@@ -188,10 +190,23 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
             yield Emit(history.results[place])
 
 
+def permitted(
+    settings: Settings, request: ContentToolRequest
+) -> Loop[ContentToolRequest | ContentToolResult]:
+    """The request as it may run, which somebody may have been asked about; or the result of one that may not."""
+    if refusal := (yield from refused(settings, request)):
+        return refusal
+    if not needs_decision(request):
+        return request
+    decision = yield Decide(request)
+    settings.controller.check()
+    return agreed(request, decision) if decision.approved else denial(request, decision.reason)
+
+
 def run_calls(history: History, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
     """Calls tools; of those that were interrupted, nobody may say that they did not run."""
     try:
-        yield CallTools(ready, history.results.__setitem__)
+        yield CallTools(ready, lambda place, result: history.results.update({place: recorded(result)}))
     except Exception:
         raise
     except BaseException:

@@ -5,7 +5,7 @@ Both hold the chat they were given: what is said there is in it afterwards.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["chat_app", "live_browser", "live_console", "shinychat_stream"]
 
 
-def chat_app(chat: Chat, *, title: str = "Chat", greeting: str | None = None) -> App:
+def chat_app(
+    chat: Chat, *, title: str = "Chat", greeting: str | None = None, image_hosts: Sequence[str] = ()
+) -> App:
     """The chat as a Shiny app, to be served in your own way. Every page shows this one conversation.
 
-    `greeting` is Markdown, shown while nothing has been said.
+    `greeting` is Markdown, shown while nothing has been said. The page loads nothing from elsewhere. An image that
+    the model names is a link; one from a host of `image_hosts` is shown in the page when somebody clicks it.
     """
     try:
         from .browser import app  # noqa: PLC0415 - an extra, and slow to load
@@ -31,7 +34,7 @@ def chat_app(chat: Chat, *, title: str = "Chat", greeting: str | None = None) ->
         raise UsageError(
             'The chat app needs shiny and shinychat: pip install "ellmer-core[shiny]".'
         ) from error
-    return app(chat, title, greeting)
+    return app(chat, title, greeting, image_hosts)
 
 
 def live_browser(
@@ -40,13 +43,15 @@ def live_browser(
     *,
     title: str = "Chat",
     greeting: str | None = None,
+    image_hosts: Sequence[str] = (),
     launch: bool = True,
 ) -> None:
     """Opens the chat in the browser and serves it, on 127.0.0.1 only, until Ctrl-C. Port 0 is any free port.
 
-    Tools run in this process, when the model asks. `launch=False` prints the address and opens nothing.
+    Tools run in this process, when the model asks. `title`, `greeting` and `image_hosts` are those of `chat_app()`.
+     `launch=False` prints the address and opens nothing.
     """
-    served = chat_app(chat, title=title, greeting=greeting)
+    served = chat_app(chat, title=title, greeting=greeting, image_hosts=image_hosts)
     from .browser import serve  # noqa: PLC0415 - as above
 
     serve(served, port, launch=launch)

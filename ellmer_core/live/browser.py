@@ -5,107 +5,56 @@ from __future__ import annotations
 import asyncio
 import socket
 import webbrowser
-from base64 import b64decode
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from threading import Thread
-from typing import Any, cast
 from urllib.parse import urlsplit
 
 import shinychat
 import uvicorn
-from htmltools import Tag, TagList, tags
+from htmltools import Tag, TagList, head_content, tags
 from shiny import App, Inputs, Outputs, Session, reactive
-from shinychat.types import ChatMessage
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .._chat.chat import Chat
-from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText
-from ..conversation.cancellation import StreamController
 from ..errors import UsageError
-from ..render.shinychat import contents_shinychat
-from ..render.shinychat_blocks import app_styles, progress_script
-from .chat_stream import stream
+from ..render.shinychat_blocks import page_scripts
+from .page import Page
+from .page_parts import status_bar, toolbar
+from .policy import ChatApp, origins
+from .room import Room
 
 __all__ = ["app", "serve"]
 
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%23007bc2' "
+    "d='M3 2h10a2 2 0 0 1 2 2v6a2 2 0 0 1-2 2H8l-4 3v-3H3a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2z'/%3E%3C/svg%3E"
+)
 
-def app(chat: Chat, title: str, greeting: str | None) -> App:
+
+def app(chat: Chat, title: str, greeting: str | None, image_hosts: Sequence[str]) -> App:
     """The app. A page shows what was said so far, and goes on from there."""
-    room = Room(chat)
+    room, changed, hosts = Room(chat), reactive.Value(0), origins(image_hosts)
 
     def server(input: Inputs, _output: Outputs, session: Session) -> None:
-        _serve_page(room, input, session)
+        Page(room, input, session, changed)
 
-    return App(TagList(progress_script(), app_styles(), _page(title, greeting)), server)
+    return ChatApp(TagList(*page_scripts(hosts), _page(title, greeting)), server, hosts)
 
 
 def _page(title: str, greeting: str | None) -> Tag:
     return shinychat.page_chat(
-        tags.h1(title, class_="ellmer-title"),
+        TagList(head_content(tags.link(rel="icon", href=ICON)), tags.h1(title, class_="ellmer-title")),
         window_title=title,
         sidebar=False,
         drawer=False,
+        toolbar=toolbar(),
         greeting=greeting,
         enable_cancel=True,
         allow_attachments=True,
+        footer=status_bar(),
         lang="en",
     )
-
-
-class Room:
-    """The one conversation. A page that is opened while it goes on (again, say) shows it when it has ended."""
-
-    def __init__(self, chat: Chat) -> None:
-        self.chat = chat
-        self.talking = asyncio.Lock()
-
-    async def said(self) -> list[ChatMessage]:
-        """All that was said."""
-        async with self.talking:
-            return cast("list[ChatMessage]", contents_shinychat(self.chat))
-
-    async def answer(
-        self, said: Sequence[str | Content], controller: StreamController
-    ) -> AsyncGenerator[Any, None]:
-        """What is to be shown of an answer."""
-        controller.reset()
-        async with self.talking, aclosing(stream(self.chat, said, controller)) as contents:
-            async for content in contents:
-                yield content
-
-
-def _serve_page(room: Room, input: Inputs, session: Session) -> None:
-    """One page that is open. When it goes, what is being said ends, and is kept."""
-    shown = shinychat.Chat("chat", history=False, on_error="actual")
-    controller = StreamController()
-    session.on_ended(lambda: controller.cancel("interrupted"))
-
-    @reactive.effect
-    async def restore() -> None:
-        for message in await room.said():
-            await shown.append_message(message)
-
-    @shown.on_user_submit
-    async def answer(text: str, attachments: list[shinychat.Attachment]) -> None:
-        said: list[str | Content] = [*filter(None, [text]), *map(attached, attachments)]
-        await shown.append_message_stream(room.answer(said, controller))
-
-    @reactive.effect
-    @reactive.event(input.chat_cancel)
-    def cancel() -> None:
-        controller.cancel()
-
-
-def attached(file: shinychat.Attachment) -> Content:
-    """A file that the user attached, as content: an image, a PDF, or text with its name."""
-    data = file.data_url.partition("base64,")[2]
-    if file.mime.startswith("image/"):
-        return ContentImageInline(file.mime, data, {"filename": file.name} if file.name else {})
-    if file.mime == "application/pdf":
-        return ContentPDF(file.mime, data, file.name or "document.pdf")
-    text = b64decode(data).decode("utf-8", "replace")
-    return ContentText(f"{file.name}:\n\n{text}")
 
 
 def serve(app: App, port: int, *, launch: bool) -> None:

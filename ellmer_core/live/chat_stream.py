@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..conversation.history import NEVER_CALLED
 from ..render.literal_markup import Literal
 from ..render.sections import note
 
-__all__ = ["stream"]
+__all__ = ["Decided", "Said", "pieces", "stream"]
 
 Shown = asyncio.Queue["Content | Said | None"]
 
@@ -34,6 +35,18 @@ class Said:
         """Shows it on the page, if there is one."""
         if session := get_current_session():
             await session.send_custom_message("ellmer-progress", asdict(self))
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Somebody has decided about a call."""
+
+    call: str
+
+    async def tell(self) -> None:
+        """Takes the question from the page."""
+        if session := get_current_session():
+            await session.send_custom_message("ellmer-decided", asdict(self))
 
 
 @dataclass
@@ -63,6 +76,18 @@ async def stream(
     chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
 ) -> AsyncGenerator[Any, None]:
     """See `shinychat_stream()`."""
+    async with aclosing(pieces(chat, inputs, controller)) as shown:
+        async for one in shown:
+            if isinstance(one, Said):
+                await one.tell()
+            else:
+                yield one
+
+
+async def pieces(
+    chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
+) -> AsyncGenerator[Any, None]:
+    """Contents in order, and what tools say meanwhile; beside a result, nothing is said of its call any more."""
     shown: Shown = asyncio.Queue()
     talking = asyncio.create_task(_talk(chat, inputs, controller, shown))
     waiting: dict[str, ContentToolRequest] = {}
@@ -70,11 +95,13 @@ async def stream(
     try:
         while (one := await shown.get()) is not None:
             if isinstance(one, Said):
-                await one.tell()
-            else:
-                await _keep(waiting, one)
-                for content in words.take(one):
-                    yield content
+                yield one
+                continue
+            if isinstance(one, ContentToolResult):
+                yield Said(one.id, "")
+            _keep(waiting, one)
+            for content in words.take(one):
+                yield content
         for content in words.end():
             yield content
         for request in waiting.values():
@@ -105,11 +132,10 @@ async def _talk(
         shown.put_nowait(None)
 
 
-async def _keep(waiting: dict[str, ContentToolRequest], content: Content) -> None:
-    """Remembers which requests have no result yet; beside a result, nothing is said of its call any more."""
+def _keep(waiting: dict[str, ContentToolRequest], content: Content) -> None:
+    """Remembers which requests have no result yet."""
     match content:
         case ContentToolRequest(id=id):
             waiting[id] = content
         case ContentToolResult():
             waiting.pop(content.id, None)
-            await Said(content.id, "").tell()

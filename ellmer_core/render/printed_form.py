@@ -96,10 +96,17 @@ def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per cla
         case ContentToolRequest():
             return f"[tool request ({content.id})]: {_call(content)}"
         case ContentToolResult():
-            return f"[tool result  ({content.id})]: {_on_its_own_lines(_outcome(content))}"
+            decision = _decision(content)
+            return f"[tool result  ({content.id}){decision}]: {_on_its_own_lines(_outcome(content))}"
         case ContentUnknown():
             return f"[unknown content ({content.wire})]: {_cut(_json(dict(content.data)), '...')}"
     return f"[{type(content).__name__}]"
+
+
+def _decision(result: ContentToolResult) -> str:
+    if result.decision == "edited" and result.request:
+        return f", edited to {_call(result.request)}"
+    return f", {result.decision}" if result.decision else ""
 
 
 def _call(request: ContentToolRequest) -> str:

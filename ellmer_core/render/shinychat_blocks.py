@@ -4,24 +4,26 @@ same id takes its place. Needs the extra `shiny`; the shapes are those of shinyc
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, cast
 
-from htmltools import HTML, HTMLDependency, TagList
+from htmltools import HTML, HTMLDependency, Tag, TagList, tags
 from shinychat.types import ChatMessage
 
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from .html import media_html
+from .literal_markup import literal
 from .tool_card import Card, card, value_text
 
-__all__ = ["app_styles", "in_place", "progress_script", "request_message", "result_message"]
+__all__ = ["in_place", "page_scripts", "progress_script", "request_message", "result_message"]
 
 
 def request_message(request: ContentToolRequest) -> ChatMessage:
     """A call that waits for its result, with a place for what the tool says meanwhile."""
     shown, message = card(request), ChatMessage("")
-    block = _common(shown, message) | {"type": "tool_request", "arguments": shown.arguments}
+    block = _common(shown, message) | {"type": "tool_request", "arguments": _code(shown.arguments)}
     return _waiting(message, block, request)
 
 
@@ -31,7 +33,7 @@ def result_message(result: ContentToolResult) -> ChatMessage:
     display = shown.display
     block = _common(shown, message) | _looks(shown) | {
         "type": "tool_result",
-        "status": shown.status,
+        "status": "error" if shown.status == "error" else "success",  # shinychat knows no other
         "request_call": _call(shown.request),
         "value": _value(shown, message),
         "value_type": "html" if shown.kind == "media" else shown.kind,
@@ -51,7 +53,7 @@ def in_place(content: ContentToolRequest | ContentToolResult, shown: ChatMessage
     block = _common(card(content), message)
     if isinstance(content, ContentToolRequest):
         block |= {"type": "tool_request", "title": html or escape(shown.content)}
-        return _waiting(message, block | {"arguments": card(content).arguments}, content)
+        return _waiting(message, block | {"arguments": _code(card(content).arguments)}, content)
     return _with_block(message, block | _own(content, html, shown))
 
 
@@ -65,14 +67,16 @@ def progress_script() -> HTMLDependency:
     )
 
 
-def app_styles() -> HTMLDependency:
-    """What makes the chat app's page easier to read."""
-    return HTMLDependency(
+def page_scripts(image_hosts: Sequence[str]) -> list[Tag | HTMLDependency]:
+    """What the chat app's page does beside shinychat, and its looks; it shows images of these hosts on a click."""
+    app = HTMLDependency(
         "ellmer-app",
         "1",
         source={"package": "ellmer_core", "subdir": "render/www"},
         stylesheet={"href": "app.css"},
+        script={"src": "app.js", "type": "module"},
     )
+    return [progress_script(), app, tags.meta(name="ellmer-image-hosts", content=" ".join(image_hosts))]
 
 
 def _own(result: ContentToolResult, html: str, shown: ChatMessage) -> dict[str, Any]:
@@ -101,6 +105,8 @@ def _common(shown: Card, message: ChatMessage) -> dict[str, Any]:
         "tool_name": shown.request.name,
         "title": escape(shown.title),  # shinychat takes it for HTML, and a model may have a say in it
     }
+    if word := "denied" if shown.status == "denied" else shown.decision:
+        block["title"] += f' <span class="ellmer-{word}">{word}</span>'
     if shown.intent:
         block["intent"] = shown.intent
     if shown.icon is not None:
@@ -113,12 +119,17 @@ def _common(shown: Card, message: ChatMessage) -> dict[str, Any]:
 def _looks(shown: Card) -> dict[str, Any]:
     """How the block of a result is laid out."""
     display = shown.display
-    return {name: display[name] for name in ("label", "value_preview") if name in display} | {
-        "show_request": display.get("show_request", True),
-        "expanded": shown.open,
-        "full_screen": display.get("full_screen", False),
-        "open_style": "framed" if shown.block else "minimal",
-    }
+    preview = {"value_preview": display["value_preview"]} if "value_preview" in display else {}
+    return (
+        preview
+        | ({"label": shown.label} if shown.label else {})
+        | {
+            "show_request": display.get("show_request", True),
+            "expanded": shown.open,
+            "full_screen": display.get("full_screen", False),
+            "open_style": "framed" if shown.block else "minimal",
+        }
+    )
 
 
 def _call(request: ContentToolRequest) -> str:
@@ -132,7 +143,16 @@ def _value(shown: Card, message: ChatMessage) -> str:
             return _html(shown.body, message)
         case "media":
             return media_html(shown.body, shown.title)
-    return str(shown.body)
+        case "markdown":
+            return literal(str(shown.body))
+        case "text":
+            return str(shown.body)
+    return _code(str(shown.body))
+
+
+def _code(text: str) -> str:
+    """What shinychat shows between two fences of eight marks: it holds no eight in a row."""
+    return re.sub("`{7}", "\\g<0>\u200b", text)
 
 
 def _html(trusted: Any, message: ChatMessage) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict
 
 from ..contents.content import Content, ContentJson, ContentText, ContentUploaded, is_media
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, in_words
-from ..errors import EllmerWarning, error_message
+from ..errors import EllmerWarning, ToolReject, error_message
 from .printed_form import format_content
 
 __all__ = ["Card", "ToolResultDisplay", "card", "value_text"]
@@ -51,12 +51,13 @@ class Card:
 
     request: ContentToolRequest
     title: str
-    status: Literal["running", "success", "error"] = "running"
+    status: Literal["running", "success", "error", "denied"] = "running"
     body: Any = ""
     kind: Kind = "code"
     icon: Any = None
     grouping: str | None = None
     display: Mapping[str, Any] = field(default_factory=dict)
+    decision: str = ""
 
     @property
     def arguments(self) -> str:
@@ -74,6 +75,17 @@ class Card:
     def intent(self) -> str:
         """Why the model asks, if it says so (in the argument `_intent`)."""
         return str(self.request.arguments.get("_intent") or "")
+
+    @property
+    def label(self) -> str:
+        """What tells this call from others of the tool: what the display says, else its main argument, the first;
+        a title that depends on the arguments says it already."""
+        notes, given = _annotations(self.request), self.request.arguments
+        if "label" in self.display or callable(notes.get("title")) or "title" in self.display:
+            return str(self.display.get("label", ""))
+        named = [*self.request.tool.arguments.properties] if self.request.tool else [*given]
+        value = next((given[name] for name in named if name in given), "")
+        return " ".join(str(value).split())[:60] if isinstance(value, (str, int, float)) else ""
 
     @property
     def block(self) -> bool:
@@ -99,12 +111,13 @@ def card(content: ContentToolRequest | ContentToolResult) -> Card:
     return Card(
         request,
         str(display.get("title") or _own_title(content) or _title(request)),
-        "success" if content.error is None else "error",
+        _status(content),
         body,
         kind,
         display.get("icon") or _annotations(request).get("icon"),
         _grouping(request),
         display,
+        content.decision,
     )
 
 
@@ -120,6 +133,13 @@ def value_text(value: Any) -> str:
         case Content():
             return str(value)
     return _json(value)
+
+
+def _status(result: ContentToolResult) -> Literal["success", "error", "denied"]:
+    if result.error is None:
+        return "success"
+    rejected = isinstance(result.error, ToolReject) or str(result.error).startswith("Tool call rejected.")
+    return "denied" if rejected or result.decision == "denied" else "error"
 
 
 def _title(request: ContentToolRequest) -> str:

@@ -13,11 +13,14 @@ from typing import Any, TypeVar
 
 from ..calling.invocation import ainvoke
 from ..contents.content import Content
+from ..contents.tool_calls import ContentToolRequest
 from ..contents.turns import Turn
+from ..conversation.approval import Decision, decided
 from ..conversation.effects import (
     Answer,
     CallTools,
     Clock,
+    Decide,
     Effect,
     Emit,
     Finish,
@@ -77,7 +80,7 @@ class AsyncDriver(HttpExchange):
     scope: asyncio.Timeout | None = None
     running: asyncio.AbstractEventLoop | None = None
 
-    async def do(self, effect: Effect) -> Any:  # noqa: PLR0911 - one return per effect
+    async def do(self, effect: Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
         """Performs one effect; returns its outcome, or raises its failure."""
         match effect:
             case Send():
@@ -90,6 +93,8 @@ class AsyncDriver(HttpExchange):
                 return await self.finish()
             case CallTools():
                 return await self.call(effect)
+            case Decide(request):
+                return await self.decide(request)
             case Notify():
                 return await self.notify(effect)
             case Wait():
@@ -152,6 +157,19 @@ class AsyncDriver(HttpExchange):
         for task in tasks:
             task.result()  # a tool may have cancelled itself
         return None
+
+    async def decide(self, request: ContentToolRequest) -> Decision:
+        decision = decided(request)
+        if isinstance(decision, Decision):
+            return decision
+        try:
+            async with asyncio.timeout(None) as self.scope:  # people take their time; wake() ends it
+                return await decision
+        except builtins.TimeoutError:
+            self.controller.check()
+            raise
+        finally:
+            self.scope = None
 
     async def notify(self, effect: Notify) -> None:
         for callback in effect.callbacks:

@@ -16,11 +16,14 @@ from typing import Any, TypeVar
 
 from ..calling.invocation import invoke
 from ..contents.content import Content
+from ..contents.tool_calls import ContentToolRequest
 from ..contents.turns import Turn
+from ..conversation.approval import Decision, decided
 from ..conversation.effects import (
     Answer,
     CallTools,
     Clock,
+    Decide,
     Effect,
     Emit,
     Finish,
@@ -67,7 +70,7 @@ class BlockingDriver(HttpExchange):
 
     alarm: Timer | None = None
 
-    def do(self, effect: Effect) -> Any:  # noqa: PLR0911 - one return per effect
+    def do(self, effect: Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
         """Performs one effect; returns its outcome, or raises its failure."""
         match effect:
             case Send():
@@ -80,6 +83,8 @@ class BlockingDriver(HttpExchange):
                 return self.finish()
             case CallTools():
                 return self.call(effect)
+            case Decide(request):
+                return self.decide(request)
             case Notify():
                 return self.notify(effect)
             case Wait():
@@ -135,6 +140,17 @@ class BlockingDriver(HttpExchange):
             ]
         for one in running:
             one.result()
+
+    def decide(self, request: ContentToolRequest) -> Decision:
+        decision = decided(request)
+        if isinstance(decision, Decision):
+            return decision
+        if inspect.iscoroutine(decision):
+            decision.close()
+        raise AsyncToolError(
+            "Who decides about tool calls is async here, and chat() and stream() are not: use chat_async() or "
+            "stream_async()."
+        )
 
     def notify(self, effect: Notify) -> None:
         for callback in effect.callbacks:

@@ -19,8 +19,8 @@ def write(report: Report, folder: Path, *, cassettes: str = "cassettes") -> list
     """Writes them; returns the paths that a person is told. CI's job summary is added to, where there is one."""
     document.write(report, folder / "report.json")
     texts = {
-        "index.html": page(report),
-        "summary.md": markdown(report),
+        "index.html": page(report, str(folder)),
+        "summary.md": markdown(report, str(folder)),
         "conformance.sarif": sarif(report, cassettes=cassettes),
         **{f"badges/{name}": text for name, text in badges(report)},
     }

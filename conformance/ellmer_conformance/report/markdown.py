@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from .abilities import rows
+from .consequences import without_consequences
 from .matrix import MARKS
 from .results import VERDICTS, Report, Row
 from .score import fraction
@@ -17,16 +18,16 @@ __all__ = ["markdown"]
 _SHOWN = 20  # failures; the rest is in the HTML page
 
 
-def markdown(report: Report) -> str:
-    """A table of scores, a line of counts, and each failure once."""
-    failed = report.harness_errors + report.failures
+def markdown(report: Report, folder: str) -> str:
+    """A table of scores, a line of counts, and each failure once; the report is kept in the folder."""
+    failed = without_consequences(report)
     groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in failed:
         groups[row.adapter, row.rule, row.fingerprint].append(row)
     blocks = [_heading(report), _scores(report), _counts(report.rows), *_abilities(report)]
     blocks += [f"- ✗ baseline: {_cell(problem)}" for problem in report.problems]
     blocks += [f"- ✗ {_cell(line)}" for line in sentences(report.unjudged)]
-    blocks += [_failure(group) for group in list(groups.values())[:_SHOWN]]
+    blocks += [_failure(group, folder) for group in list(groups.values())[:_SHOWN]]
     if len(groups) > _SHOWN:
         blocks.append(f"… and {len(groups) - _SHOWN} more, in the HTML page.")
     return "\n\n".join(blocks) + "\n"
@@ -70,7 +71,7 @@ def _counts(found: Sequence[Row]) -> str:
     )
 
 
-def _failure(group: Sequence[Row]) -> str:
+def _failure(group: Sequence[Row], folder: str) -> str:
     row = group[0]
     first = row.message.splitlines()[0] if row.message else row.verdict
     title = f"<b>{row.rule}</b> ({row.level}, {row.verdict}), {len(group)}×: {escape(first)}"
@@ -84,7 +85,7 @@ def _failure(group: Sequence[Row]) -> str:
     ]
     for language, text in (("", row.message), ("", row.excerpt), ("", row.provider_error)):
         lines += [f"````{language}", text, "````", ""] if text and text != first else []
-    lines += ["```sh", row.explain_command, row.repro_command, "```", "", "</details>"]
+    lines += ["```sh", row.explain_command, row.repro_command(folder), "```", "", "</details>"]
     return "\n".join(lines)
 
 

@@ -73,10 +73,9 @@ class Row:
         """Tells why the rule is, and how to keep it."""
         return f"conformance explain {self.rule} --wire {self.wire} --vendor {self.vendor}"
 
-    @property
-    def repro_command(self) -> str:
-        """Writes a script that needs no suite."""
-        return f"conformance repro '{self.id}'"
+    def repro_command(self, folder: str) -> str:
+        """Writes a script that needs no suite, from the report in the folder."""
+        return f"conformance repro {shlex.quote(self.id)} --report {shlex.quote(folder)}"
 
     def as_json(self) -> dict[str, Any]:
         """Without the fields that are rarely set and are not."""

@@ -188,12 +188,12 @@ def results_come_at_once(request: Request) -> Iterator[Finding]:
     for block in pairing(request).blocks:
         for index, _ in block.answers:
             yield met(f"/messages/{index}")
-        for id, index in block.late.items():
+        for id in block.late:
             problem = (
                 f"messages[{block.end}] stands between the call in messages[{block.index}] and its result"
             )
             facts = {"ids": ", ".join(block.late), "param": f"messages.[{block.end}].role"}
-            yield broken(f"/messages/{index}", f"{problem} for {id!r}", **facts)
+            yield broken(f"/messages/{block.end}", f"{problem} for {id!r}", **facts)
 
 
 @book.rule(
