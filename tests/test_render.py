@@ -272,7 +272,7 @@ def test_rich_shows_chats_turns_contents_and_tools():
         assert "assistant [cancelled]" in text
         assert "[b]So" in text
         assert "<ToolDef draw(what)>\nDraws." in text
-        assert "Error: no [31mink" in text
+        assert "\\x1b[31mink" in text
         assert text.endswith("user\nDraw a cat.")
 
 

@@ -200,7 +200,8 @@ FINISH = {
     "stop_sequence": {"stop_sequence"},
     "content_filter": {"content_filter", "refusal", "stop", "completed", "MODEL_ARMOR"},
     "pause_turn": {"pause_turn"},
-    None: {None, "", "queued"},
+    None: {None, ""},
+    "queued": {"queued"},
 }
 
 

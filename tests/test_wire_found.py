@@ -5,6 +5,7 @@ import pytest
 from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.errors import BadRequestError
 from ellmer_core.providers.google_vertex import GoogleVertex
+from ellmer_core.providers.snowflake import Snowflake
 from ellmer_core.wire.bedrock.request import Bedrock
 from ellmer_core.wire.cohere.request import CohereChat
 from ellmer_core.wire.framing.decoders import SseDecoder
@@ -51,14 +52,14 @@ CALL = {
 
 
 def test_fields_of_snowflake_with_empty_values_are_no_calls():
-    turn = OpenAIChat().turn(
+    turn = Snowflake().turn(
         {"choices": [{"finish_reason": "", "message": {**EMPTY, "content": "Wait.", "tool_calls": [CALL]}}]}
     )
     [call] = turn.tool_requests
     assert (call.id, call.name, call.arguments) == ("t1", "weather", {"city": "Oslo"})
     assert len(turn.contents) == 2
-    assert turn.finish_reason is None
-    stopped = OpenAIChat().turn(
+    assert turn.finish_reason == "tool_use"
+    stopped = Snowflake().turn(
         {"choices": [{"finish_reason": "stop", "message": {**EMPTY, "content": "4"}}]}
     )
     assert stopped.finish_reason == "success"
@@ -66,7 +67,7 @@ def test_fields_of_snowflake_with_empty_values_are_no_calls():
 
 def test_nor_are_they_in_a_stream():
     delta = {**EMPTY, "content": "", "tool_calls": [{"index": 0, **CALL}]}
-    turn, _ = folded(OpenAIChat(), {"choices": [{"index": 0, "delta": delta}]}, "[DONE]")
+    turn, _ = folded(Snowflake(), {"choices": [{"index": 0, "delta": delta}]}, "[DONE]")
     [call] = turn.tool_requests
     assert (call.id, call.name, call.arguments) == ("t1", "weather", {"city": "Oslo"})
 

@@ -43,7 +43,7 @@ def _built(value: Any, annotation: Any, path: str) -> Any:
     try:
         return adapter(annotation).validate_json(text, strict=True)
     except ValidationError as error:
-        if (whole := _whole_numbers(value)) != value or json.dumps(whole) != text:
+        if json.dumps(whole := _whole_numbers(value)) != text:  # as text: NaN equals nothing
             return _built(whole, annotation, path)
         problems = (
             f"`{path}{_dotted(e['loc'])}`: {e['msg']}, not {_short(e['input'])}" for e in error.errors()
