@@ -68,10 +68,12 @@ def apply(root: Json, correction: Json) -> None:
             node["string"]["values"] = sorted({*node["string"]["values"], value})
         case {"variant": str(tag)}:
             free: Json = {"title": "", "fields": {}, "others": {"any": {}}}
-            like = correction.get("like")
-            node["object"]["variants"][tag] = at(root, like)["object"] if like else free
+            like = at(root, correction["like"])["object"] if "like" in correction else free
+            own = {node["object"]["tag"]: {"string": {"values": [tag]}}}
+            node["object"]["variants"][tag] = {**like, "fields": {**like["fields"], **own}}
         case {"unbound": str(key)}:
-            next(iter(node.values())).pop(key)
+            for spec in node.values():
+                spec.pop(key, None)
         case _:
             raise ValueError(f"no such correction: {correction}")
 

@@ -106,7 +106,8 @@ class Joiner:
             spec |= {"integer": True} if whole else {}
         values = [_values(leaf.schema) for leaf in leaves]
         if type in {"string", "boolean"} and all(each is not None for each in values):
-            spec["values"] = sorted({value for each in values for value in each or ()}, key=str)
+            found = {value for each in values for value in each or () if _TYPE_OF[value.__class__] == type}
+            spec["values"] = sorted(found, key=str)
         return spec
 
     def _objects(self, leaves: Sequence[Leaf]) -> Json:

@@ -40,7 +40,18 @@ def _schema(type: Any) -> Json:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return TypeAdapter(type).json_schema(mode="validation")
+        found: Json = _closed(TypeAdapter(type).json_schema(mode="validation"))
+    return found
+
+
+def _closed(schema: Any) -> Any:
+    """A schema without the fields that an SDK's models keep of answers that are newer than they are."""
+    if not isinstance(schema, dict):
+        return [_closed(each) for each in schema] if isinstance(schema, list) else schema
+    made = {key: _closed(value) for key, value in schema.items()}
+    if isinstance(schema.get("properties"), dict) and schema.get("additionalProperties") is True:
+        del made["additionalProperties"]
+    return made
 
 
 @cache
@@ -187,12 +198,14 @@ def _ollama(folder: Path | None) -> Iterator[Source | None]:
 
 
 def _mistral(folder: Path | None) -> Iterator[Source | None]:
-    yield sdk("mistralai", "mistralai.client.models.chatcompletionrequest", "ChatCompletionRequest", "null")
+    found = sdk("mistralai", "mistralai.client.models.chatcompletionrequest", "ChatCompletionRequest", "null")
+    yield found and replace(found, schema=_listed(found.schema), defs=_listed(found.defs))
     yield document(folder, "mistral", "ChatCompletionRequest", "null")
 
 
 def _cohere(folder: Path | None) -> Iterator[Source | None]:
-    yield cohere_call()
+    found = cohere_call()
+    yield found and replace(found, schema=_tagged(_listed(found.schema)), defs=_tagged(_listed(found.defs)))
     yield document(folder, "cohere", "/v2/chat", "null")
 
 
@@ -203,6 +216,25 @@ def _typed(schema: Any) -> Any:
     return (
         {key: _typed(value) for key, value in schema.items()} if isinstance(schema, dict) else schema
     )
+
+
+def _listed(schema: Any) -> Any:
+    """A schema without what an SDK takes beside a list of values, so as not to break when the list grows."""
+    if isinstance(schema, list):
+        values = any(isinstance(each, dict) and ("enum" in each or "const" in each) for each in schema)
+        return [_listed(each) for each in schema if not values or each not in ({}, {"type": "string"})]
+    return {key: _listed(value) for key, value in schema.items()} if isinstance(schema, dict) else schema
+
+
+def _tagged(schema: Any) -> Any:
+    """A schema of models that put a tag where it is missing: what they send always has it."""
+    if not isinstance(schema, dict):
+        return [_tagged(each) for each in schema] if isinstance(schema, list) else schema
+    made = {key: _tagged(value) for key, value in schema.items()}
+    if isinstance(fields := schema.get("properties"), dict):
+        tags = [name for name, each in fields.items() if isinstance(each, dict) and "const" in each]
+        made["required"] = sorted({*schema.get("required", ()), *tags})
+    return made
 
 
 _MAPPING: Json = {"additionalProperties": True, "type": "object"}

@@ -13,9 +13,9 @@ from importlib.resources import files
 from typing import Any
 
 from .checker import Checker
-from .fault import Fault, Kind
+from .fault import Fault, FaultKind
 
-__all__ = ["Fault", "Kind", "checker", "shape"]
+__all__ = ["Fault", "FaultKind", "checker", "shape"]
 
 
 def shape(name: str) -> dict[str, Any]:

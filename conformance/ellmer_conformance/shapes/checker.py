@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .fault import Fault, Kind
+from .fault import Fault, FaultKind
 
 __all__ = ["Checker"]
 
@@ -113,7 +113,7 @@ class Checker:
             for key, each in value.items():
                 checks = fields.get(key, others)
                 if checks is None:
-                    out.append(Fault(Kind.UNKNOWN_FIELD, each, key=key, _path=[key]))
+                    out.append(Fault(FaultKind.UNKNOWN_FIELD, each, key=key, _path=[key]))
                     continue
                 found = checks.get(each.__class__, _misfit)
                 if found is None:
@@ -124,7 +124,7 @@ class Checker:
                     fault.inside(key)
             if not required <= value.keys():
                 out.extend(
-                    Fault(Kind.MISSING_FIELD, value, key=key) for key in sorted(required - value.keys())
+                    Fault(FaultKind.MISSING_FIELD, value, key=key) for key in sorted(required - value.keys())
                 )
 
         return check
@@ -143,11 +143,11 @@ class Checker:
             elif name is None and untagged:
                 untagged(value, out)
             elif tag not in value:
-                out.append(Fault(Kind.MISSING_FIELD, value, [*variants], key=tag))
+                out.append(Fault(FaultKind.MISSING_FIELD, value, [*variants], key=tag))
             elif name.__class__ is str:
-                out.append(Fault(Kind.WRONG_VARIANT, value, [*variants], key=tag, _path=[tag]))
+                out.append(Fault(FaultKind.WRONG_VARIANT, value, [*variants], key=tag, _path=[tag]))
             else:
-                out.append(Fault(Kind.WRONG_TYPE, name, {"string": {"values": [*variants]}}, tag, _path=[tag]))
+                out.append(Fault(FaultKind.WRONG_TYPE, name, {"string": {"values": [*variants]}}, tag, _path=[tag]))
 
         return check
 
@@ -169,7 +169,7 @@ def _look(checks: Any, value: Any, out: list[Fault]) -> None:
     """Checks a value by the checks of its place."""
     found = checks.get(value.__class__, _misfit)
     if found is _misfit:
-        out.append(Fault(Kind.WRONG_TYPE, value, checks[Fault]))
+        out.append(Fault(FaultKind.WRONG_TYPE, value, checks[Fault]))
     elif found is not None:
         found(value, out)
 
@@ -191,11 +191,11 @@ def _bounded(spec: Mapping[str, Any], size: Callable[[Any], float]) -> Check | N
     def check(value: Any, out: list[Fault]) -> None:
         found = size(value)
         if (low is not None and found < low) or (above is not None and found <= above):
-            out.append(Fault(Kind.OUT_OF_RANGE, value, above if low is None else low, bound=_name(bounds, "in")))
+            out.append(Fault(FaultKind.OUT_OF_RANGE, value, above if low is None else low, bound=_name(bounds, "in")))
         elif (high is not None and found > high) or (below is not None and found >= below):
-            out.append(Fault(Kind.OUT_OF_RANGE, value, below if high is None else high, bound=_name(bounds, "ax")))
+            out.append(Fault(FaultKind.OUT_OF_RANGE, value, below if high is None else high, bound=_name(bounds, "ax")))
         elif pattern is not None and not pattern.search(value):
-            out.append(Fault(Kind.OUT_OF_RANGE, value, spec["pattern"], bound="pattern"))
+            out.append(Fault(FaultKind.OUT_OF_RANGE, value, spec["pattern"], bound="pattern"))
 
     return check
 
@@ -209,7 +209,7 @@ def _one_of(values: list[Any], *, folded: bool) -> Check:
 
     def check(value: Any, out: list[Fault]) -> None:
         if (value.upper() if folded else value) not in known:
-            out.append(Fault(Kind.UNKNOWN_VALUE, value, values))
+            out.append(Fault(FaultKind.UNKNOWN_VALUE, value, values))
 
     return check
 
@@ -217,7 +217,7 @@ def _one_of(values: list[Any], *, folded: bool) -> Check:
 def _whole(bounded: Check | None, node: Any) -> Check:
     def check(value: Any, out: list[Fault]) -> None:
         if not value.is_integer():
-            out.append(Fault(Kind.WRONG_TYPE, value, node))
+            out.append(Fault(FaultKind.WRONG_TYPE, value, node))
         elif bounded:
             bounded(value, out)
 
@@ -230,7 +230,7 @@ def _numeral(pattern: str, node: Any) -> Check:
 
     def check(value: Any, out: list[Fault]) -> None:
         if not numeral.search(value):
-            out.append(Fault(Kind.WRONG_TYPE, value, node))
+            out.append(Fault(FaultKind.WRONG_TYPE, value, node))
 
     return check
 
@@ -248,6 +248,6 @@ def _coerced(checks: dict[Any, Any], node: Mapping[str, Any]) -> None:
 def _numeral_of(node: Any) -> Check:
     def check(value: Any, out: list[Fault]) -> None:
         if value not in (0, 1):
-            out.append(Fault(Kind.WRONG_TYPE, value, node))
+            out.append(Fault(FaultKind.WRONG_TYPE, value, node))
 
     return check

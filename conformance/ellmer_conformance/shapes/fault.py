@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Fault", "Kind"]
+__all__ = ["Fault", "FaultKind"]
 
 
-class Kind(StrEnum):
+class FaultKind(StrEnum):
     """What is wrong."""
 
     UNKNOWN_FIELD = "unknown field"
@@ -26,7 +26,7 @@ class Fault:
     """One fault. `expected` is the node of the shape for a wrong type, the values or tags for an unknown one, and the
     bound for what is out of range; `tags` are the variants on the way, which some providers name in their paths."""
 
-    kind: Kind
+    kind: FaultKind
     value: Any
     expected: Any = None
     key: str = ""  # the field that is unknown, missing or the tag
@@ -52,11 +52,10 @@ class Fault:
         """The JSON pointer of the place."""
         return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in self.path)
 
-    def located(self) -> list[str | int]:
-        """The path as pydantic writes it: the tag of a variant is a step of its own behind what has it."""
-        at = {len(self._path) - depth: tag for depth, tag in self.tags}
+    def located(self, unnamed: Container[str] = ()) -> list[str | int]:
+        """The path as pydantic writes it: the tag of a variant is a step of its own behind what has it, if it is named."""
+        at = {len(self._path) - depth: tag for depth, tag in self.tags if tag not in unnamed}
         steps: list[str | int] = []
-        for index, step in enumerate([*self.path, None]):
-            steps += [at[index]] if index in at else []
-            steps += [step] if step is not None else []
-        return steps
+        for index, step in enumerate(self.path):
+            steps += [at[index], step] if index in at else [step]
+        return steps + ([at[len(self._path)]] if len(self._path) in at else [])

@@ -18,6 +18,7 @@ for _part in (
     "modes",
     "sampling",
     "fields",
+    "shapes",
     "order",
     "pairing",
     "served",
