@@ -30,9 +30,9 @@ class Checker:
     """A shape, compiled."""
 
     def __init__(self, shape: Mapping[str, Any]) -> None:
-        self._nodes = shape.get("nodes", {})
+        self._shape = shape  # nodes are known by their identity
         self._reader = shape.get("reader", "")
-        self._made: dict[str, Any] = {}
+        self._made: dict[int, Any] = {}
         self._root = self._checks(shape["root"])
 
     def faults(self, body: Any) -> list[Fault]:
@@ -41,16 +41,18 @@ class Checker:
         _look(self._root, body, found)
         return found
 
+    def _named(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The node that a reference names, or the node itself."""
+        found: Mapping[str, Any] = self._shape["nodes"][node["ref"]] if "ref" in node else node
+        return found
+
     def _checks(self, node: Mapping[str, Any]) -> Checks:
-        if "ref" in node:
-            name = node["ref"]
-            if name not in self._made:
-                self._made[name] = checks = {}
-                self._fill(checks, self._nodes[name])
-            return self._made[name]  # type: ignore[no-any-return]  # a name is a node's or a variant's
-        checks = {}
-        self._fill(checks, node)
-        return checks
+        node = self._named(node)
+        if id(node) not in self._made:
+            self._made[id(node)] = checks = {}
+            self._fill(checks, node)
+        found: Checks = self._made[id(node)]
+        return found
 
     def _fill(self, checks: dict[Any, Any], node: Mapping[str, Any]) -> None:
         if "any" in node:
@@ -94,13 +96,13 @@ class Checker:
         return check
 
     def _object(self, spec: Mapping[str, Any]) -> Check:
-        if "ref" in spec:
-            name = f"variant {spec['ref']}"
-            if name not in self._made:
-                self._made[name] = later = _Later()
-                later.check = self._object(self._nodes[spec["ref"]])
-            return self._made[name]  # type: ignore[no-any-return]  # as above
-        return self._tagged(spec) if "tag" in spec else self._fields(spec)
+        spec = self._named(spec)
+        if id(spec) not in self._made:
+            self._made[id(spec)] = later = _Later()
+            later.check = self._tagged(spec) if "tag" in spec else self._fields(spec)
+            self._made[id(spec)] = later.check
+        found: Check = self._made[id(spec)]
+        return found
 
     def _fields(self, spec: Mapping[str, Any]) -> Check:
         fields = {name: self._checks(node) for name, node in spec["fields"].items()}
