@@ -79,7 +79,7 @@ def apply(root: Json, correction: Json) -> None:
 
 
 def _objects(node: Json) -> list[Json]:
-    found = node["object"] if "object" in node else node
+    found = node.get("object", node)
     if "tag" not in found:
         return [found]
     return [*found["variants"].values(), *([found["untagged"]] if "untagged" in found else [])]
@@ -119,7 +119,10 @@ class _Named:
         if "array" in node:
             self.count(node["array"]["items"])
         spec = node.get("object", {})
-        for variant in [*spec.get("variants", {}).values(), *([spec["untagged"]] if "untagged" in spec else [])]:
+        for variant in [
+            *spec.get("variants", {}).values(),
+            *([spec["untagged"]] if "untagged" in spec else []),
+        ]:
             self._seen[id(variant)] += 1
             if self._seen[id(variant)] == 1:
                 self._count_fields(variant)

@@ -10,16 +10,16 @@ required field left out, another type, a value that is not listed, a variant tha
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from build import apply
+from build import READERS, apply
+from mutations import Mutant, mutants
 from nodes import Joiner, Json, Source
 from sources import SOURCES
 
@@ -34,22 +34,6 @@ from ellmer_conformance.shapes import FaultKind
 from ellmer_conformance.shapes.checker import Checker
 
 HERE = Path(__file__).parent
-_ANOTHER: Sequence[tuple[str, Any]] = (
-    ("string", "bogus"),
-    ("number", 4.5),
-    ("boolean", True),
-    ("object", {"bogus": 1}),
-    ("array", ["bogus"]),
-)
-_READERS = {"gemini": "proto", "vertex": "proto", "mistral": "pydantic"}
-
-
-class Mutant(NamedTuple):
-    """A request with one fault, and where by the shape: `messages[]<user>.content`."""
-
-    kind: FaultKind
-    place: str
-    body: Json
 
 
 @dataclass
@@ -70,7 +54,7 @@ class Official:
         sources = [each for each in SOURCES[name](folder) if each is not None]
         names = {source.name.partition(" ")[0] for source in sources}
         self.root = Joiner().node((source, source.schema) for source in sources)
-        reader = {"reader": _READERS.get(name, "")}
+        reader = {"reader": READERS.get(name, "")}
         alone = [_alone(sources, package) for package in sorted(names)]
         self.checkers = [Checker({"root": root, **reader}) for root in alone]
         corrected = Joiner().node((source, source.schema) for source in sources)
@@ -89,76 +73,7 @@ def _alone(sources: Iterable[Source], package: str) -> Json:
     return Joiner().node((source, source.schema) for source in own)
 
 
-def mutants(body: Json, node: Json, place: str = "") -> Iterator[Mutant]:
-    """Each way to make one thing wrong; places that the shape does not know stay as they are."""
-    for kind, where, path, change in _changes(body, node, place, ()):
-        changed = copy.deepcopy(body)
-        yield Mutant(kind, where, _changed(changed, path, change))
-
-
-Path_ = tuple[str | int, ...]
-_ABSENT = object()
-
-
-def _changed(body: Any, path: Path_, value: Any) -> Any:
-    if not path:
-        return value
-    holder = body
-    for step in path[:-1]:
-        holder = holder[step]
-    if value is _ABSENT:
-        del holder[path[-1]]
-    else:
-        holder[path[-1]] = value
-    return body
-
-
-def _changes(value: Any, node: Json, place: str, path: Path_) -> Iterator[tuple[FaultKind, str, Path_, Any]]:
-    if "any" in node:
-        return
-    if path:
-        for name, other in _ANOTHER:
-            if name not in node:
-                yield FaultKind.WRONG_TYPE, place, path, other
-                break
-    match value:
-        case dict() if "object" in node:
-            yield from _of_object(value, node["object"], place, path)
-        case list() if "array" in node:
-            for index, each in enumerate(value):
-                yield from _changes(each, node["array"]["items"], f"{place}[]", (*path, index))
-        case str() if "values" in node.get("string", {}):
-            yield FaultKind.UNKNOWN_VALUE, place, path, "bogus"
-        case int() | float() if "number" in node and not isinstance(value, bool):
-            yield from _out_of_range(node["number"], place, path)
-
-
-def _of_object(value: Json, spec: Json, place: str, path: Path_) -> Iterator[tuple[FaultKind, str, Path_, Any]]:
-    if "tag" in spec:
-        tag = value.get(spec["tag"])
-        inner = spec["variants"].get(tag) if isinstance(tag, str) else spec.get("untagged")
-        if isinstance(tag, str):
-            yield FaultKind.WRONG_VARIANT, f"{place}.{spec['tag']}", (*path, spec["tag"]), "bogus"
-        if inner:
-            yield from _of_object(value, inner, f"{place}<{tag or ''}>", path)
-        return
-    if "others" not in spec:
-        yield FaultKind.UNKNOWN_FIELD, place, (*path, "bogus"), 1
-    for key in spec.get("required", ()):
-        if key in value:
-            yield FaultKind.MISSING_FIELD, f"{place}.{key}", (*path, key), _ABSENT
-    for key, each in value.items():
-        if key in spec["fields"]:
-            yield from _changes(each, spec["fields"][key], f"{place}.{key}", (*path, key))
-
-
-def _out_of_range(spec: Json, place: str, path: Path_) -> Iterator[tuple[FaultKind, str, Path_, Any]]:
-    for bound, beyond in (("minimum", -1), ("maximum", 1)):
-        if bound in spec:
-            yield FaultKind.OUT_OF_RANGE, place, path, spec[bound] + beyond
-
-
-def judged(name: str, requests: Sequence[Request], official: Official, most: int, seed: int) -> Count:
+def judged(requests: Sequence[Request], official: Official, most: int, seed: int) -> Count:
     """The mutants of some requests, one for each kind and place, and what the rules say to them."""
     found: dict[tuple[FaultKind, str], tuple[Request, Mutant]] = {}
     for request in requests:
@@ -189,7 +104,12 @@ def _count(count: Count, request: Request, mutant: Mutant) -> None:
 
 def shape_of(request: Request) -> str:
     """The shape that a request is judged by; "" where it is none of ours."""
-    own = {"openai-chat": "openai", "openai-responses": "openai", "anthropic": "anthropic", "gemini": "google"}
+    own = {
+        "openai-chat": "openai",
+        "openai-responses": "openai",
+        "anthropic": "anthropic",
+        "gemini": "google",
+    }
     if request.vendor in {"groq", "cerebras", "vertex"}:
         return request.vendor if request.wire in {"openai-chat", "gemini"} else ""
     return request.wire if own.get(request.wire, request.vendor) == request.vendor else ""
@@ -233,10 +153,15 @@ def _keys(value: Any) -> Iterator[str]:
 
 def table(counts: dict[str, Count]) -> str:
     """The counts in Markdown."""
-    lines = ["| shape | derived | all sources agree | refused | | in the provider's words |", "|---|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| shape | derived | all sources agree | refused | | in the provider's words |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
     for name, count in counts.items():
         share = f"{100 * count.refused / count.agreed:.0f} %" if count.agreed else ""
-        lines.append(f"| {name} | {count.derived} | {count.agreed} | {count.refused} | {share} | {count.worded} |")
+        lines.append(
+            f"| {name} | {count.derived} | {count.agreed} | {count.refused} | {share} | {count.worded} |"
+        )
     return "\n".join(lines)
 
 
@@ -251,7 +176,7 @@ def main() -> None:
     options = parser.parse_args()
     counts = {}
     for name, requests in picked(accepted(options.requests), options.each, options.seed).items():
-        counts[name] = judged(name, requests, Official(name, options.schemas), options.most, options.seed)
+        counts[name] = judged(requests, Official(name, options.schemas), options.most, options.seed)
         for mutant in counts[name].missed if options.missed else ():
             print(f"{name}: {mutant.kind} at {mutant.place}")  # noqa: T201  # its report
     print(table(counts))  # noqa: T201

@@ -18,9 +18,9 @@ _TEXT = {"Timestamp", "Duration", "FieldMask"}
 
 def as_read(defs: Mapping[str, Json]) -> dict[str, Json]:
     """Schemas of messages, with all that the reader takes beside."""
-    return {name: _wide(schema) for name, schema in defs.items() if not name.startswith("google.protobuf.")} | {
-        name: _well_known(name.rpartition(".")[2]) for name in defs if name.startswith("google.protobuf.")
-    }
+    return {
+        name: _wide(schema) for name, schema in defs.items() if not name.startswith("google.protobuf.")
+    } | {name: _well_known(name.rpartition(".")[2]) for name in defs if name.startswith("google.protobuf.")}
 
 
 def _well_known(name: str) -> Json:
@@ -123,7 +123,8 @@ def of_sdk(schema: Callable[[Any], Json]) -> tuple[Json, dict[str, Json]]:
         "toolConfig": {"$ref": "ToolConfig"},
         "safetySettings": {"type": "array", "items": {"$ref": "SafetySetting"}},
         "generationConfig": {"$ref": "GenerationConfig"},
-        **dict.fromkeys(("cachedContent", "model"), {"type": "string"}),
+        "cachedContent": {"type": "string"},
+        "model": {"type": "string"},
     }
     defs = {name: _wide(_pydantic(each)) for name, each in defs.items()}
     return _wide({"type": "object", "title": "Request", "properties": fields}), defs

@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from nodes import Json, Source
+from protobuf import as_read, of_discovery, of_message, of_sdk
+from pydantic import TypeAdapter, create_model
+from service_model import converse
 
 
 @cache
@@ -36,8 +39,6 @@ def _installed(module: str) -> bool:
 
 
 def _schema(type: Any) -> Json:
-    from pydantic import TypeAdapter
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found: Json = _closed(TypeAdapter(type).json_schema(mode="validation"))
@@ -59,8 +60,6 @@ def cohere_call() -> Source | None:
     """Cohere's SDK has no type for a request: the parameters of its method are one."""
     if not _installed("cohere"):
         return None
-    from pydantic import create_model
-
     method = import_module("cohere.v2.client").V2Client.chat
     fields: dict[str, Any] = {"stream": (bool, False)}
     for name, parameter in signature(method).parameters.items():
@@ -77,8 +76,6 @@ def service_model() -> Source | None:
     """Bedrock's, from botocore."""
     if not _installed("botocore"):
         return None
-    from service_model import converse
-
     schema, defs = converse()
     return Source(f"botocore {version('botocore')}: bedrock-runtime, Converse", schema, defs, lenient="null")
 
@@ -90,8 +87,6 @@ def discovery() -> Source | None:
         return None
     folder = Path(import_module("googleapiclient").__file__ or "").parent
     document = json.loads((folder / "discovery_cache/documents/aiplatform.v1beta1.json").read_text("utf-8"))
-    from protobuf import of_discovery
-
     name = "GoogleCloudAiplatformV1beta1GenerateContentRequest"
     defs = of_discovery(document)
     client = f"google-api-python-client {version('google-api-python-client')}: aiplatform.v1beta1, {name}"
@@ -103,8 +98,6 @@ def protos() -> Source | None:
     """Gemini's protos, from google-ai-generativelanguage."""
     if not _installed("google.ai.generativelanguage_v1beta"):
         return None
-    from protobuf import of_message
-
     package = "google-ai-generativelanguage"
     made = import_module("google.ai.generativelanguage_v1beta").GenerateContentRequest
     root, defs = of_message(made.pb(made()).DESCRIPTOR)
@@ -116,8 +109,6 @@ def google_genai() -> Source | None:
     """The parts of Gemini's request that google-genai has types for."""
     if not _installed("google.genai"):
         return None
-    from protobuf import of_sdk
-
     schema, defs = of_sdk(_schema)
     return Source(
         f"google-genai {version('google-genai')}: types", schema, defs, bounds=False, lenient="proto"
@@ -134,8 +125,6 @@ def document(
     found = json.loads(gzip.decompress(file.read_bytes()))
     defs = found.get("defs") or found["components"]["schemas"]
     if lenient == "proto":
-        from protobuf import as_read
-
         defs = as_read(defs)
     schema = defs[root] if root in defs else _inline(found, root)
     return Source(f"{name}.json.gz: {root}", schema, defs, lenient=lenient, open=open)
@@ -213,9 +202,7 @@ def _typed(schema: Any) -> Any:
     """A schema without the mapping that a Python SDK takes in place of any of its types."""
     if isinstance(schema, list):
         return [_typed(each) for each in schema if each != _MAPPING or len(schema) == 1]
-    return (
-        {key: _typed(value) for key, value in schema.items()} if isinstance(schema, dict) else schema
-    )
+    return {key: _typed(value) for key, value in schema.items()} if isinstance(schema, dict) else schema
 
 
 def _listed(schema: Any) -> Any:

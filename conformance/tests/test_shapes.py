@@ -11,7 +11,11 @@ from ellmer_conformance.shapes.checker import Checker
 
 NAMES = sorted(file.stem for file in Path(shapes.__file__).parent.glob("*.json"))
 #: Whose requests a shape is for.
-BOOKS = {"vertex": ("gemini", "vertex"), "groq": ("openai-chat", "groq"), "cerebras": ("openai-chat", "cerebras")}
+BOOKS = {
+    "vertex": ("gemini", "vertex"),
+    "groq": ("openai-chat", "groq"),
+    "cerebras": ("openai-chat", "cerebras"),
+}
 
 
 def faults(shape, body):
@@ -81,7 +85,10 @@ def test_a_variant_on_the_way_is_a_step_of_the_path_that_pydantic_writes():
 
 
 def test_protobufs_reader_takes_both_spellings_small_letters_and_numbers_as_text():
-    node = {"maxTokens": {"number": {}, "string": {"pattern": r"^\d+$"}}, "mode": {"string": {"values": ["ANY"]}}}
+    node = {
+        "maxTokens": {"number": {}, "string": {"pattern": r"^\d+$"}},
+        "mode": {"string": {"values": ["ANY"]}},
+    }
     shape = {"reader": "proto", "root": {"object": {"fields": node}}}
     assert faults(shape, {"max_tokens": "5", "mode": "any"}) == []
     assert faults(shape, {"max_tokens": "many"}) == [("wrong type", "/max_tokens", "")]
@@ -155,5 +162,7 @@ def test_closed_vendors_refuse_what_their_types_do_not_have():
     }
     found = [v for verdict in cerebras.judge(cerebras.request(body)) for v in verdict.violations]
     place = "messages.1.assistant.reasoning_content"
-    assert [v.refusal.message for v in found if v.rule.refuses] == [f"{place}: property '{place}' is unsupported"]
+    assert [v.refusal.message for v in found if v.rule.refuses] == [
+        f"{place}: property '{place}' is unsupported"
+    ]
     assert json.loads(cerebras.refuse(found[0])[2])["code"] == "wrong_api_format"

@@ -56,8 +56,16 @@ def expected(node: Mapping[str, Any]) -> str:
 def _with_elements(name: str, node: Mapping[str, Any]) -> str:
     items = node["array"]["items"] if name == "array" else {}
     inner = [each for each in items if each in _ONE]
-    plural = f" of {'integers' if 'integer' in items.get('number', ()) else inner[0] + 's'}" if len(inner) == 1 else ""
-    return ("an array of objects" if "ref" in items else f"{_ONE[name]}{plural}") if name == "array" else _ONE[name]
+    plural = (
+        f" of {'integers' if 'integer' in items.get('number', ()) else inner[0] + 's'}"
+        if len(inner) == 1
+        else ""
+    )
+    return (
+        ("an array of objects" if "ref" in items else f"{_ONE[name]}{plural}")
+        if name == "array"
+        else _ONE[name]
+    )
 
 
 def _facts(text: str, code: str, place: str) -> Mapping[str, str]:
@@ -81,8 +89,12 @@ def _out_of_range(fault: Fault, place: str) -> Mapping[str, str]:
 def _lengths(value: str | list[Any], bound: int, extreme: str, place: str) -> Mapping[str, str]:
     name, article = ("string", "a string") if isinstance(value, str) else ("array", "an array")
     if not value:
-        text = f"empty {name}. Expected {article} with minimum length {bound}, but got an empty {name} instead."
+        text = (
+            f"empty {name}. Expected {article} with minimum length {bound}, but got an empty {name} instead."
+        )
         return _facts(f"Invalid '{place}': {text}", f"empty_{name}", place)
     side, where = ("long", "above_max") if extreme == "maximum" else ("short", "below_min")
-    text = f"{name} too {side}. Expected {article} with {extreme} length {bound}, but got {article} with length"
+    text = (
+        f"{name} too {side}. Expected {article} with {extreme} length {bound}, but got {article} with length"
+    )
     return _facts(f"Invalid '{place}': {text} {len(value)} instead.", f"{name}_{where}_length", place)

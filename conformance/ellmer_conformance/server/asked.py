@@ -80,9 +80,7 @@ def _asked(http: HttpRequest, observe: bool) -> Asked:
     return _judged(request, verdicts, judged.turn, way.case, observe=observe)
 
 
-def _judged(
-    request: Request, verdicts: tuple[Verdict, ...], turn: int, case: str, *, observe: bool
-) -> Asked:
+def _judged(request: Request, verdicts: tuple[Verdict, ...], turn: int, case: str, *, observe: bool) -> Asked:
     dialect = dialect_of(Ticket(request, case, 0))
     forged = dialect.forged(strict=case != OPEN_CASE)
     if observe:

@@ -149,7 +149,9 @@ class Checker:
             elif name.__class__ is str:
                 out.append(Fault(FaultKind.WRONG_VARIANT, value, [*variants], key=tag, _path=[tag]))
             else:
-                out.append(Fault(FaultKind.WRONG_TYPE, name, {"string": {"values": [*variants]}}, tag, _path=[tag]))
+                out.append(
+                    Fault(FaultKind.WRONG_TYPE, name, {"string": {"values": [*variants]}}, tag, _path=[tag])
+                )
 
         return check
 
@@ -193,9 +195,15 @@ def _bounded(spec: Mapping[str, Any], size: Callable[[Any], float]) -> Check | N
     def check(value: Any, out: list[Fault]) -> None:
         found = size(value)
         if (low is not None and found < low) or (above is not None and found <= above):
-            out.append(Fault(FaultKind.OUT_OF_RANGE, value, above if low is None else low, bound=_name(bounds, "in")))
+            out.append(
+                Fault(FaultKind.OUT_OF_RANGE, value, above if low is None else low, bound=_name(bounds, "in"))
+            )
         elif (high is not None and found > high) or (below is not None and found >= below):
-            out.append(Fault(FaultKind.OUT_OF_RANGE, value, below if high is None else high, bound=_name(bounds, "ax")))
+            out.append(
+                Fault(
+                    FaultKind.OUT_OF_RANGE, value, below if high is None else high, bound=_name(bounds, "ax")
+                )
+            )
         elif pattern is not None and not pattern.search(value):
             out.append(Fault(FaultKind.OUT_OF_RANGE, value, spec["pattern"], bound="pattern"))
 

@@ -8,7 +8,22 @@ from ...exchange import Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shapes import FaultKind, Wording, enter, types_of
-from ._book import ASK, CONSTRAINT, IMAGE, TOOLS, assistant, body, book, loop, refused, result, spec, unfit, use, user
+from ._book import (
+    ASK,
+    CONSTRAINT,
+    IMAGE,
+    TOOLS,
+    assistant,
+    body,
+    book,
+    loop,
+    refused,
+    result,
+    spec,
+    unfit,
+    use,
+    user,
+)
 
 _PYTHON = {
     "string": "<class 'str'>",
@@ -18,7 +33,15 @@ _PYTHON = {
     "array": "<class 'list'>, <class 'tuple'>",
     "object": "<class 'dict'>",
 }
-_CLASSES = {bool: "bool", int: "int", float: "float", str: "str", list: "list", dict: "dict", type(None): "NoneType"}
+_CLASSES = {
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "str",
+    list: "list",
+    dict: "dict",
+    type(None): "NoneType",
+}
 _MUST = {
     "minimum": "have value greater than or equal to {}",
     "maximum": "have value less than or equal to {}",
@@ -36,7 +59,9 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
         case FaultKind.MISSING_FIELD:
             return _unfit(f"{fault.pointer}/{fault.key}", "not be null", None)
         case FaultKind.UNKNOWN_VALUE | FaultKind.WRONG_VARIANT:
-            return _unfit(fault.pointer, f"satisfy enum value set: [{', '.join(fault.expected)}]", fault.value)
+            return _unfit(
+                fault.pointer, f"satisfy enum value set: [{', '.join(fault.expected)}]", fault.value
+            )
         case FaultKind.OUT_OF_RANGE:
             return _unfit(fault.pointer, _MUST[fault.bound].format(fault.expected), fault.value)
         case FaultKind.UNKNOWN_FIELD:

@@ -41,7 +41,9 @@ enter(
         say,
         {
             **dict.fromkeys(FaultKind, OURS),
-            FaultKind.UNKNOWN_FIELD: Refusal(f"unknown field: parameter '{{key}}' is not a valid field. {_SEE}", 422),
+            FaultKind.UNKNOWN_FIELD: Refusal(
+                f"unknown field: parameter '{{key}}' is not a valid field. {_SEE}", 422
+            ),
             FaultKind.WRONG_TYPE: Refusal(
                 f"invalid type: parameter '{{key}}' is of type {{got}} but should be of type {{type}}. {_SEE}"
             ),

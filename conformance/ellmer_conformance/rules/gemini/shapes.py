@@ -75,7 +75,9 @@ enter(
         say,
         dict.fromkeys(FaultKind, refused("{text}")),
         "the same sentences are recorded, and reported, of other fields",
-        body(ASK, model(call()), user(answer(), IMAGE), tools=TOOLS, generationConfig={"topK": 5, "seed": None}),
+        body(
+            ASK, model(call()), user(answer(), IMAGE), tools=TOOLS, generationConfig={"topK": 5, "seed": None}
+        ),
         {
             FaultKind.UNKNOWN_FIELD: [
                 body(ASK, tools=[{"bogus": {}}]),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
-
-import json
 
 from ...exchange import Json, Request
 from ...shapes import Fault
 from .._shapes import FaultKind, Wording, enter, types_of
-from ._book import A, ASK, IMAGE, INVALID, TOOL, body, book, call, result, user
+from ._book import ASK, IMAGE, INVALID, TOOL, A, body, book, call, result, user
 
 _TYPES = {
     "string": ("string_type", "Input should be a valid string"),
@@ -18,7 +17,10 @@ _TYPES = {
     "integer": ("int_type", "Input should be a valid integer"),
     "number": ("float_type", "Input should be a valid number"),
     "array": ("list_type", "Input should be a valid list"),
-    "object": ("model_attributes_type", "Input should be a valid dictionary or object to extract fields from"),
+    "object": (
+        "model_attributes_type",
+        "Input should be a valid dictionary or object to extract fields from",
+    ),
     "null": ("none_required", "Input should be None"),
 }
 _PARSED = {

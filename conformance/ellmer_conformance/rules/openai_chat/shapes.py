@@ -15,7 +15,9 @@ enter(
         say,
         REFUSALS,
         "the same sentences are recorded of many fields (gpt-4o, gpt-5)",
-        body(ASK, call("a"), result("a"), {"role": "user", "content": [_PART, IMAGE]}, tools=[TOOL], stop=["."]),
+        body(
+            ASK, call("a"), result("a"), {"role": "user", "content": [_PART, IMAGE]}, tools=[TOOL], stop=["."]
+        ),
         {
             FaultKind.UNKNOWN_FIELD: [
                 body({"role": "user", "content": [{**_PART, "bogus": 1}]}),

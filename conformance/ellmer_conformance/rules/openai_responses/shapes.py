@@ -15,7 +15,14 @@ enter(
         say,
         REFUSALS,
         "the same sentences are recorded of many fields (gpt-4.1, gpt-5)",
-        body(ASK, call("a"), output("a"), {"role": "user", "content": [_PART, IMAGE]}, tools=[TOOL], store=False),
+        body(
+            ASK,
+            call("a"),
+            output("a"),
+            {"role": "user", "content": [_PART, IMAGE]},
+            tools=[TOOL],
+            store=False,
+        ),
         {
             FaultKind.UNKNOWN_FIELD: [
                 body(ASK, tools=[{**TOOL, "bogus": 1}]),
