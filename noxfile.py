@@ -12,7 +12,7 @@ import nox
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = ["conformance", "tests", "calibrate", "lint", "types"]
+nox.options.sessions = ["conformance", "tests", "calibrate", "oracles", "lint", "types"]
 
 #: What the tests need of the optional parts.
 EXTRAS = "cluster,conformance,console,html,images,mcp,otel,redis,shiny,store"
@@ -107,6 +107,39 @@ def calibrate(session: nox.Session) -> None:
     session.install("-e", ".[conformance]")
     session.run("conformance", "lint", *session.posargs, str(traffic))
     session.run("conformance", "calibrate", str(traffic))
+
+
+#: The official SDKs and documents that the shapes are built from; `MORE_SOURCES` are not in the group of the tests.
+MORE_SOURCES = (
+    "cerebras-cloud-sdk",
+    "google-ai-generativelanguage",
+    "google-api-python-client",
+    "groq",
+)
+
+
+@nox.session(default=False)
+def shapes(session: nox.Session) -> None:
+    """Build the shapes of the wire formats again from the newest SDKs; read the diff (`-- --schemas FOLDER`)."""
+    session.install("-U", "-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    session.run("python", "conformance/shapes/build.py", *session.posargs)
+    session.run("git", "diff", "--stat", "--", "conformance/ellmer_conformance/shapes", external=True)
+
+
+@nox.session(default=False)
+def mutants(session: nox.Session) -> None:
+    """Derive malformed requests by the official types, and count how many the strict server refuses."""
+    session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic"))
+    requests = session.posargs or [str(traffic) if traffic.is_dir() else "cassettes"]
+    session.run("python", "conformance/shapes/mutants.py", "--missed", *requests, env=OFFLINE)
+
+
+@nox.session
+def oracles(session: nox.Session) -> None:
+    """Hold every recorded request and answer against the official types, strictly."""
+    session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    session.run("python", "conformance/shapes/oracles.py", *(session.posargs or ["cassettes"]), env=OFFLINE)
 
 
 @nox.session

@@ -55,15 +55,14 @@ def apply(root: Json, correction: Json) -> None:
     match correction:
         case {"accept": dict(more)}:
             node.update(more)
+        case {"as": str(other)}:
+            node.update(at(root, other))
         case {"field": str(name)}:
             for each in _objects(node):
-                each["fields"].setdefault(name, correction.get("as", {"any": {}}))
+                each["fields"].setdefault(name, {"any": {}})
         case {"optional": str(name)}:
             for each in _objects(node):
                 each["required"] = [key for key in each.get("required", ()) if key != name]
-        case {"required": str(name)}:
-            for each in _objects(node):
-                each["required"] = sorted({*each.get("required", ()), name})
         case {"value": value}:
             node["string"]["values"] = sorted({*node["string"]["values"], value})
         case {"variant": str(tag)}:

@@ -42,7 +42,7 @@ LOOSE = {
     },
     "patternProperties": {"^x-": {}},
 }
-GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": "start: INT\n%import common.INT"}
+GRAMMAR = {"syntax": "lark", "definition": "start: INT\n%import common.INT"}
 
 
 def function(schema, **more):

@@ -49,7 +49,8 @@ class Checker:
     def _checks(self, node: Mapping[str, Any]) -> Checks:
         node = self._named(node)
         if id(node) not in self._made:
-            self._made[id(node)] = checks = {}
+            checks: Checks = {}
+            self._made[id(node)] = checks
             self._fill(checks, node)
         found: Checks = self._made[id(node)]
         return found
