@@ -89,28 +89,36 @@ def _checker(module: str, name: str) -> Checker | None:
     return Checker({"root": Joiner().node([(source, schema)]), "reader": reader})
 
 
+def _parsed(text: str) -> Any:
+    """A whole answer; None for a stream, and for what breaks off on purpose."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
 def events(text: str) -> Iterator[Any]:
     """The JSON of each event of a stream."""
     for line in text.splitlines():
-        if line.startswith("data:") and (data := line[5:].strip()).startswith("{"):
-            yield json.loads(data)
+        if line.startswith("data:") and (event := _parsed(line[5:].strip())) is not None:
+            yield event
 
 
 def complaints(oracles: Oracles, recording: Recording) -> Iterator[str]:
     """What the official types say of one recorded exchange."""
     request = request_of(recording)
     name = "" if isinstance(request, Skip) else shape_of(request)
-    if isinstance(request, Skip) or not name or recording.response is None:
+    if isinstance(request, Skip) or not name or recording.status != 200:
         return
-    for fault in oracles.of_request(name, request.body) if recording.response.status == 200 else ():
+    for fault in oracles.of_request(name, request.body):
         yield f"{name} request: {_said(fault)}"
-    if recording.response.status != 200:
-        return
-    text = recording.response.body.decode(errors="replace")
-    if text.startswith("{") and name != "ollama":
-        for fault in oracles.of_answer(ANSWERS.get(name), json.loads(text)):
+    text = recording.response.decode(errors="replace").strip()
+    if (answer := _parsed(text)) is not None:
+        for fault in oracles.of_answer(ANSWERS.get(name), answer):
             yield f"{name} answer: {_said(fault)}"
-    for event in events(text):
+    for event in (
+        each for each in events(text) if "error" not in each
+    ):  # which no type of an event describes
         for fault in oracles.of_answer(EVENTS.get(name), event):
             yield f"{name} event: {_said(fault)}"
 
@@ -121,6 +129,8 @@ def _said(fault: Fault) -> str:
 
 def main(paths: list[str]) -> int:
     """Prints what is not tolerated; gives the exit code."""
+    listing = "--list" in paths  # of what real traffic does, for `tolerated.json`
+    paths = [each for each in paths if each != "--list"]
     tolerated: Json = json.loads((HERE / "tolerated.json").read_text(encoding="utf-8"))
     oracles, found, judged, where = Oracles(), Counter[str](), 0, dict[str, str]()
     for path in find([Path(each) for each in paths]):
@@ -133,6 +143,9 @@ def main(paths: list[str]) -> int:
             for said in complaints(oracles, recording):
                 found[said] += 1
                 where.setdefault(said, str(path))
+    if listing:
+        print(json.dumps(dict(sorted(where.items())), indent=1))  # noqa: T201
+        return 0
     wrong = {said: count for said, count in found.items() if said not in tolerated}
     for said, count in sorted(wrong.items()):
         print(f"{count:>6}  {said}  (first in {where[said]})")  # noqa: T201  # its report

@@ -64,7 +64,13 @@ ANTHROPIC = {
             {
                 "type": "code_execution_tool_result",
                 "tool_use_id": "srvtoolu_1",
-                "content": {"type": "code_execution_result", "stdout": "5", "stderr": "", "return_code": 0, "content": []},
+                "content": {
+                    "type": "code_execution_result",
+                    "stdout": "5",
+                    "stderr": "",
+                    "return_code": 0,
+                    "content": [],
+                },
             },
             "5",
         ),

@@ -13,7 +13,12 @@ import mutants  # noqa: E402  # it lies beside the other scripts
 from mutations import Mutant  # noqa: E402
 from mutations import mutants as derived  # noqa: E402
 
-SAMPLED = {"cohere": "cohere", "bedrock": "bedrock", "mistral": "mistral", "openai-chat": "openai-chat/openai"}
+SAMPLED = {
+    "cohere": "cohere",
+    "bedrock": "bedrock",
+    "mistral": "mistral",
+    "openai-chat": "openai-chat/openai",
+}
 
 
 @pytest.mark.parametrize("name", SAMPLED)
