@@ -24,7 +24,7 @@ enter(
                 body(ASK, tools=[{**TOOL, "bogus": 1}]),
             ],
             FaultKind.MISSING_FIELD: [
-                body({"role": "user"}),
+                body({"role": "user", "content": [{"type": "image_url", "image_url": {}}]}),
                 body(ASK, response_format={"type": "json_schema", "json_schema": {}}),
             ],
             FaultKind.WRONG_TYPE: [
