@@ -6,6 +6,7 @@
 import os
 import shutil
 from pathlib import Path
+from urllib.request import urlopen
 
 import nox
 
@@ -40,6 +41,25 @@ def conformance(session: nox.Session) -> None:
     workers = ("--workers", str(min(4, os.cpu_count() or 1)))
     session.run(
         "conformance", "run", "--report", "build/conformance", *workers, *session.posargs, env=OFFLINE
+    )
+
+
+@nox.session(default=False)
+def ways(session: nox.Session) -> None:
+    """Play every case against the strict server in two workers, and through a command: what replay does not show."""
+    session.install("-e", ".[conformance]", "pytest-xdist>=3.6")
+    server = ("--against", "server", "--wire", "*", "--workers", "2")
+    session.run("conformance", "run", *server, "--report", "build/ways/server", *session.posargs, env=OFFLINE)
+    command = (
+        "--command",
+        "python examples/driver-python/driver.py",
+        "--wire",
+        "openai-chat",
+        "--workers",
+        "2",
+    )
+    session.run(
+        "conformance", "run", *command, "--report", "build/ways/command", *session.posargs, env=OFFLINE
     )
 
 
@@ -79,7 +99,13 @@ def nightly(session: nox.Session) -> None:
     """Run the tests and the conformance suite where a stale recording is an error; nothing is recorded again."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     strict = {**OFFLINE, "CASSETTE_STALE": "error"}
-    session.run("pytest", "-p", "ellmer_conformance.retired", *(session.posargs or ["-n", "2"]), env=strict)
+    session.run(
+        "pytest",
+        "-p",
+        "ellmer_conformance.contract.retired_models",
+        *(session.posargs or ["-n", "2"]),
+        env=strict,
+    )
     session.run("conformance", "run", env=strict)
 
 
@@ -92,6 +118,28 @@ def exhaustive(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Mutate answers, requests and files, 50,000 of each kind (`-- -k anthropic`); the tests take a sample of them."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    session.run(
+        *("pytest", "-n", "auto", "tests/test_fuzz.py", "conformance/tests/test_fuzz.py"),
+        *session.posargs,
+        env={**OFFLINE, "FUZZ": os.environ.get("FUZZ", "50000")},
+    )
+
+
+@nox.session(default=False)
+def audit(session: nox.Session) -> None:
+    """Look every dependency up in the database of known holes; skipped where that cannot be reached."""
+    try:
+        urlopen("https://pypi.org/pypi/pip/json", timeout=10).close()
+    except OSError as error:
+        session.skip(f"the database of holes cannot be reached: {error}")
+    session.install("pip-audit", "-e", f".[{EXTRAS}]")
+    session.run("pip-audit", "--skip-editable", *session.posargs)
+
+
+@nox.session(default=False)
 def record(session: nox.Session) -> None:
     """Record the cassettes again: live where a key is set, else from the strict server."""
     session.install("-e", ".[conformance]")
@@ -100,13 +148,20 @@ def record(session: nox.Session) -> None:
 
 @nox.session
 def calibrate(session: nox.Session) -> None:
-    """Lint recorded provider traffic, and compare the rules with what the real APIs said to it."""
-    traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic"))
-    if not traffic.is_dir():
-        session.skip(f"there is no recorded traffic in {traffic}; name a folder in CONFORMANCE_TRAFFIC")
+    """Fetch the corpus of real traffic, and compare the rules with what the real APIs said to it.
+
+    The folders in CONFORMANCE_TRAFFIC are judged beside it; without any, those of ../shared that are there.
+    """
     session.install("-e", ".[conformance]")
-    session.run("conformance", "lint", *session.posargs, str(traffic))
-    session.run("conformance", "calibrate", str(traffic))
+    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
+    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
+    folders = [folder for folder in named if folder] or beside
+    session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is judged
+    if folders:
+        session.run("conformance", "lint", *session.posargs, *folders)
+    env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(folders)}
+    session.run("conformance", "corpus", "verify", env=env, success_codes=[0, 2])  # 2: nothing is there
+    session.run("conformance", "calibrate", env=env)
 
 
 #: The official SDKs and documents that the shapes are built from; `MORE_SOURCES` are not in the group of the tests.
@@ -123,7 +178,9 @@ def shapes(session: nox.Session) -> None:
     """Build the shapes of the wire formats again from the newest SDKs; read the diff (`-- --schemas FOLDER`)."""
     session.install("-U", "-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
     session.run("python", "conformance/shapes/build.py", *session.posargs)
-    session.run("git", "diff", "--stat", "--", "conformance/ellmer_conformance/shapes", external=True)
+    session.run(
+        "git", "diff", "--stat", "--", "conformance/ellmer_conformance/contract/shapes", external=True
+    )
 
 
 @nox.session(default=False)

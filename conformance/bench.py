@@ -31,7 +31,7 @@ TEXT = "Hello! Your request is legal, and this is the answer to it."  # what the
 PATH = "/v1/chat/completions"
 STRICT = f"""
 import sys
-from ellmer_conformance.script import Answer, Delivery, Say, Script
+from ellmer_conformance.scenarios.script import Answer, Delivery, Say, Script
 from ellmer_conformance.server import StrictServer
 slow = Script((Delivery(Answer((Say({TEXT!r}),)), delay=0.05),))
 StrictServer({{"slow": slow}}, port=int(sys.argv[1])).serve_forever(lambda: None)

@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 import _providers
 from mkdocs.structure.files import File, Files
 
-from ellmer_conformance import rules
-from ellmer_conformance.rule import Rule, verdict
-from ellmer_conformance.rulebook import RuleBook
-from ellmer_conformance.rules import behaviour
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rule import Rule, verdict
+from ellmer_conformance.contract.rulebook import RuleBook
+from ellmer_conformance.contract.rules import behaviour
+from ellmer_conformance.corpus import pins
+from ellmer_conformance.corpus.evidence import Evidence, evidence_of
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -37,6 +39,9 @@ MIRRORED = {
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
 }
+
+#: The archives that recordings are cited from.
+PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
 
 #: Modules whose names an author of rules, cases or adapters needs, besides what the package itself offers.
 CONFORMANCE = ("adapters", "neutral", "script", "case", "exchange", "rule", "rulebook", "server")
@@ -135,9 +140,26 @@ def rule_text(book: RuleBook, rule: Rule) -> str:
         f"{' · '.join(map(prose, facts))}\n{{ .facts }}",
         prose(rule.explain),
         f"Source: {'; '.join(map(linking, rule.source))}",
+        opened(book, rule) if rule.refuses else "",
         *(folded(book, rule, example) for example in rule.counterexamples[:1]),
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def opened(book: RuleBook, rule: Rule) -> str:
+    """What it rests on besides its source, each with a page that shows it."""
+    found = [
+        each for each in evidence_of(book, rule) if not any(str(each) in source for source in rule.source)
+    ]
+    return f"Evidence: {'; '.join(map(shown, found))}" if found else ""
+
+
+def shown(evidence: Evidence) -> str:
+    """A link, or a recording of the corpus with the page of its archive's member."""
+    if isinstance(evidence, str):
+        return f"<{evidence}>"
+    link = PINS[evidence.pin].link(evidence.member)
+    return f"[recorded by {evidence.pin}]({link}), `{evidence.place}`"
 
 
 def folded(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ellmer_conformance.adapters.ellmer_core import Vendor, vendors
-from ellmer_conformance.cases import all_cases
+from ellmer_conformance.scenarios.cases import all_cases
 
 ROOT = Path(__file__).parent.parent
 REPORT = ROOT / "build" / "conformance" / "report.json"

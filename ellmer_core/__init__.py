@@ -3,40 +3,51 @@
 Everything public is imported from here, and loaded when it is first used: importing the package loads neither
 httpx nor pydantic. `chat("vendor/model")` makes a chat; so does `chat_<vendor>()`, found as `chat_<vendor>` in
 `providers/<vendor>.py`. `models_<vendor>()` lists the models of any of them. (`_by_vendor.pyi` tells type checkers
-which names there are; `python -m ellmer_core._vendors` writes it anew.)
+which names there are; `python -m ellmer_core.providers._construction` writes it anew.)
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from .contents.display import RENDERERS
 
 # ruff: noqa: F403, F405 - type checkers read what each module offers; `__all__` below says what is public here
 
 if TYPE_CHECKING:
-    from ._batch import *
-    from ._by_vendor import *
-    from ._cancel import *
-    from ._chat import *
-    from ._clients import *
-    from ._frames import *
-    from ._parallel import *
-    from ._prices import *
-    from ._progress import *
-    from ._sigv4 import *
-    from ._vendors import *
-    from .builtin_tools import *
-    from .content import *
+    from ._chat.chat import *
+    from ._chat.tool_writer import *
+    from .calling.progress import *
+    from .contents.content import *
+    from .contents.json_records import *
+    from .contents.media import *
+    from .contents.prompts import *
+    from .contents.tool_calls import *
+    from .contents.turns import *
+    from .conversation.cancellation import *
     from .errors import *
+    from .jobs.batch import *
+    from .jobs.parallel import *
     from .live import *
-    from .media import *
-    from .prompts import *
-    from .record import *
-    from .render import *
+    from .models.prices import *
+    from .providers import *
+    from .providers._construction import *
+    from .render.files import *
+    from .render.html import *
+    from .render.markdown import *
+    from .render.plain_text import *
     from .render.shinychat import *
-    from .tool_results import *
-    from .tool_writer import *
-    from .tools import *
-    from .turns import *
-    from .types import *
+    from .render.tool_card import *
+    from .schemas.data_frames import *
+    from .schemas.type_values import *
+    from .schemas.types import *
+    from .tools.definition import *
+    from .tools.provider_tools import *
+    from .tools.result_check import *
+    from .tools.results import *
+    from .transport.aws_signature import *
+    from .transport.connections import *
+    from .transport.limits import *
 
 __all__ = [
     "AssistantPartialTurn",
@@ -64,6 +75,7 @@ __all__ = [
     "EllmerError",
     "EllmerWarning",
     "IncompleteResponseError",
+    "Limits",
     "ProviderError",
     "RateLimitError",
     "ResponseError",
@@ -140,28 +152,36 @@ __all__ = [
 
 #: Where public names live: first what a chat needs in any case, then what each is for itself.
 _MODULES = (
-    "content",
+    "contents.content",
+    "contents.tool_calls",
     "errors",
-    "turns",
-    "types",
-    "tools",
-    "tool_results",
-    "prompts",
-    "_cancel",
-    "_clients",
-    "_chat",
-    "_vendors",
-    "builtin_tools",
-    "media",
-    "record",
-    "render",
-    "_progress",
-    "_sigv4",
-    "_frames",
-    "_prices",
-    "tool_writer",
-    "_parallel",
-    "_batch",
+    "contents.turns",
+    "schemas.type_values",
+    "schemas.types",
+    "tools.definition",
+    "tools.result_check",
+    "tools.results",
+    "contents.prompts",
+    "conversation.cancellation",
+    "transport.connections",
+    "transport.limits",
+    "_chat.chat",
+    "providers._construction",
+    "tools.provider_tools",
+    "contents.media",
+    "contents.json_records",
+    "render.tool_card",
+    "render.files",
+    "render.html",
+    "render.markdown",
+    "render.plain_text",
+    "calling.progress",
+    "transport.aws_signature",
+    "schemas.data_frames",
+    "models.prices",
+    "_chat.tool_writer",
+    "jobs.parallel",
+    "jobs.batch",
     "live",
     "render.shinychat",
 )
@@ -179,9 +199,26 @@ if not TYPE_CHECKING:  # type checkers would believe that every name is there
         elif kind == "chat":
             value = getattr(import_module(f".providers.{vendor}", __name__), name)
         else:
-            value = import_module("._models", __name__).lister(vendor)
+            value = import_module(".providers._model_lists", __name__).lister(vendor)
         globals()[name] = value
         return value
+
+
+def _renderer(module: str, function: str) -> Callable[[Any], Any]:
+    """A function of `render/`, loaded when it is first called."""
+
+    def render(value: Any) -> Any:
+        return getattr(import_module(f".render.{module}", __name__), function)(value)
+
+    return render
+
+
+RENDERERS.update(
+    text=_renderer("printed_form", "format_value"),
+    rich=_renderer("rich_console", "renderable"),
+    html=_renderer("notebook", "notebook_html"),
+    markdown=_renderer("markdown", "contents_markdown"),
+)
 
 
 def __dir__() -> list[str]:

@@ -24,6 +24,7 @@ EllmerWarning                  the answer is there, and something about it shoul
 from __future__ import annotations
 
 import builtins
+import re
 from typing import Literal
 
 __all__ = [
@@ -48,8 +49,22 @@ __all__ = [
 ]
 
 
+#: Control characters, also those of 8 bits, but tab and the ends of lines.
+_OBEYED = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]|\\r(?!\\n)")
+
+
+def printable(text: str) -> str:
+    """The text with what a terminal would obey (escape sequences, above all), and half characters, as escapes."""
+    if not text.isprintable():
+        text = _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 class EllmerError(Exception):
-    """Base class."""
+    """Base class. `str()` shows what others wrote so that a terminal does not obey it."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class EllmerWarning(UserWarning):

@@ -88,8 +88,8 @@ def write(folder: Path, bodies: list[bytes], *, yaml: bool = True) -> tuple[Path
     """What each would have recorded of the same traffic: vcrpy all headers, we those of our list."""
     from vcr.serializers import yamlserializer
 
-    from ellmer_harness.scrub import Scrub
-    from ellmer_harness.serializer import Serializer
+    from ellmer_harness.format.serializer import Serializer
+    from ellmer_harness.secrets.scrub import Scrub
 
     asked, answered = pairs(ASKED), pairs(ANSWERED)
     folder.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,9 @@ def weather(place: Place, days: int = 1) -> str:
 @server.tool()
 def draw() -> list[types.ContentBlock]:
     """Draws."""
-    pdf = types.BlobResourceContents(uri="file:///a/plan.pdf", mime_type="application/pdf", blob="aGk=")
+    pdf = types.BlobResourceContents(
+        uri="file:///a/plan.pdf", mime_type="application/pdf", blob="JVBERi0xLjc="
+    )
     return [
         types.TextContent(text="Here:"),
         types.ImageContent(data=PNG, mime_type="image/png"),

@@ -2,31 +2,21 @@
 
 import asyncio
 import json
-import os
 from datetime import date
-from pathlib import Path
 
 import pytest
+from recorded_traffic import absent, files
 
-from ellmer_core import (
-    UsageError,
-    _retry,
-    chat_anthropic,
-    chat_deepseek,
-    chat_google_gemini,
-    chat_openai,
-    tool,
-)
-from ellmer_core._models import listed, lister
-from ellmer_core.content import ContentToolRequest
+from ellmer_core import UsageError, chat_anthropic, chat_deepseek, chat_google_gemini, chat_openai, tool
+from ellmer_core.contents.tool_calls import ContentToolRequest
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
+from ellmer_core.conversation import retry
 from ellmer_core.errors import AuthenticationError, ResponseError
+from ellmer_core.providers._model_lists import listed, lister
 from ellmer_core.providers.aws_bedrock import AWSBedrock
 from ellmer_core.providers.cohere import Cohere
 from ellmer_core.providers.google_vertex import GoogleVertex
-from ellmer_core.turns import AssistantTurn, UserTurn
-from ellmer_core.types import type_integer
-
-TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[1] / "../shared/traffic"))
+from ellmer_core.schemas.types import type_integer
 
 COUNTERS = [
     (chat_openai, {"object": "response.input_tokens", "input_tokens": 7}),
@@ -121,7 +111,7 @@ def test_models_are_listed_newest_first_with_prices(server, reply):
 
 
 def test_asking_again_helps_where_it_may(server, reply, monkeypatch):
-    monkeypatch.setattr(_retry, "FIRST", 0.0)
+    monkeypatch.setattr(retry, "FIRST", 0.0)
     server.answers(
         reply(status=503, headers={"retry-after-ms": "1"}), reply([b'{"data": []}']), reply(status=401)
     )
@@ -172,11 +162,11 @@ def test_lists_that_are_elsewhere(monkeypatch):
     assert listing.url == "https://aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=1000"
 
 
-@pytest.mark.skipif(not TRAFFIC.is_dir(), reason="The recorded traffic is not here: set CONFORMANCE_TRAFFIC.")
+@absent
 def test_recorded_lists_are_read():
     checked = 0
-    for path in sorted(TRAFFIC.rglob("*op-models*.json")):
-        for interaction in json.loads(path.read_text(encoding="utf-8"))["interactions"]:
+    for path, interactions in files("*/*op-models*.json"):
+        for interaction in interactions:
             response = interaction["response"]
             found = interaction["request"]["url"].split("?")[0].endswith(("/models", "/tags"))
             if found and response["status"] == 200:

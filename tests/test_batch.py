@@ -14,7 +14,7 @@ from ellmer_core import (
     chat_openai,
     chat_openai_completions,
 )
-from ellmer_core._batch import batch_chat, batch_chat_completed, batch_chat_structured, batch_chat_text
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import (
     AuthenticationError,
     BadRequestError,
@@ -24,7 +24,7 @@ from ellmer_core.errors import (
     ServerError,
     UsageError,
 )
-from ellmer_core.turns import AssistantTurn, UserTurn
+from ellmer_core.jobs.batch import batch_chat, batch_chat_completed, batch_chat_structured, batch_chat_text
 from ellmer_core.wire.batches import GeminiBatches
 
 PROMPTS = ["2 + 2?", "3 + 3?"]

@@ -1,22 +1,21 @@
 """Tools that the provider runs itself: what is sent for them, and that what they did goes back as it came."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
+from recorded_traffic import absent, files
 
 from ellmer_core import ToolBuiltIn, chat_anthropic, chat_openai, tool, tool_web_fetch, tool_web_search
-from ellmer_core._invoke import invoke
-from ellmer_core.content import ContentToolRequest, ContentUnknown
+from ellmer_core.calling.invocation import invoke
+from ellmer_core.contents.content import ContentUnknown
+from ellmer_core.contents.tool_calls import ContentToolRequest
+from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import ServerError, ToolRoundsError, UsageError
-from ellmer_core.turns import UserTurn
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
-TRAFFIC = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[1] / "../shared/traffic"))
 ANTHROPIC, GEMINI, RESPONSES = AnthropicMessages(model="m"), Gemini(model="m"), OpenAIResponses(model="m")
 
 
@@ -231,11 +230,11 @@ def test_a_pause_without_a_search_is_an_answer(server, reply):
     assert chat.last_turn("assistant").finish_reason == "pause_turn"
 
 
-@pytest.mark.skipif(not TRAFFIC.is_dir(), reason="The recorded traffic is not here: set CONFORMANCE_TRAFFIC.")
+@absent
 def test_recorded_blocks_of_server_tools_go_back_as_they_came():
     checked = 0
-    for path in sorted(TRAFFIC.joinpath("anthropic-messages").glob("*server-tools*.json")):
-        for interaction in json.loads(path.read_text(encoding="utf-8"))["interactions"]:
+    for path, interactions in files("anthropic-messages/*server-tools*.json"):
+        for interaction in interactions:
             body = interaction["response"].get("body")
             if not isinstance(body, dict) or not body.get("content"):
                 continue

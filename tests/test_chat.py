@@ -9,18 +9,12 @@ from threading import Thread
 
 import pytest
 
-from ellmer_core import _prices
-from ellmer_core._chat import Chat
-from ellmer_core._clients import Timeouts
-from ellmer_core._history import History
-from ellmer_core._vendors import chat as chat_by_name
-from ellmer_core.content import (
-    ContentImageInline,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-)
+from ellmer_core._chat.chat import Chat
+from ellmer_core.contents.content import ContentImageInline, ContentText, ContentThinking
+from ellmer_core.contents.json_records import contents_record
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantTurn, SystemTurn, Tokens, UserTurn
+from ellmer_core.conversation.history import History
 from ellmer_core.errors import (
     ConversionError,
     EllmerWarning,
@@ -28,14 +22,15 @@ from ellmer_core.errors import (
     ServerError,
     UsageError,
 )
+from ellmer_core.models import prices
+from ellmer_core.providers._construction import chat as chat_by_name
 from ellmer_core.providers.deepseek import chat_deepseek
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
-from ellmer_core.record import contents_record
-from ellmer_core.tools import tool
-from ellmer_core.turns import AssistantTurn, SystemTurn, Tokens, UserTurn
-from ellmer_core.types import type_array, type_from_schema, type_integer, type_object, type_string
+from ellmer_core.schemas.types import type_array, type_from_schema, type_integer, type_object, type_string
+from ellmer_core.tools.definition import tool
+from ellmer_core.transport.connections import Timeouts
 
 SSE = {"content-type": "text/event-stream"}
 
@@ -568,7 +563,7 @@ def test_a_callback_that_is_registered_twice_is_removed_one_by_one(server, reply
 
 
 def test_tokens_and_cost(server, reply, make, monkeypatch):
-    monkeypatch.setattr(_prices, "_used", {})
+    monkeypatch.setattr(prices, "_used", {})
     chat = make(vendor=chat_openai, model="gpt-4.1")
     body = {
         "status": "completed",
@@ -590,7 +585,7 @@ def test_tokens_and_cost(server, reply, make, monkeypatch):
         "cost": pytest.approx(one),
         "preview": "Again",
     }
-    [row] = _prices.token_usage()
+    [row] = prices.token_usage()
     assert (row["vendor"], row["model"], row["input"], row["cost"]) == (
         "OpenAI",
         "gpt-4.1",
@@ -600,7 +595,7 @@ def test_tokens_and_cost(server, reply, make, monkeypatch):
 
 
 def test_what_nobody_knows_is_none(server, reply, make, monkeypatch):
-    monkeypatch.setattr(_prices, "_used", {})
+    monkeypatch.setattr(prices, "_used", {})
     chat = make()
     server.answers(reply([answer()]), reply([answer(usage={"prompt_tokens": 1, "completion_tokens": 2})]))
     assert chat.get_cost() == 0
@@ -608,11 +603,11 @@ def test_what_nobody_knows_is_none(server, reply, make, monkeypatch):
     chat.chat("Hi")
     assert chat.get_cost() is None
     assert [row["input"] for row in chat.get_tokens()] == [None, 1]
-    assert _prices.token_usage()[0]["cost"] is None
+    assert prices.token_usage()[0]["cost"] is None
 
 
 def test_partial_turns_have_no_row(make):
-    from ellmer_core.turns import AssistantPartialTurn
+    from ellmer_core.contents.turns import AssistantPartialTurn
 
     chat = make()
     chat.set_turns(

@@ -26,8 +26,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ellmer_conformance.cases._parts import RED
-from ellmer_conformance.script import Answer, Call, Failure, Say, Script, Sees, Usage
+from ellmer_conformance.scenarios.cases._media_and_tools import RED
+from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Script, Sees, Usage
 from ellmer_conformance.server import StrictServer
 
 ROOT = Path(__file__).parent.parent

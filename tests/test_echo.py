@@ -8,16 +8,11 @@ from textwrap import dedent
 
 import pytest
 
-from ellmer_core._echo import Echo, default_echo, echo_mode
-from ellmer_core.content import (
-    ContentImageInline,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-)
+from ellmer_core._chat.echo import Echo, default_echo, echo_mode
+from ellmer_core.contents.content import ContentImageInline, ContentText, ContentThinking
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.turns import AssistantTurn, UserTurn
 
 QUESTION = "How long ago exactly was the moment Neil Armstrong touched down on the moon?"
 UTC = ContentToolRequest("call_WkRmaly9E7kgpMB5RPWVzijh", "get_current_time", {"tz": "UTC"})
@@ -157,7 +152,7 @@ def test_the_default_at_the_top_level_of_a_script_is_the_answer(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         dedent("""
-        from ellmer_core._vendors import chat
+        from ellmer_core.providers._construction import chat
         from ellmer_core.providers.openai import chat_openai
 
         def inside(make):

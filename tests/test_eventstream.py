@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core._eventstream import EventStreamDecoder
 from ellmer_core.errors import ResponseError
+from ellmer_core.wire.framing.aws_event_stream import EventStreamDecoder
 
 
 def header(name, kind, value):

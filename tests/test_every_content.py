@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -13,21 +13,20 @@ from ellmer_core.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
 from ellmer_core.errors import ContentError
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, UserTurn
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.bedrock import Bedrock
-from ellmer_core.wire.cohere import CohereChat
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.mistral import MistralChat
-from ellmer_core.wire.ollama import OllamaChat
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.cohere.request import CohereChat
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.mistral.request import MistralChat
+from ellmer_core.wire.ollama.request import OllamaChat
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 WIRES = [
     wire(model="m")

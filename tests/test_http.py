@@ -13,13 +13,14 @@ import httpx
 import httpx2
 import pytest
 
-from ellmer_core import _http, _http_async, _loop, _retry
-from ellmer_core._cancel import StreamController
-from ellmer_core._clients import Timeouts
-from ellmer_core._effects import Emit
-from ellmer_core._history import History
-from ellmer_core._plan import Plan
-from ellmer_core.content import ContentText
+from ellmer_core.contents.content import ContentText
+from ellmer_core.contents.turns import AssistantPartialTurn
+from ellmer_core.conversation import retry
+from ellmer_core.conversation.cancellation import StreamController
+from ellmer_core.conversation.effects import Emit
+from ellmer_core.conversation.history import History
+from ellmer_core.conversation.loop import converse
+from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import (
     AsyncToolError,
     AuthenticationError,
@@ -30,7 +31,8 @@ from ellmer_core.errors import (
     UsageError,
 )
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
-from ellmer_core.turns import AssistantPartialTurn
+from ellmer_core.transport import asynchronous, blocking
+from ellmer_core.transport.connections import Timeouts
 
 SSE = {"content-type": "text/event-stream"}
 KEY = "canary-key-0000"
@@ -222,7 +224,7 @@ def test_an_answer_that_breaks_off_is_incomplete(server, reply, make, talk, end)
 
 
 def test_a_failed_request_is_tried_again(server, reply, make, talk, monkeypatch):
-    monkeypatch.setattr(_retry, "FIRST", 0.001)
+    monkeypatch.setattr(retry, "FIRST", 0.001)
     server.answers(
         reply(status=503), reply([b"<html>Bad gateway</html>"], status=502, end="cut"), reply([answer()])
     )
@@ -498,7 +500,7 @@ def test_cancelling_from_another_thread_wakes_a_read(server, reply, make, talk):
 
 
 def test_cancelling_wakes_a_wait(server, reply, make, talk, monkeypatch):
-    monkeypatch.setattr(_retry, "FIRST", 60.0)
+    monkeypatch.setattr(retry, "FIRST", 60.0)
     controller = StreamController()
     server.answers(reply(status=503))
     threading.Thread(target=lambda: (_until(lambda: server.asked), controller.cancel())).start()
@@ -551,7 +553,7 @@ def test_concurrent_tools_overlap_and_keep_the_callers_context(server, reply, ma
 
 
 def _named(function, name):
-    from ellmer_core.tools import tool
+    from ellmer_core.tools.definition import tool
 
     return tool(function, "Does it.", name=name)
 
@@ -662,22 +664,22 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
 
     def start(line):
         history = History()
-        plan = Plan(chat.wire, stream=True)
+        settings = Settings(chat.wire, stream=True)
         return (
             history,
-            _loop.converse(history, plan, [ContentText("Hi")]),
-            line(chat._connection, plan.controller),
+            converse(history, settings, [ContentText("Hi")]),
+            line(chat._connection, settings.controller),
         )
 
-    history, loop, line = start(_http.Line)
-    driven = _http.drive(loop, line)
+    history, loop, line = start(blocking.BlockingDriver)
+    driven = blocking.drive(loop, line)
     next(driven), next(driven)
     driven.close()
     assert history.turns[-1] == AssistantPartialTurn("One")
 
     async def run():
-        history, loop, line = start(_http_async.AsyncLine)
-        driven = _http_async.adrive(loop, line)
+        history, loop, line = start(asynchronous.AsyncDriver)
+        driven = asynchronous.adrive(loop, line)
         await anext(driven), await anext(driven)
         await driven.aclose()
         assert history.turns[-1] == AssistantPartialTurn("One")
@@ -686,6 +688,6 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
 
 
 def test_what_is_shown_is_not_for_the_line():
-    line = _http.Line(None, StreamController())
+    line = blocking.BlockingDriver(None, StreamController())
     with pytest.raises(AssertionError):
         line.do(Emit(None))

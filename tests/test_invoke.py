@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.content import ContentImageInline, ContentToolRequest, ContentToolResult
+from ellmer_core.calling.invocation import ainvoke, invoke
+from ellmer_core.contents.content import ContentImageInline
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
 from ellmer_core.errors import AsyncToolError, ToolReject, ToolResultError
-from ellmer_core.tool_results import result_text
-from ellmer_core.tools import ainvoke, invoke, tool, tool_reject
-from ellmer_core.types import type_enum, type_integer, type_object, type_string
+from ellmer_core.schemas.types import type_enum, type_integer, type_object, type_string
+from ellmer_core.tools.definition import tool, tool_reject
+from ellmer_core.tools.results import result_text
 
 
 def ask(function, /, *, raw=None, problem=None, options=None, **arguments):

@@ -1,88 +1,208 @@
-"""The arrows between packages point one way, and the pure parts stay pure."""
+"""The architecture: which package may import which. Each row of the tables is one folder, the lowest first.
+
+A folder imports what its row names, itself, and `errors`; nothing else of its package. No module imports, directly or
+through others, a module that imports it.
+"""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-CORE, HARNESS = ROOT / "ellmer_core", ROOT / "harness" / "ellmer_harness"
-CONFORMANCE = ROOT / "conformance" / "ellmer_conformance"
-OURS = {"ellmer_core", "ellmer_harness", "ellmer_conformance"}
+FOLDERS = {
+    "ellmer_core": ROOT / "ellmer_core",
+    "ellmer_harness": ROOT / "harness" / "ellmer_harness",
+    "ellmer_conformance": ROOT / "conformance" / "ellmer_conformance",
+}
+VALUES = {"log", "schemas", "contents"}
+BELOW_CHAT = {
+    *VALUES,
+    "tools",
+    "wire",
+    "telemetry",
+    "calling",
+    "conversation",
+    "transport",
+    "models",
+    "render",
+}
+
+#: The library. It imports neither the harness nor the suite.
+CORE = {
+    "log": set(),
+    "schemas": set(),
+    "contents": {"log", "schemas"},
+    "tools": VALUES,
+    "wire": {*VALUES, "tools"},
+    "telemetry": {*VALUES, "tools", "wire"},
+    "calling": {*VALUES, "tools", "telemetry"},
+    "models": {*VALUES, "wire"},
+    "conversation": {*VALUES, "tools", "wire", "telemetry"},
+    "render": {*VALUES, "tools", "conversation"},
+    "transport": {*VALUES, "tools", "wire", "calling", "conversation"},
+    "_chat": BELOW_CHAT,
+    "providers": {*BELOW_CHAT, "_chat"},
+    "jobs": {*BELOW_CHAT, "_chat"},
+    "live": {*BELOW_CHAT, "_chat"},
+    "mcp": {*BELOW_CHAT, "_chat"},
+    "inspect_ai": {*BELOW_CHAT, "_chat", "providers"},
+}
+
+#: The harness. It knows HTTP, and neither the library nor the suite.
+HARNESS = {
+    "format": set(),
+    "exchange": {"format"},
+    "secrets": {"exchange", "format"},
+    "recordings": {"exchange", "format", "secrets"},
+    "faults": {"exchange"},
+    "interception": {"exchange"},
+    "store": {"format", "interception", "secrets"},
+    "tape": {"exchange", "faults", "format", "interception", "recordings", "secrets", "store"},
+    "display": {"exchange", "format", "recordings"},
+    "pytest": {"exchange", "format", "interception", "secrets", "store", "tape"},
+    "cli": {"display", "exchange", "format", "recordings", "secrets", "tape"},
+    "console_script": {"cli"},
+}
+
+#: The suite. It sees the library only through adapters: a suite that shares code with its subject shares its bugs.
+CONFORMANCE = {
+    "scenarios": set(),
+    "contract": {"scenarios"},
+    "adapters": {"scenarios", "contract"},
+    "server": {"scenarios", "contract"},
+    "runner": {"scenarios", "contract", "adapters", "server"},
+    "report": {"scenarios", "contract", "adapters"},
+    "baseline": {"report"},
+    "probe": {"scenarios", "contract", "runner", "report"},
+    "recordings": {"contract", "scenarios", "baseline", "report"},
+    "corpus": {"contract", "recordings"},
+    "pytest": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
+    "coverage": {"scenarios", "contract", "adapters", "runner"},
+    "demo": {"scenarios", "server"},
+    "cli": {
+        *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
+        *("corpus", "probe"),
+    },
+    "console_scripts": {"cli", "demo"},
+}
+TABLES = {"ellmer_core": CORE, "ellmer_harness": HARNESS, "ellmer_conformance": CONFORMANCE}
+
+#: Which of the three packages a package may import. The demo is an app on top of the suite.
+PACKAGES = {
+    "ellmer_core": {},
+    "ellmer_harness": {},
+    "ellmer_conformance": {
+        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "console_scripts"},
+        "ellmer_core": {"adapters", "demo"},
+    },
+}
+
+#: What may not be imported in the parts that do no I/O.
+IO = {"httpx", "socket", "asyncio", "time", "random", "os"}
+PURE = ["ellmer_core.wire", "ellmer_conformance.contract.rules"]
+DOES_IO = {
+    "ellmer_core.calling.invocation",  # runs async tools
+    "ellmer_core.contents.media",  # downloads
+    "ellmer_core.contents.network_addresses",  # resolves what media downloads from
+    "ellmer_core.jobs.parallel",
+    "ellmer_core.live",  # serves the app
+    "ellmer_core._chat.async_stream",
+    "ellmer_core.transport",
+}
 
 
-def imported(path: Path) -> set[str]:
-    """Dotted names of every module the file imports, at any depth of its code; relative ones resolved."""
-    package = path.relative_to(ROOT).with_suffix("").parts
-    package = package[1:] if package[0] in {"harness", "conformance"} else package
+@cache
+def modules() -> dict[str, Path]:
+    found = {}
+    for package, folder in FOLDERS.items():
+        for path in sorted(folder.rglob("*.py")):
+            parts = [package, *path.relative_to(folder).with_suffix("").parts]
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def imported(module: str) -> frozenset[str]:
+    """Every module that a module imports, at any depth of its code; modules of ours by their full names."""
+    path = modules()[module]
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: -node.level]) if node.level else ""
-            names.add(".".join(filter(None, (base, node.module))))
-    return names
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            inside = {f"{base}.{alias.name}" for alias in node.names}
+            names |= {name if name in modules() else base for name in inside}
+    return frozenset(names)
 
 
-def python_files(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.py"))
+def room(module: str) -> str:
+    """The folder, or the module, of its package's first level that a module is in."""
+    return module.split(".")[1] if "." in module else ""
 
 
-def id_of(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+@pytest.mark.parametrize("package", FOLDERS)
+def test_every_folder_is_in_the_table(package):
+    rooms = {room(module) for module in modules() if module.startswith(f"{package}.")}
+
+    assert rooms - {"errors"} == set(TABLES[package])
 
 
-@pytest.mark.parametrize("path", python_files(CORE), ids=id_of)
-def test_the_library_knows_neither_harness_nor_suite(path):
-    assert not {n for n in imported(path) if n.split(".")[0] in OURS - {"ellmer_core"}}
+@pytest.mark.parametrize("module", [m for m in modules() if "." in m])
+def test_a_module_imports_what_its_folder_may(module):
+    package = module.split(".")[0]
+    own = {room(name) for name in imported(module) if name.split(".")[0] == package}
+    others = {name.split(".")[0] for name in imported(module)} & set(FOLDERS) - {package}
+
+    assert own <= {room(module), "errors", *TABLES[package].get(room(module), set())}
+    assert all(room(module) in PACKAGES[package].get(other, ()) for other in others)
 
 
-@pytest.mark.parametrize("path", python_files(HARNESS), ids=id_of)
-def test_the_harness_knows_http_and_no_llm(path):
-    assert not {n for n in imported(path) if n.split(".")[0] in OURS - {"ellmer_harness"}}
+def test_no_module_imports_itself_through_others():
+    above: list[str] = []
+    done: set[str] = set()
+
+    def visit(module: str) -> None:
+        assert module not in above, " imports ".join([*above[above.index(module) :], module])
+        if module not in done:
+            above.append(module)
+            for name in sorted(imported(module) & modules().keys()):
+                visit(name)
+            done.add(above.pop())
+
+    for module in modules():
+        visit(module)
 
 
-@pytest.mark.parametrize("path", python_files(CONFORMANCE), ids=id_of)
-def test_the_suite_sees_the_library_only_through_adapters(path):
-    # A suite that shares code with its subject shares its bugs.
-    if "adapters" in path.parts or path.name == "demo.py":  # the demo is an app, and no part of the suite
-        assert not {n for n in imported(path) if n.startswith("ellmer_core.") and "._" in n}
-    else:
-        assert not {n for n in imported(path) if n.split(".")[0] == "ellmer_core"}
+@pytest.mark.parametrize("package", PURE)
+def test_the_pure_parts_do_no_io(package):
+    reaching = {m: imported(m) & IO for m in modules() if m.startswith(package)}
+
+    assert not {module: names for module, names in reaching.items() if names}
 
 
-@pytest.mark.parametrize("path", python_files(CORE / "wire"), ids=id_of)
-def test_a_wire_format_does_no_io(path):
-    assert not imported(path) & {"httpx", "asyncio", "time", "os", "socket", "random", "datetime"}
-
-
-@pytest.mark.parametrize("path", python_files(CORE / "wire"), ids=id_of)
-def test_a_wire_format_does_not_know_its_vendors(path):
-    assert not {n for n in imported(path) if n.startswith("ellmer_core.providers")}
-
-
-@pytest.mark.parametrize("path", python_files(CONFORMANCE / "rules"), ids=id_of)
-def test_a_rule_does_not_know_who_is_asking(path):
-    rooms = ("adapters", "cases", "server", "cli", "lint", "report", "runner")
-    assert not {n for n in imported(path) if n.startswith(tuple(f"ellmer_conformance.{r}" for r in rooms))}
-
-
-def test_only_one_file_does_io():
-    doing_io = {p.name for p in python_files(CORE) if imported(p) & {"httpx", "socket", "asyncio"}}
-    allowed = {
-        "_carrier.py",
-        "_http.py",
-        "_http_async.py",
-        "_clients.py",
-        "_httpx_clients.py",
-        "_invoke.py",
-        "_parallel.py",
-        "media.py",
-        "_browser.py",
-        "_stream.py",
+def test_few_modules_of_the_library_do_io():
+    doing = {
+        m for m in modules() if m.startswith("ellmer_core") and imported(m) & {"httpx", "socket", "asyncio"}
     }
-    assert doing_io <= allowed, (
-        "I/O belongs in _http.py and its twin (_clients.py and _httpx_clients.py make the clients, _invoke.py runs async tools, _parallel.py many "
-        "chats, media.py downloads, live/ serves the app)"
-    )
+
+    assert not {m for m in doing if not m.startswith(tuple(DOES_IO))}
+
+
+def test_adapters_use_the_public_library():
+    used = {n for m in modules() if m.startswith("ellmer_conformance.adapters") for n in imported(m)}
+    allowed = {"ellmer_core", "ellmer_core.providers", "ellmer_core.wire.base"}
+
+    assert {name for name in used if name.split(".")[0] == "ellmer_core"} <= allowed
+
+
+@pytest.mark.parametrize("folder", [p for f in FOLDERS.values() for p in [f, *f.rglob("*/")]], ids=str)
+def test_a_folder_says_what_lives_there(folder):
+    if any(folder.glob("*.py")):
+        docstring = ast.get_docstring(ast.parse(folder.joinpath("__init__.py").read_text(encoding="utf-8")))
+
+        assert docstring

@@ -10,7 +10,8 @@ import pytest
 
 pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
 from ellmer_core import ContentImageInline, ContentPDF, ContentText, UsageError, chat_openai, live_browser
-from ellmer_core.live._browser import OnlyFromHere, attached
+from ellmer_core.live.browser import OnlyFromHere
+from ellmer_core.live.page import attached
 
 
 async def hello(scope, receive, send):

@@ -14,13 +14,13 @@ pexpect = pytest.importorskip("pexpect", reason="A terminal is needed: pip insta
 from rich.console import Console
 
 from ellmer_core import ContentText, ContentThinking, ContentToolRequest, ContentToolResult, tool
-from ellmer_core.live._console import Screen
+from ellmer_core.live.console import Screen
 
 READY = re.escape("\x1b[?2004h")  # the prompt takes input
 CHILD = """
 from ellmer_conformance.demo import demo_chat
-from ellmer_conformance.script import Answer, Call, Delivery, Say, Script
-from ellmer_conformance.server.strict import StrictServer
+from ellmer_conformance.scenarios.script import Answer, Call, Delivery, Say, Script
+from ellmer_conformance.server.strict_server import StrictServer
 from ellmer_core import live_console
 
 STEPS = [
@@ -47,7 +47,7 @@ def terminal(tmp_path):
     program.write_text(CHILD, encoding="utf-8")
     env = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm", "COLUMNS": "100"}
     child = pexpect.spawn(
-        sys.executable, [str(program)], env=env, encoding="utf-8", timeout=30, dimensions=(40, 100)
+        sys.executable, [str(program)], env=env, encoding="utf-8", timeout=120, dimensions=(40, 100)
     )
     yield child
     child.close(force=True)
@@ -96,7 +96,7 @@ def screen():
 
 
 def written(it):
-    it.settle()
+    it.finish()
     return it.console.file.getvalue()
 
 
@@ -136,3 +136,71 @@ def test_a_thought_is_folded_when_it_is_whole():
     it.show(ContentText("*Done.*"))
 
     assert written(it).split() == ["First", "this.", "…", "Done."]
+
+
+def test_a_long_answer_scrolls_as_it_comes():
+    it = Screen(None, Console(file=io.StringIO(), width=60, height=10, force_terminal=True))
+    for number in range(30):
+        it.show(ContentText(f"Paragraph {number}.\n\n"))
+    before = it.console.file.getvalue()
+
+    assert all(f"Paragraph {number}." in before for number in range(29))
+    assert written(it).count("Paragraph 3.") == 1
+
+
+def test_of_a_long_block_the_end_is_seen():
+    it = Screen(None, Console(file=io.StringIO(), width=60, height=10, force_terminal=True))
+    it.show(ContentText("```\n"))
+    for number in range(50):
+        it.show(ContentText(f"line {number}\n"))
+    it.live.refresh()
+
+    assert "line 49" in it.console.file.getvalue()
+    assert "…" not in it.console.file.getvalue()
+
+
+def test_an_unknown_command_gets_help_and_a_path_is_said():
+    it, said = screen(), []
+    it.answer = said.append
+    it.take("/foo")
+    it.take("/etc/hosts is what?")
+
+    assert "There is no /foo. Enter sends" in " ".join(written(it).split())
+    assert said == ["/etc/hosts is what?"]
+
+
+def test_a_suggestion_is_no_stray_line():
+    it = screen()
+    for piece in ("Try:\n\n", '<span class="sugg', 'estion submit">Say ', "hello</sp", "an>\n"):
+        it.show(ContentText(piece))
+
+    assert written(it).split("\n")[:3] == ["Try:" + " " * 56, "", "“Say hello”".ljust(60)]
+
+
+DELETE = ContentToolRequest("c1", "delete", {"path": "a"})
+
+
+@pytest.mark.parametrize(
+    ("typed", "approved", "arguments"),
+    [
+        (["y"], True, None),
+        ([""], False, None),
+        (["no"], False, None),
+        (["e", '{"path": "b"}'], True, {"path": "b"}),
+        (["e", "nonsense"], False, None),
+        (["e", "[1]"], False, None),
+    ],
+)
+def test_a_call_is_decided_about(typed, approved, arguments):
+    it = Screen(None, Console(file=io.StringIO(), width=60), lambda _question: typed.pop(0))
+    decision = it.decide(DELETE)
+
+    assert (decision.approved, decision.arguments) == (approved, arguments)
+    assert 'delete(path = "a")' in written(it)
+
+
+def test_a_denied_call_looks_denied():
+    it = screen()
+    it.show(ContentToolResult(error="Tool call denied. No.", extra={"decision": "denied"}, request=DELETE))
+
+    assert written(it).startswith("⊘ denied: Delete")

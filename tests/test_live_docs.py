@@ -18,7 +18,7 @@ def test_the_examples_run(tmp_path, monkeypatch):
     for example in examples:
         exec(compile(example, "docs/ui.md", "exec"), names)
 
-    assert len(examples) == 5
+    assert len(examples) == 6
     assert names["get_weather"].title({"city": "Duluth, MN"}) == "Get weather in Duluth, MN"
     assert names["search_flights"]("Lisbon").value == {"19:05": 96}
 

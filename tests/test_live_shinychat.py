@@ -13,21 +13,21 @@ import pytest
 shinychat = pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
 from htmltools import HTMLDependency, TagList, div
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     Content,
     ContentImageInline,
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUploaded,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import EllmerWarning
-from ellmer_core.render import contents_html, contents_markdown
+from ellmer_core.render.html import contents_html
+from ellmer_core.render.markdown import contents_markdown
 from ellmer_core.render.shinychat import contents_shinychat
-from ellmer_core.tools import tool, tool_annotations
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.tools.definition import tool, tool_annotations
 
 CAT = ContentImageInline("image/png", "YWJj")
 PDF = ContentPDF("application/pdf", "YWJj", "a&b.pdf")
@@ -252,7 +252,7 @@ def test_results_are_in_the_answer_that_asked_for_them_in_the_place_of_the_reque
 
     assert [m.role for m in (question, answer, thanks)] == ["user", "assistant", "user"]
     assert [a.mime for a in question.attachments] == ["image/png", "application/pdf"]
-    assert kinds(question) == [("markdown", "Where is it warmer?")]
+    assert kinds(question) == [("text", "Where is it warmer?")]
     assert kinds(answer) == [
         ("thinking", "Hm."),
         ("markdown", "I look."),
@@ -274,7 +274,7 @@ def test_a_request_without_a_result_says_that_it_was_never_called():
 def test_what_broke_off_says_so():
     [message] = contents_shinychat([AssistantPartialTurn("Once upon", reason="cancelled")])
 
-    assert [text for _, text in kinds(message)] == ["Once upon", "\n\n*[cancelled]*"]
+    assert [text for _, text in kinds(message)] == ["Once upon\n\n*[cancelled]*"]
 
 
 def test_the_tags_that_wrap_media_for_the_model_are_not_shown():

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
 import ellmer_core as ec
-from ellmer_conformance.script import Answer, Call, Say, Script
-from ellmer_conformance.server.strict import StrictServer
-from ellmer_core.live import _stream
+from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
+from ellmer_conformance.server.strict_server import StrictServer
+from ellmer_core.live.chat_stream import Said
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ async def wait() -> str:
     return "waited"
 
 
-class Talk:
+class ChatBase:
     """A chat whose model plays `steps`, and what it was sent."""
 
     def __init__(self, server, *tools):
@@ -65,7 +65,7 @@ def talk():
     def opened(steps, *tools):
         server = StrictServer({"talk": Script(steps)})
         servers.append(server.__enter__())
-        return Talk(server, *tools)
+        return ChatBase(server, *tools)
 
     yield opened
     for server in servers:
@@ -80,7 +80,7 @@ def said(monkeypatch):
     async def tell(self):
         said.append((self.call, self.text))
 
-    monkeypatch.setattr(_stream.Said, "tell", tell)
+    monkeypatch.setattr(Said, "tell", tell)
     return said
 
 

@@ -5,18 +5,25 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from ellmer_core import _loop
-from ellmer_core._cancel import StreamController
-from ellmer_core._effects import Answer, CallTools, Clock, Emit, Notify, ReadBody, ReadEvents, Send, Wait
-from ellmer_core._history import INTERRUPTED, NEVER_CALLED, History
-from ellmer_core._plan import Plan
-from ellmer_core.content import (
-    ContentImageInline,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
+from ellmer_core.calling.invocation import invoke
+from ellmer_core.contents.content import ContentImageInline, ContentText, ContentThinking
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.conversation.cancellation import StreamController
+from ellmer_core.conversation.effects import (
+    Answer,
+    CallTools,
+    Clock,
+    Emit,
+    Notify,
+    ReadBody,
+    ReadEvents,
+    Send,
+    Wait,
 )
+from ellmer_core.conversation.history import INTERRUPTED, NEVER_CALLED, History
+from ellmer_core.conversation.loop import converse
+from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import (
     AuthenticationError,
     ConnectError,
@@ -31,10 +38,9 @@ from ellmer_core.errors import (
     ToolRoundsError,
     UsageError,
 )
-from ellmer_core.tools import invoke, tool
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.types import type_object, type_string
-from ellmer_core.wire.openai_chat import OpenAIChat
+from ellmer_core.schemas.types import type_object, type_string
+from ellmer_core.tools.definition import tool
+from ellmer_core.wire.openai_chat.request import OpenAIChat
 
 SSE = {"content-type": "text/event-stream"}
 HI = [ContentText("Hi")]
@@ -162,12 +168,12 @@ def f(x: str) -> str:
     return f"<{x}>"
 
 
-PLAN = Plan(OpenAIChat(model="m"), {"f": f})
+PLAN = Settings(OpenAIChat(model="m"), {"f": f})
 STREAM = replace(PLAN, stream=True)
 
 
-def talk(history, outside, inputs=HI, plan=PLAN):
-    return outside.play(_loop.converse(history, plan, inputs))
+def talk(history, outside, inputs=HI, settings=PLAN):
+    return outside.play(converse(history, settings, inputs))
 
 
 def results(body):
@@ -195,7 +201,7 @@ def test_a_stream_shows_its_pieces_and_gives_the_same_turn():
         Outside([[piece("Hel")], [piece("lo.", "stop"), "[DONE]"]]),
     )
 
-    talk(streamed, outside, plan=STREAM)
+    talk(streamed, outside, settings=STREAM)
     talk(unstreamed, Outside(whole("Hello.")))
 
     assert outside.kinds(Emit, Clock) == ["Send", "ReadEvents", "ReadEvents", "Finish"]
@@ -205,14 +211,14 @@ def test_a_stream_shows_its_pieces_and_gives_the_same_turn():
 
 def test_the_events_of_one_network_chunk_are_one_step():
     outside = Outside([[piece(c) for c in "abcdefgh"] + [piece("", "stop"), "[DONE]"]])
-    talk(History(), outside, plan=STREAM)
+    talk(History(), outside, settings=STREAM)
     assert outside.kinds(Emit).count("ReadEvents") == 1
     assert outside.text == "abcdefgh"
 
 
 def test_nothing_is_read_after_the_end_mark():
     outside = Outside([[piece("a", "stop"), "[DONE]"], [piece("never")]])
-    talk(History(), outside, plan=STREAM)
+    talk(History(), outside, settings=STREAM)
     assert outside.text == "a"
 
 
@@ -221,7 +227,7 @@ def test_a_stream_may_be_answered_with_a_whole_body():
         History(),
         Outside((200, {"content-type": "application/json; charset=utf-8"}, whole("Hello."))),
     )
-    talk(history, outside, plan=STREAM)
+    talk(history, outside, settings=STREAM)
     assert outside.text == "Hello."
     assert history.turns[-1].text == "Hello."
 
@@ -256,8 +262,8 @@ def test_what_says_nothing_at_all_is_no_answer(body):
 
 def test_the_price_and_the_tools_are_filled_in():
     history = History()
-    plan = replace(PLAN, price=lambda wire, tokens: tokens.input + tokens.output)
-    talk(history, Outside(called("a"), whole("ok")), plan=plan)
+    settings = replace(PLAN, price=lambda wire, tokens: tokens.input + tokens.output)
+    talk(history, Outside(called("a"), whole("ok")), settings=settings)
     assert history.turns[1].cost == 15
     assert history.turns[1].tool_requests[0].tool is f
 
@@ -280,18 +286,18 @@ NOT_ANSWERS = {
 
 
 @pytest.mark.parametrize(("answer", "kind"), NOT_ANSWERS.values(), ids=NOT_ANSWERS)
-@pytest.mark.parametrize("plan", [PLAN, STREAM], ids=["whole", "stream"])
-def test_a_failure_leaves_the_history_as_it_was(answer, kind, plan):
-    if plan is STREAM and isinstance(answer, tuple) and answer[0] == 200 and not answer[1]:
+@pytest.mark.parametrize("settings", [PLAN, STREAM], ids=["whole", "stream"])
+def test_a_failure_leaves_the_history_as_it_was(answer, kind, settings):
+    if settings is STREAM and isinstance(answer, tuple) and answer[0] == 200 and not answer[1]:
         answer = [answer[2]]  # the same in the stream itself
-    elif plan is STREAM and isinstance(answer, bytes):
+    elif settings is STREAM and isinstance(answer, bytes):
         answer = (200, {"content-type": "application/json"}, answer)
     history = History()
     talk(history, Outside(whole("Hello.")))
     before = list(history.turns)
 
     with pytest.raises(kind):
-        talk(history, Outside(answer), plan=replace(plan, max_tries=1))
+        talk(history, Outside(answer), settings=replace(settings, max_tries=1))
 
     assert history.turns == before
     assert talk(history, Outside(whole("Again."))).text == "Again."
@@ -305,7 +311,7 @@ def test_what_cannot_be_sent_is_an_error_before_sending():
     with pytest.raises(ContentError):
         talk(history, outside, [ContentToolRequest("1", "f")])
     with pytest.raises(UsageError, match="JSON"):
-        talk(history, outside, plan=replace(PLAN, wire=OpenAIChat(model="m", api_args={"x": {1}})))
+        talk(history, outside, settings=replace(PLAN, wire=OpenAIChat(model="m", api_args={"x": {1}})))
     with pytest.raises(UsageError, match="nothing to send"):
         talk(history, outside, [])
     assert not outside.bodies
@@ -334,7 +340,7 @@ def test_a_cut_stream_keeps_what_was_shown_and_says_so(cut):
     outside = Outside([[piece(reasoning_content="Hm. "), piece("Half ")], [piece("an answer")], cut])
 
     with pytest.raises(IncompleteResponseError):
-        talk(history, outside, plan=STREAM)
+        talk(history, outside, settings=STREAM)
 
     user, partial = history.turns
     assert user == UserTurn("Hi")
@@ -349,12 +355,12 @@ def test_a_cut_tool_call_is_neither_kept_nor_run():
     call = {"index": 0, "id": "a", "function": {"name": "f", "arguments": '{"x": "a"}'}}
     history = History()
     with pytest.raises(IncompleteResponseError):
-        talk(history, Outside([[piece("Let me look."), piece(tool_calls=[call])]]), plan=STREAM)
+        talk(history, Outside([[piece("Let me look."), piece(tool_calls=[call])]]), settings=STREAM)
     assert history.turns[-1].contents == (ContentText("Let me look."),)
 
     alone = History()
     with pytest.raises(IncompleteResponseError):
-        talk(alone, Outside([[piece(tool_calls=[call])]]), plan=STREAM)
+        talk(alone, Outside([[piece(tool_calls=[call])]]), settings=STREAM)
     assert alone.turns == []
     assert ran == []
 
@@ -363,13 +369,13 @@ def test_kinds_of_content_are_kept_apart_in_a_partial_turn():
     pieces = [piece("a"), piece(reasoning_content="b"), piece(reasoning_content="c"), piece("d"), piece("")]
     history = History()
     with pytest.raises(IncompleteResponseError):
-        talk(history, Outside([pieces]), plan=STREAM)
+        talk(history, Outside([pieces]), settings=STREAM)
     assert history.turns[-1].contents == (ContentText("a"), ContentThinking("bc"), ContentText("d"))
 
 
 def test_a_connection_that_breaks_after_the_end_mark_does_not_matter():
     history = History()
-    talk(history, Outside([[piece("All of it.", "stop")], ConnectError("reset")]), plan=STREAM)
+    talk(history, Outside([[piece("All of it.", "stop")], ConnectError("reset")]), settings=STREAM)
     assert type(history.turns[-1]) is AssistantTurn
 
 
@@ -377,7 +383,7 @@ def test_an_error_in_the_stream_is_raised_with_its_status_and_keeps_what_was_sho
     error = {"error": {"message": "Overloaded", "type": "overloaded_error"}}
     history, outside = History(), Outside([[piece("One moment"), error]])
     with pytest.raises(ServerError) as caught:
-        talk(history, outside, plan=STREAM)
+        talk(history, outside, settings=STREAM)
     assert caught.value.status == 529
     assert history.turns[-1] == AssistantPartialTurn("One moment", reason="error")
     assert outside.waits == []
@@ -386,13 +392,13 @@ def test_an_error_in_the_stream_is_raised_with_its_status_and_keeps_what_was_sho
 def test_a_stalled_stream_says_so():
     history = History()
     with pytest.raises(TimeoutError):
-        talk(history, Outside([[piece("Half")], TimeoutError("nothing came")]), plan=STREAM)
+        talk(history, Outside([[piece("Half")], TimeoutError("nothing came")]), settings=STREAM)
     assert history.turns[-1].reason == "timeout"
 
 
 def test_an_abandoned_stream_needs_no_close_to_be_seen():
     history, outside = History(), Outside([[piece("Half")], [piece(" a")]])
-    loop = _loop.converse(history, STREAM, HI)
+    loop = converse(history, STREAM, HI)
     outside.play(loop, until=7)
     assert history.view() == [UserTurn("Hi"), AssistantPartialTurn("Half a")]
     loop.close()
@@ -404,10 +410,10 @@ def test_an_abandoned_stream_needs_no_close_to_be_seen():
 )
 def test_structured_data_that_was_cut_is_an_error(finish, words):
     history = History()
-    plan = replace(PLAN, type=type_object(title=type_string()))
+    settings = replace(PLAN, type=type_object(title=type_string()))
     outside = Outside(whole('{"title": "Half', finish=finish))
     with pytest.raises(IncompleteResponseError, match=words):
-        talk(history, outside, plan=plan)
+        talk(history, outside, settings=settings)
     assert outside.bodies[0]["response_format"]["type"] == "json_schema"
     assert history.turns == []
 
@@ -457,7 +463,7 @@ def test_what_will_not_pass_is_tried_once(failure):
 def test_it_gives_up_after_max_tries():
     outside = Outside(*[status(503)] * 5)
     with pytest.raises(ServerError):
-        talk(History(), outside, plan=replace(PLAN, max_tries=4))
+        talk(History(), outside, settings=replace(PLAN, max_tries=4))
     assert outside.kinds().count("Send") == 4
 
 
@@ -503,11 +509,11 @@ def test_nothing_is_tried_again_once_something_was_shown():
     overloaded = {"error": {"message": "Overloaded", "type": "overloaded_error"}}
     shown = Outside([[piece("One"), overloaded]])
     with pytest.raises(ServerError):
-        talk(History(), shown, plan=STREAM)
+        talk(History(), shown, settings=STREAM)
     assert shown.kinds().count("Send") == 1
 
     silent = Outside([[overloaded]], [[piece("One", "stop"), "[DONE]"]])
-    assert talk(History(), silent, plan=STREAM).text == "One"
+    assert talk(History(), silent, settings=STREAM).text == "One"
 
 
 def test_a_retry_after_tools_does_not_run_them_again():
@@ -522,9 +528,11 @@ def test_a_retry_after_tools_does_not_run_them_again():
 def test_tools_run_one_by_one_each_with_its_request_shown_before_and_its_result_after():
     history, outside = History(), Outside(called("a", "b"), whole("ok"))
     seen = []
-    plan = replace(PLAN, on_request=[lambda r: seen.append(r.id)], on_result=[lambda r: seen.append(r.value)])
+    settings = replace(
+        PLAN, on_request=[lambda r: seen.append(r.id)], on_result=[lambda r: seen.append(r.value)]
+    )
 
-    talk(history, outside, plan=plan)
+    talk(history, outside, settings=settings)
 
     assert seen == ["a", "<a>", "b", "<b>"]
     assert [type(c).__name__ for c in outside.shown] == [
@@ -548,7 +556,7 @@ def test_concurrent_tools_run_in_one_step_and_answer_in_the_order_of_the_calls()
         return backwards(effect)
 
     outside.do = do
-    talk(History(), outside, plan=replace(PLAN, concurrent=True))
+    talk(History(), outside, settings=replace(PLAN, concurrent=True))
     assert ran == ["b", "a"]
     assert results(outside.bodies[1]) == [("a", "<a>"), ("b", "<b>")]
     assert [c.id for c in outside.shown if isinstance(c, ContentToolResult)] == ["a", "b"]
@@ -575,7 +583,7 @@ def test_failures_are_results():
 
 def test_a_call_that_was_cut_at_the_limit_is_told_so_and_not_run():
     cut, asked = whole(None, ("1", "f", '{"x": "Pa'), finish="length"), []
-    talk(History(), outside := Outside(cut, whole("ok")), plan=replace(PLAN, on_request=[asked.append]))
+    talk(History(), outside := Outside(cut, whole("ok")), settings=replace(PLAN, on_request=[asked.append]))
     assert ran == asked == []
     assert "cut off" in dict(results(outside.bodies[1]))["1"]
 
@@ -586,8 +594,8 @@ def test_a_callback_can_refuse_a_call():
             raise ToolReject("Not now.")
 
     seen = []
-    plan = replace(PLAN, on_request=[refuse], on_result=[seen.append])
-    talk(History(), outside := Outside(called("a", "b"), whole("ok")), plan=plan)
+    settings = replace(PLAN, on_request=[refuse], on_result=[seen.append])
+    talk(History(), outside := Outside(called("a", "b"), whole("ok")), settings=settings)
     assert ran == ["b"]
     assert "Not now." in dict(results(outside.bodies[1]))["a"]
     assert [result.id for result in seen] == ["a", "b"]
@@ -601,7 +609,7 @@ def test_another_exception_in_a_callback_is_the_callers_and_the_chat_goes_on():
             raise RuntimeError("mine")
 
     with pytest.raises(RuntimeError, match="mine"):
-        talk(history, Outside(called("a", "b", "c")), plan=replace(PLAN, on_request=[fail]))
+        talk(history, Outside(called("a", "b", "c")), settings=replace(PLAN, on_request=[fail]))
     talk(history, outside := Outside(whole("ok")))
     assert results(outside.bodies[0]) == [
         ("a", "<a>"),
@@ -631,7 +639,7 @@ def test_each_result_is_kept_the_moment_it_exists():
 def test_results_stay_when_the_request_that_carries_them_fails():
     history = History()
     with pytest.raises(ServerError):
-        talk(history, Outside(called("a"), status(500)), plan=replace(PLAN, max_tries=1))
+        talk(history, Outside(called("a"), status(500)), settings=replace(PLAN, max_tries=1))
     assert history.turns[-1].tool_requests
     assert len(history.turns) == 2
 
@@ -644,7 +652,7 @@ def test_results_stay_when_the_request_that_carries_them_fails():
 def test_results_are_history_once_an_answer_to_them_was_shown():
     history = History()
     with pytest.raises(IncompleteResponseError):
-        talk(history, Outside(tools_streamed("a"), [[piece("Half")]]), plan=STREAM)
+        talk(history, Outside(tools_streamed("a"), [[piece("Half")]]), settings=STREAM)
     assert isinstance(history.turns[-1], AssistantPartialTurn)
     assert history.turns[-2].tool_results
     assert history.results == {}
@@ -661,15 +669,15 @@ def tools_streamed(*ids):
 def test_there_is_a_limit_to_rounds():
     history = History()
     with pytest.raises(ToolRoundsError, match="max_tool_rounds"):
-        talk(history, Outside(*map(called, "abcd")), plan=replace(PLAN, max_tool_rounds=2))
+        talk(history, Outside(*map(called, "abcd")), settings=replace(PLAN, max_tool_rounds=2))
     assert ran == ["a", "b"]
     talk(history, outside := Outside(whole("ok")))
     assert NEVER_CALLED in results(outside.bodies[0])[-1][1]
 
 
 def test_tools_and_structured_output_share_one_loop():
-    plan = replace(PLAN, type=type_object(title=type_string()))
-    turn = talk(History(), outside := Outside(called("a"), whole('{"title": "x"}')), plan=plan)
+    settings = replace(PLAN, type=type_object(title=type_string()))
+    turn = talk(History(), outside := Outside(called("a"), whole('{"title": "x"}')), settings=settings)
     assert turn.text == '{"title": "x"}'
     assert all("tools" in body and "response_format" in body for body in outside.bodies)
 
@@ -684,9 +692,11 @@ def test_a_tool_that_was_registered_by_a_tool_is_offered_at_once():
         return "learnt"
 
     tools["learn"] = learn
-    plan = replace(PLAN, tools=tools)
+    settings = replace(PLAN, tools=tools)
     talk(
-        History(), outside := Outside(whole(None, ("1", "learn", "{}")), called("a"), whole("ok")), plan=plan
+        History(),
+        outside := Outside(whole(None, ("1", "learn", "{}")), called("a"), whole("ok")),
+        settings=settings,
     )
     assert [len(body["tools"]) for body in outside.bodies] == [1, 2, 2]
     assert ran == ["a"]
@@ -793,7 +803,7 @@ def test_cancelling_keeps_what_was_shown_with_the_reason_and_raises_nothing():
         return act(effect)
 
     outside.do = do
-    assert talk(history, outside, plan=replace(STREAM, controller=controller)) is None
+    assert talk(history, outside, settings=replace(STREAM, controller=controller)) is None
     assert outside.text == "One two "
     assert history.turns == [UserTurn("Hi"), AssistantPartialTurn("One two ", reason="enough")]
 
@@ -809,22 +819,22 @@ def test_cancelling_in_a_read_that_ends_with_it_is_no_error():
         return act(effect)
 
     outside.do = do
-    assert talk(history, outside, plan=replace(STREAM, controller=controller)) is None
+    assert talk(history, outside, settings=replace(STREAM, controller=controller)) is None
     assert history.turns[-1].reason == "cancelled"
 
 
 def test_cancelling_before_the_start_sends_nothing():
     controller, history = StreamController(), History()
     controller.cancel()
-    assert talk(history, outside := Outside(), plan=replace(STREAM, controller=controller)) is None
+    assert talk(history, outside := Outside(), settings=replace(STREAM, controller=controller)) is None
     assert "Send" not in outside.kinds()
     assert history.turns == []
 
 
 def test_cancelling_in_a_tool_starts_no_other_and_sends_nothing():
     controller, history = StreamController(), History()
-    plan = replace(PLAN, controller=controller, on_result=[lambda _: controller.cancel()])
-    assert talk(history, outside := Outside(called("a", "b")), plan=plan) is None
+    settings = replace(PLAN, controller=controller, on_result=[lambda _: controller.cancel()])
+    assert talk(history, outside := Outside(called("a", "b")), settings=settings) is None
     assert ran == ["a"]
     assert outside.kinds().count("Send") == 1
     assert [r.value for r in history.results.values()] == ["<a>"]
@@ -834,7 +844,7 @@ def test_cancelling_ends_a_wait():
     controller, history = StreamController(), History()
     outside = Outside(status(503), whole("never"))
     outside.do = lambda effect, do=outside.do: controller.cancel() if isinstance(effect, Wait) else do(effect)
-    assert talk(history, outside, plan=replace(PLAN, controller=controller)) is None
+    assert talk(history, outside, settings=replace(PLAN, controller=controller)) is None
     assert outside.kinds().count("Send") == 1
 
 
@@ -850,7 +860,7 @@ def test_a_controller_can_be_used_again():
         assert woken == [1]
     controller.reset()
     assert not controller.cancelled
-    assert talk(History(), Outside(whole("ok")), plan=replace(PLAN, controller=controller)).text == "ok"
+    assert talk(History(), Outside(whole("ok")), settings=replace(PLAN, controller=controller)).text == "ok"
 
 
 # Every yield ------------------------------------------------------------------------------------------------
@@ -861,8 +871,8 @@ def a_conversation():
     outside = Outside(
         status(503), tools_streamed("a", "b"), [[piece("All ")], [piece("done.", "stop"), "[DONE]"]]
     )
-    plan = replace(STREAM, on_request=[len_of_nothing], on_result=[len_of_nothing])
-    return outside, plan
+    settings = replace(STREAM, on_request=[len_of_nothing], on_result=[len_of_nothing])
+    return outside, settings
 
 
 def len_of_nothing(_content):
@@ -870,8 +880,8 @@ def len_of_nothing(_content):
 
 
 def steps():
-    outside, plan = a_conversation()
-    talk(History(), outside, plan=plan)
+    outside, settings = a_conversation()
+    talk(History(), outside, settings=settings)
     return len(outside.seen)
 
 
@@ -879,8 +889,8 @@ def steps():
 @pytest.mark.parametrize("step", range(1, steps() + 1))
 def test_whatever_happens_at_a_yield_the_chat_goes_on(step, how):
     history = History([UserTurn("before"), AssistantTurn("fine")])
-    outside, plan = a_conversation()
-    loop = _loop.converse(history, plan, HI)
+    outside, settings = a_conversation()
+    loop = converse(history, settings, HI)
     outside.play(loop, until=step)
     if how == "close":
         loop.close()

@@ -14,27 +14,28 @@ from threading import Event
 import pytest
 
 from ellmer_core import ConnectError, chat_openai_completions, tool, tool_annotations
-from ellmer_core.content import ContentImageInline, ContentPDF, ContentToolRequest
+from ellmer_core.calling.invocation import ainvoke, invoke
+from ellmer_core.contents.content import ContentImageInline, ContentPDF
+from ellmer_core.contents.tool_calls import ContentToolRequest
 from ellmer_core.errors import UsageError
-from ellmer_core.tools import ainvoke, invoke
-from ellmer_core.types import to_json_schema
+from ellmer_core.schemas.types import to_json_schema
 
 pytest.importorskip("mcp")
 
-from ellmer_core._arguments import arguments_of
 from ellmer_core.mcp import mcp_server, mcp_tools
+from ellmer_core.schemas.external_tools import arguments_of
 
 PEER = [sys.executable, str(Path(__file__).with_name("mcp_peer.py"))]
 OURS = """
 import sys
-from ellmer_core.content import ContentImageInline
+from ellmer_core.contents.content import ContentImageInline
 from ellmer_core.mcp import serve_mcp
 
 def add(a: int, b: int = 1) -> int:
     return a + b
 
 async def draw() -> list:
-    return ["Here:", ContentImageInline("image/png", "aGk="), {"x": 1}]
+    return ["Here:", ContentImageInline("image/png", "iVBORw0KGgo="), {"x": 1}]
 
 def fail():
     raise ValueError("no such file")
@@ -116,7 +117,7 @@ def test_images_and_pdfs_are_contents_and_what_no_model_sees_is_named(peer):
 
     assert text == "Here:"
     assert image == ContentImageInline("image/png", "iVBORw0KGgo=")
-    assert pdf == ContentPDF("application/pdf", "aGk=", "plan.pdf")
+    assert pdf == ContentPDF("application/pdf", "JVBERi0xLjc=", "plan.pdf")
     assert audio == "[audio/wav, which this model cannot be shown]"
     assert link == "more: https://example.com/more"
 
@@ -237,7 +238,7 @@ def test_our_tools_served(transport):
         add, draw, fail = tools
 
         assert result(add, a=2).value == "3"
-        assert result(draw).value == ["Here:", ContentImageInline("image/png", "aGk="), '{"x":1}']
+        assert result(draw).value == ["Here:", ContentImageInline("image/png", "iVBORw0KGgo="), '{"x":1}']
         assert "no such file" in result(fail).error
         assert "`a` is missing" in result(add).error
 

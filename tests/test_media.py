@@ -13,15 +13,15 @@ import httpx
 import pytest
 from PIL import Image
 
-from ellmer_core.content import ContentImageInline, ContentImageRemote, ContentPDF
-from ellmer_core.errors import ConnectError, UsageError
-from ellmer_core.media import (
+from ellmer_core.contents.content import ContentImageInline, ContentImageRemote, ContentPDF
+from ellmer_core.contents.media import (
     content_image_file,
     content_image_plot,
     content_image_url,
     content_pdf_file,
     content_pdf_url,
 )
+from ellmer_core.errors import ConnectError, UsageError
 
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n" + b"x" * 100
 
@@ -323,7 +323,7 @@ def test_only_the_web_is_fetched(url):
 
 
 def test_a_page_that_is_not_there_or_not_a_pdf_or_too_large(monkeypatch):
-    monkeypatch.setattr("ellmer_core.media.MAX_BYTES", 50)
+    monkeypatch.setattr("ellmer_core.contents.media.MAX_BYTES", 50)
     pages = {"https://e.com/404": 404, "https://e.com/html": b"<html>", "https://e.com/large": PDF}
     with web(pages) as client:
         with pytest.raises(UsageError, match=r"https://e\.com/404 answered 404 Not Found"):

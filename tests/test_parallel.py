@@ -11,9 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ellmer_core import _parallel
-from ellmer_core._clients import Connection
-from ellmer_core._parallel import (
+from ellmer_core.contents.content import ContentText
+from ellmer_core.errors import BadRequestError, ConversionError, EllmerWarning, UsageError
+from ellmer_core.jobs import parallel
+from ellmer_core.jobs.parallel import (
     Paced,
     parallel_chat,
     parallel_chat_async,
@@ -22,11 +23,10 @@ from ellmer_core._parallel import (
     parallel_chat_text,
     parallel_chat_text_async,
 )
-from ellmer_core.content import ContentText
-from ellmer_core.errors import BadRequestError, ConversionError, EllmerWarning, UsageError
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
-from ellmer_core.tools import tool
-from ellmer_core.types import type_integer, type_object, type_string
+from ellmer_core.schemas.types import type_integer, type_object, type_string
+from ellmer_core.tools.definition import tool
+from ellmer_core.transport.connections import Connection
 
 
 @contextmanager
@@ -226,7 +226,7 @@ def test_every_request_counts(monkeypatch):
         call = {"id": "c", "type": "function", "function": {"name": "nothing", "arguments": "{}"}}
         return {"role": "assistant", "tool_calls": [call]}
 
-    monkeypatch.setattr(_parallel, "Paced", lambda *args: Paced(*args, clock=lambda: 0.0, sleep=sleep))
+    monkeypatch.setattr(parallel, "Paced", lambda *args: Paced(*args, clock=lambda: 0.0, sleep=sleep))
     with provider(answer) as url:
         assert parallel_chat_text(chat_with(url), ["a", "b"], max_active=1) == ["done", "done"]
     assert counted["slept"] == 3

@@ -8,50 +8,50 @@ from datetime import date
 
 import pytest
 
-from ellmer_core import _prices
+from ellmer_core.contents.turns import Tokens
+from ellmer_core.models import prices
 from ellmer_core.providers.anthropic import Anthropic
 from ellmer_core.providers.deepseek import DeepSeek
 from ellmer_core.providers.google_gemini import GoogleGemini
 from ellmer_core.providers.openai import OpenAI
 from ellmer_core.providers.openai_compatible import OpenAICompatible
 from ellmer_core.providers.openai_completions import OpenAICompletions
-from ellmer_core.turns import Tokens
 
 MILLION = Tokens(1_000_000, 0)
 
 
 def test_the_table_says_when_and_from_where_it_is():
-    table = json.loads(_prices.TABLE.read_text(encoding="utf-8"))
+    table = json.loads(prices.TABLE.read_text(encoding="utf-8"))
     assert date.fromisoformat(table["date"]) > date(2026, 1, 1)
     assert table["source"].startswith("genai-prices ")
 
 
 @pytest.mark.parametrize("wire", [OpenAI, OpenAICompletions, Anthropic, GoogleGemini, DeepSeek])
 def test_every_default_model_has_a_price(wire):
-    assert _prices.cost(wire(model=wire.default_model), Tokens(1000, 1000)) > 0
+    assert prices.cost(wire(model=wire.default_model), Tokens(1000, 1000)) > 0
 
 
 def test_cached_and_written_tokens_have_their_own_price():
     wire = Anthropic(model="claude-sonnet-4-6")
-    assert _prices.cost(wire, MILLION) == 3.0
-    assert _prices.cost(wire, Tokens(1_000_000, 0, cached=1_000_000)) == pytest.approx(0.3)
-    assert _prices.cost(wire, Tokens(1_000_000, 0, cache_write=1_000_000)) == pytest.approx(3.75)
-    assert _prices.cost(wire, Tokens(0, 1_000_000, reasoning=500_000)) == 15.0
+    assert prices.cost(wire, MILLION) == 3.0
+    assert prices.cost(wire, Tokens(1_000_000, 0, cached=1_000_000)) == pytest.approx(0.3)
+    assert prices.cost(wire, Tokens(1_000_000, 0, cache_write=1_000_000)) == pytest.approx(3.75)
+    assert prices.cost(wire, Tokens(0, 1_000_000, reasoning=500_000)) == 15.0
     no_cache_price = OpenAI(model="gpt-4-turbo")
-    assert _prices.cost(no_cache_price, Tokens(1000, 0, cached=1000)) == _prices.cost(
+    assert prices.cost(no_cache_price, Tokens(1000, 0, cached=1000)) == prices.cost(
         no_cache_price, Tokens(1000, 0)
     )
 
 
 def test_a_long_input_costs_more_all_of_it():
     wire = GoogleGemini(model="gemini-2.5-pro")
-    short, long = (_prices.cost(wire, Tokens(n, 0)) / n for n in (200_000, 200_001))
+    short, long = (prices.cost(wire, Tokens(n, 0)) / n for n in (200_000, 200_001))
     assert long == pytest.approx(2 * short)
 
 
 def test_dated_names_are_their_model_and_other_models_are_not():
     def priced(wire, model):
-        return _prices.cost(wire(model=model), MILLION)
+        return prices.cost(wire(model=model), MILLION)
 
     assert priced(OpenAI, "gpt-4.1-2025-04-14") == priced(OpenAI, "gpt-4.1")
     assert priced(OpenAI, "gpt-4.1-mini") != priced(OpenAI, "gpt-4.1")
@@ -61,22 +61,22 @@ def test_dated_names_are_their_model_and_other_models_are_not():
 
 
 def test_unknown_tokens_have_no_price():
-    assert _prices.cost(OpenAI(model="gpt-4.1"), Tokens(None, 1)) is None
-    assert _prices.cost(OpenAI(model="gpt-4.1"), Tokens(1, None)) is None
+    assert prices.cost(OpenAI(model="gpt-4.1"), Tokens(None, 1)) is None
+    assert prices.cost(OpenAI(model="gpt-4.1"), Tokens(1, None)) is None
 
 
 def test_the_command_writes_the_same_table(tmp_path, monkeypatch):
     data = pytest.importorskip(
         "genai_prices.data", reason="genai-prices, the source of the table, is missing"
     )
-    before = json.loads(_prices.TABLE.read_text(encoding="utf-8"))
-    monkeypatch.setattr(_prices, "TABLE", tmp_path / "prices.json")
-    _prices.update()
-    after = json.loads(_prices.TABLE.read_text(encoding="utf-8"))
+    before = json.loads(prices.TABLE.read_text(encoding="utf-8"))
+    monkeypatch.setattr(prices, "TABLE", tmp_path / "prices.json")
+    prices.update()
+    after = json.loads(prices.TABLE.read_text(encoding="utf-8"))
     assert before.keys() == after.keys()
     assert before["vendors"].keys() == after["vendors"].keys()
     for vendor, rows in after["vendors"].items():
-        provider = next(p for p in data.providers if p.id == _prices.VENDORS[vendor])
+        provider = next(p for p in data.providers if p.id == prices.VENDORS[vendor])
         matches = {model.id: model.match for model in provider.models}
         for row in rows:
             for name in (row["model"], f"{row['model']}-2026-01-01", f"{row['model']}x"):
@@ -85,7 +85,7 @@ def test_the_command_writes_the_same_table(tmp_path, monkeypatch):
 
 def test_the_command_says_how_it_is_called():
     run = subprocess.run(
-        [sys.executable, "-m", "ellmer_core._prices"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "ellmer_core.models.prices"], capture_output=True, text=True, check=False
     )
     assert run.returncode == 1
-    assert "ellmer_core._prices update" in run.stderr
+    assert "ellmer_core.models.prices update" in run.stderr

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ellmer_core.contents.prompts import interpolate, interpolate_file, params
 from ellmer_core.errors import UsageError
-from ellmer_core.prompts import interpolate, interpolate_file, params
 
 
 def test_names_between_double_braces_are_replaced():

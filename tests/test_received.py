@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from ellmer_core._decoders import decoder
-from ellmer_core._received import Pieces, turn_of
-from ellmer_core.content import ContentText, ContentThinking
+from ellmer_core.contents.content import ContentText, ContentThinking
+from ellmer_core.contents.turns import Tokens
+from ellmer_core.conversation.response_cleaning import Pieces, turn_of
 from ellmer_core.errors import ResponseError
-from ellmer_core.turns import Tokens
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.bedrock import Bedrock
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.framing.decoders import decoder
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 CHAT = OpenAIChat(model="m")
 
@@ -34,7 +34,7 @@ def call(arguments="{}", name="draw", id="c"):
     [
         (CHAT, answer(tool_calls=[call(name=1)]), "ContentToolRequest.name is int, not str"),
         (CHAT, answer(refusal=[1]), "ContentText.text is list, not str"),
-        (CHAT, answer(finish={"a": 1}), "unhashable"),
+        (CHAT, answer(finish={"a": 1}), "is a word"),
         (
             AnthropicMessages(model="m"),
             {"content": [{"type": "thinking", "thinking": 1.5}]},

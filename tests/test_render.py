@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from ellmer_core import chat_anthropic
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -20,18 +20,19 @@ from ellmer_core.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.render import contents_html, contents_markdown, contents_text, export
-from ellmer_core.render.html import _parser
+from ellmer_core.render.files import export
+from ellmer_core.render.html import _parser, contents_html
+from ellmer_core.render.markdown import contents_markdown
 from ellmer_core.render.notebook import styles
+from ellmer_core.render.plain_text import contents_text
 from ellmer_core.render.shinychat import contents_shinychat
-from ellmer_core.tools import tool, tool_annotations
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.tools.definition import tool, tool_annotations
 
 CAT = ContentImageInline("image/png", "YWJj")
 DOG = ContentImageRemote("https://example.com/a (1).png")
@@ -58,7 +59,7 @@ TURNS = [
             DOG,
             None,
             "![](https://example.com/a%20%281%29.png)",
-            '<img src="https://example.com/a (1).png" alt="https://example.com/a (1).png">',
+            '<ellmer-image></ellmer-image><a href="https://example.com/a (1).png" target="_blank" rel="noopener noreferrer">https://example.com/a (1).png</a>',
         ),
         (PDF, None, "`[PDF: a&b.pdf]`", PDF_LINK),
         (
@@ -84,7 +85,7 @@ TURNS = [
             ContentToolResult("done", request=REQUEST),
             None,
             None,
-            ('<details class="tool success">\n<summary>Draw</summary>\n<pre><code>'
+            ('<details class="tool success">\n<summary>Draw <em>&lt;cat&gt;</em></summary>\n<pre><code>'
              "draw(what = &quot;&lt;cat&gt;&quot;)</code></pre>\n<pre><code>done</code></pre>\n</details>"),
         ),
         (ContentToolResult(CAT, error="late"), None, None,
@@ -291,7 +292,7 @@ def test_a_display_of_ones_own():
 
     assert contents_html(ContentToolResult(3, request=REQUEST, extra={"display": display})) == (
         '<details class="tool success block" open>\n'
-        '<summary><span aria-hidden="true">✈</span> Draw <em>3 &lt;found&gt;</em></summary>\n'
+        '<summary><span aria-hidden="true">✈</span> Draw <em>&lt;cat&gt;</em> <em>3 &lt;found&gt;</em></summary>\n'
         "<b>3</b>\n<footer><i>now</i></footer>\n</details>"
     )
 

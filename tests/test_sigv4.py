@@ -6,7 +6,7 @@ for these very requests, with its clock set to the given time. The keys are AWS'
 
 import pytest
 
-from ellmer_core._sigv4 import AwsKeys, signed
+from ellmer_core.transport.aws_signature import AwsKeys, signed
 
 SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 ARN = "arn%3Aaws%3Abedrock%3Aus-west-2%3A123456789012%3Ainference-profile%2Fus.meta.llama4-maverick-17b-instruct-v1%3A0"

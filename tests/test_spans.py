@@ -9,21 +9,21 @@ import jsonschema
 import pytest
 
 import ellmer_core
-from ellmer_core import _retry, chat_openai_completions, tool_reject
-from ellmer_core.content import (
+from ellmer_core import chat_openai_completions, tool_reject
+from ellmer_core.contents.content import (
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.conversation import retry
 from ellmer_core.errors import AuthenticationError, IncompleteResponseError
-from ellmer_core.turns import AssistantTurn, SystemTurn, UserTurn
 
 pytest.importorskip("opentelemetry.sdk")
 
@@ -32,7 +32,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from ellmer_core import _gen_ai
+from ellmer_core.telemetry import gen_ai_attributes
 
 CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 KEY = "sk-secret-0123456789"
@@ -211,7 +211,7 @@ def test_every_content_has_a_part():
         ContentToolResult([1, ContentPDF("application/pdf", "aGk=")], request=request),
         ContentUploaded("file-1", "image/png", "openai-chat"),
     ]
-    system, messages = _gen_ai.conversation([SystemTurn("S"), AssistantTurn(said), UserTurn(asked)])
+    system, messages = gen_ai_attributes.conversation([SystemTurn("S"), AssistantTurn(said), UserTurn(asked)])
 
     jsonschema.validate(messages, MESSAGES)
     assert system == [{"type": "text", "content": "S"}]
@@ -222,7 +222,7 @@ def test_every_content_has_a_part():
         ("user", ["text", "blob", "text", "file"]),
     ]
     unknown = AssistantTurn([ContentUnknown("w", {"type": "new", "x": 1})], finish_reason="max_tokens")
-    [message] = _gen_ai.output(unknown)
+    [message] = gen_ai_attributes.output(unknown)
     assert message == {"role": "assistant", "parts": [{"type": "new", "x": 1}], "finish_reason": "length"}
 
 
@@ -270,7 +270,7 @@ def test_an_error_of_the_provider(server, reply, chat, spans):
 
 
 def test_tries_are_one_span(server, reply, chat, spans, monkeypatch):
-    monkeypatch.setattr(_retry, "FIRST", 0.001)
+    monkeypatch.setattr(retry, "FIRST", 0.001)
     server.answers(reply([b"{}"], status=500), reply([whole("Hi")]))
     chat.chat("Go")
 
@@ -316,14 +316,16 @@ def test_providers_have_the_names_of_the_conventions(name):
         vendor = name
 
     expected = {"AWS/Bedrock": "aws.bedrock", "Google/Gemini": "gcp.gemini", "DeepSeek": "deepseek"}
-    assert _gen_ai.asked(Vendor(model="m"))["gen_ai.provider.name"] == expected.get(name, "together_ai")
+    assert gen_ai_attributes.of_request(Vendor(model="m"))["gen_ai.provider.name"] == expected.get(
+        name, "together_ai"
+    )
 
 
 def test_who_does_not_ask_for_spans_does_not_pay():
     code = """
 import sys, ellmer_core
-from ellmer_core._chat_spans import traced
-from ellmer_core._spans import tracer
+from ellmer_core.conversation.spans import traced
+from ellmer_core.telemetry.tool_spans import tracer
 assert tracer() is None and traced("loop", None, None) == "loop"
 chat = ellmer_core.chat_openai(api_key="k", model="m")
 assert not [name for name in sys.modules if name.startswith("opentelemetry")]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -23,12 +23,12 @@ from ellmer_core.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUploaded,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
 from ellmer_core.errors import ToolResultError
-from ellmer_core.tool_results import check_tool_result, described, flatten, result_text, split
+from ellmer_core.tools.result_check import check_tool_result
+from ellmer_core.tools.results import described, flatten, result_text, split
 
 CAT = ContentImageInline("image/png", "abc")
 DOG = ContentImageRemote("https://example.com/dog.png")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ellmer_core import UsageError, chat_openai_compatible, create_tool_def, tool, type_integer
-from ellmer_core.turns import AssistantTurn, UserTurn
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
 
 
 def area(width: int, height: int = 1) -> int:

@@ -11,22 +11,22 @@ from typing import Annotated, Literal, Optional
 import pydantic
 import pytest
 
-from ellmer_core.content import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.json_records import contents_record, contents_replay
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ellmer_core.errors import ToolReject, UsageError
-from ellmer_core.record import contents_record, contents_replay
-from ellmer_core.render._card import card
-from ellmer_core.tools import ToolDef, matched, tool, tool_annotations, tool_reject
-from ellmer_core.types import (
+from ellmer_core.render.tool_card import card
+from ellmer_core.schemas.type_values import TypeObject
+from ellmer_core.schemas.types import (
     Type,
     TypeArray,
     TypeBasic,
     TypeEnum,
     TypeJsonSchema,
-    TypeObject,
     type_integer,
     type_object,
     type_string,
 )
+from ellmer_core.tools.definition import matched, tool, tool_annotations, tool_reject
 
 
 class Unit(enum.Enum):

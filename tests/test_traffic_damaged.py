@@ -5,36 +5,34 @@ saved, loaded, printed and gone on with. Damage is drawn from a fixed seed: each
 """
 
 import json
-import os
 from base64 import b64decode
 from copy import deepcopy
-from pathlib import Path
 from random import Random
 
 import pytest
+from recorded_traffic import absent, by_family, interactions, judge
 
-from ellmer_core._answer import read
-from ellmer_core._decoders import decoder
-from ellmer_core._effects import Answer, ReadBody, ReadEvents
-from ellmer_core._history import History, sendable
-from ellmer_core._plan import Plan
-from ellmer_core._prices import cost
-from ellmer_core._saved import recorded, restored
-from ellmer_core._written import encoded
+from ellmer_core._chat.saving import recorded, restored
+from ellmer_core.contents.turns import UserTurn
+from ellmer_core.conversation.effects import Answer, ReadBody, ReadEvents
+from ellmer_core.conversation.history import History, sendable
+from ellmer_core.conversation.request_cache import encoded
+from ellmer_core.conversation.response_reading import read
+from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import EllmerError
-from ellmer_core.transcript import format_chat
-from ellmer_core.turns import UserTurn
-from ellmer_core.wire import Request
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.bedrock import Bedrock
-from ellmer_core.wire.cohere import CohereChat
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.mistral import MistralChat
-from ellmer_core.wire.ollama import OllamaChat
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.models.prices import cost
+from ellmer_core.render.printed_form import format_chat
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.cohere.request import CohereChat
+from ellmer_core.wire.framing.decoders import decoder
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.mistral.request import MistralChat
+from ellmer_core.wire.ollama.request import OllamaChat
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.values import Request
 
-FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2] / "shared/traffic"))
 WIRES = {
     "openai-chat": OpenAIChat,
     "openai-responses": OpenAIResponses,
@@ -50,14 +48,12 @@ ROUNDS = 3
 
 
 def answers():
-    """`(file#n, wire, answer)`: the events of a stream as a list, or the one body."""
-    for path in sorted(FOLDER.glob("*/*.json")):
-        for n, interaction in enumerate(json.loads(path.read_bytes())["interactions"]):
-            kind, response = WIRES.get(interaction["protocol"]), interaction["response"]
-            if kind is None or interaction["operation"] != "chat" or response["status"] >= 300:
-                continue
-            kind = MistralChat if interaction["family"] == "mistral" else kind
-            yield f"{path.parent.name}/{path.name}#{n}", kind(model="m"), answer_of(interaction)
+    """`(file#n, its name, wire, answer)`: the events of a stream as a list, or the one body."""
+    for name, this, _ in interactions():
+        kind = WIRES.get(this["protocol"])
+        if kind and this["response"]["status"] < 300:
+            kind = MistralChat if this["family"] == "mistral" else kind
+            yield name, name, kind(model="m"), answer_of(this)
 
 
 def answer_of(interaction):
@@ -69,9 +65,6 @@ def answer_of(interaction):
         return response["body"]
     cutter = decoder(FRAMING.get(interaction["protocol"], "sse"))
     return [*cutter.feed(body), *cutter.flush()]
-
-
-RECORDED = [pytest.param(wire, answer, id=name) for name, wire, answer in answers()]
 
 
 def places(value, path=()):
@@ -103,9 +96,9 @@ def damaged(value, chance):
 
 def received(history, wire, answer):
     """Has the history receive an answer, as `_loop.answered()` does; returns the turn."""
-    plan, user = Plan(wire), UserTurn("Hi")
+    settings, user = Settings(wire), UserTurn("Hi")
     stream = isinstance(answer, list)
-    steps = read(history, plan, Request("http://x", {}, {}, stream), Answer(200))
+    steps = read(history, settings, Request("http://x", {}, {}, stream), Answer(200))
     history.begin(user)
     batches = iter([answer] if stream else [])
     outcome = None
@@ -122,14 +115,18 @@ def received(history, wire, answer):
         history.commit(user, end.value)
         return end.value
     except BaseException:
-        history.settle("error")
+        history.close_interrupted("error")
         raise
 
 
-@pytest.mark.skipif(not RECORDED, reason=f"no recordings: {FOLDER} is absent (set CONFORMANCE_TRAFFIC)")
-@pytest.mark.parametrize(("wire", "answer"), RECORDED)
-def test_a_damaged_answer_is_a_turn_or_an_error_and_never_spoils_the_chat(wire, answer, request):
-    chance = Random(request.node.name)
+@absent
+@pytest.mark.parametrize("recorded_answers", by_family(answers()))
+def test_a_damaged_answer_is_a_turn_or_an_error_and_never_spoils_the_chat(recorded_answers):
+    judge(recorded_answers, never_spoils_the_chat)
+
+
+def never_spoils_the_chat(name, wire, answer):
+    chance = Random(name)
     for _ in range(ROUNDS):
         history = History()
         try:

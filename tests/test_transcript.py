@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -16,13 +16,12 @@ from ellmer_core.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.transcript import format_chat, format_content, format_turn
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
+from ellmer_core.render.printed_form import format_chat, format_content, format_turn
 
 CAT = ContentImageInline("image/png", "abc")
 PDF = ContentPDF("application/pdf", "abc")

@@ -4,16 +4,10 @@ import dataclasses
 
 import pytest
 
-from ellmer_core.content import (
-    ContentImageInline,
-    ContentPDF,
-    ContentText,
-    ContentToolRequest,
-    ContentToolResult,
-    replaced,
-)
+from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentText, replaced
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, Tokens, UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, Tokens, UserTurn
 
 CAT = ContentImageInline("image/png", "abc")
 

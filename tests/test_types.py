@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ellmer_core.errors import ConversionError, ResponseError, UsageError
-from ellmer_core.types import (
+from ellmer_core.schemas.type_values import TypeObject
+from ellmer_core.schemas.types import (
     Type,
     TypeArray,
     TypeBasic,
     TypeEnum,
     TypeJsonSchema,
-    TypeObject,
     convert,
     to_json_schema,
     type_array,

@@ -8,23 +8,22 @@ from types import SimpleNamespace
 import pytest
 
 import ellmer_core
-from ellmer_core._vendors import chat
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     ContentImageInline,
     ContentImageRemote,
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUploaded,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError, UsageError
 from ellmer_core.providers import _cloud
-from ellmer_core.tools import ToolDef
-from ellmer_core.turns import AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.types import TypeBasic, TypeObject
-from ellmer_core.wire import Wire
+from ellmer_core.providers._construction import chat
+from ellmer_core.schemas.type_values import TypeObject
+from ellmer_core.schemas.types import TypeBasic
+from ellmer_core.wire.base import Wire
 
 PNG = ContentImageInline("image/png", "iVBORw0=")
 PDF = ContentPDF("application/pdf", "JVBERi0=", "a.pdf")

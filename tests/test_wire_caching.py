@@ -3,11 +3,12 @@
 import pytest
 
 from ellmer_core import chat_anthropic, chat_aws_bedrock
-from ellmer_core.content import ContentThinking, ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentThinking
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.turns import AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.bedrock import Bedrock
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.bedrock.request import Bedrock
 
 CLAUDE = "us.anthropic.claude-sonnet-5"
 CALL = ContentToolRequest("c1", "draw")

@@ -1,4 +1,4 @@
-"""Cohere v2: a plan beside the content, citations kept, streams by event name."""
+"""Cohere v2: a settings beside the content, citations kept, streams by event name."""
 
 import json
 
@@ -6,21 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     ContentImageInline,
     ContentImageRemote,
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUnknown,
 )
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError, ProviderError, UsageError
-from ellmer_core.tools import ToolDef
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.types import TypeBasic, TypeObject
-from ellmer_core.wire.cohere import CohereChat
+from ellmer_core.schemas.type_values import TypeObject
+from ellmer_core.schemas.types import TypeBasic
+from ellmer_core.wire.cohere.request import CohereChat
 
 WIRE = CohereChat(model="command-a")
 PNG = ContentImageInline("image/png", "iVBORw0=")
@@ -124,10 +123,10 @@ def test_another_vendor_gets_the_words_and_the_calls():
 
 
 def test_what_nobody_said_is_not_sent():
-    plan = WIRE.turn(answer({"tool_plan": "Hm.", "content": []}))
+    settings = WIRE.turn(answer({"tool_plan": "Hm.", "content": []}))
 
-    assert WIRE.message(plan) == []
-    assert WIRE.message(AssistantPartialTurn([*plan.contents, ContentText("a")])) == [
+    assert WIRE.message(settings) == []
+    assert WIRE.message(AssistantPartialTurn([*settings.contents, ContentText("a")])) == [
         {"role": "assistant", "content": "a"}
     ]
     assert WIRE.message(AssistantTurn([PNG])) == [{"role": "assistant", "content": "[inline image]"}]

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field, HttpUrl
 
-from ellmer_core.tools import tool
-from ellmer_core.turns import UserTurn
-from ellmer_core.types import type_from_schema, type_of
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.bedrock import Bedrock
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.contents.turns import UserTurn
+from ellmer_core.schemas.types import type_from_schema, type_of
+from ellmer_core.tools.definition import tool
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 BEDROCK = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 ASK = [UserTurn("Who?")]

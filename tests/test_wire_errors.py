@@ -1,12 +1,11 @@
 """The typed error for every error body there is, recorded ones and worse."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded_traffic import absent, errors
 
 from ellmer_core.errors import (
     AuthenticationError,
@@ -15,13 +14,12 @@ from ellmer_core.errors import (
     RateLimitError,
     ServerError,
 )
-from ellmer_core.wire._errors import in_band_error
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.shared.errors import in_band_error
 
-FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[2] / "shared/traffic"))
 WIRES = [OpenAIChat(), OpenAIResponses(), AnthropicMessages(), Gemini()]
 
 
@@ -30,11 +28,9 @@ def error(body, status=400, headers=None):
     return OpenAIChat().error(status, headers or {}, raw)
 
 
+@absent
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 def test_every_recorded_error(wire):
-    path = FOLDER / "ERRORS.jsonl"
-    if not path.exists():
-        pytest.skip(f"no recordings: {path} is absent (set CONFORMANCE_TRAFFIC)")
     classes = {
         401: AuthenticationError,
         403: AuthenticationError,
@@ -42,8 +38,7 @@ def test_every_recorded_error(wire):
         408: ServerError,
         409: ServerError,
     }
-    for line in path.read_text(encoding="utf-8").splitlines():
-        record = json.loads(line)
+    for record in errors():
         if record["where"] != "http-status":
             continue
         body, status = record.get("body"), record["status"]

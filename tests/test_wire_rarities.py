@@ -3,20 +3,20 @@ answer gives the same turn, and what the model said goes back to it."""
 
 import pytest
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     ContentImageInline,
     ContentImageRemote,
     ContentText,
     ContentThinking,
     ContentUnknown,
 )
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import ProviderError, ResponseError
-from ellmer_core.turns import AssistantTurn, UserTurn
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.ollama import OllamaChat
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.ollama.request import OllamaChat
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 CHAT, RESPONSES, OLLAMA, GEMINI = (
     wire(model="m") for wire in (OpenAIChat, OpenAIResponses, OllamaChat, Gemini)
@@ -118,7 +118,8 @@ def test_a_refusal_and_parts_of_a_newer_api():
 
 
 @pytest.mark.parametrize(
-    ("status", "reason"), [("in_progress", None), ("queued", None), (None, None), ("paused", "paused")]
+    ("status", "reason"),
+    [("in_progress", "in_progress"), ("queued", "queued"), (None, None), ("paused", "paused")],
 )
 def test_statuses(status, reason):
     assert RESPONSES.turn({"status": status, "output": []}).finish_reason == reason

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.content import ContentText, ContentThinking
+from ellmer_core.contents.content import ContentText, ContentThinking
+from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.errors import BadRequestError, EllmerError, ProviderError, RateLimitError, ServerError
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI = OpenAIChat(), OpenAIResponses(), AnthropicMessages(), Gemini()
 ALL = [CHAT, RESPONSES, ANTHROPIC, GEMINI]
@@ -202,7 +203,7 @@ def test_a_call_that_is_no_list():
     whole = call(0, "a", "f", {"x": 1})
     for turn in (
         folded(CHAT, delta("stop", tool_calls=whole))[0],
-        CHAT.turn({"choices": [{"message": {"tool_calls": whole}}]}),
+        CHAT.turn({"choices": [{"message": {"tool_calls": whole}, "finish_reason": "stop"}]}),
     ):
         assert requests(turn) == [("a", "f", {"x": 1})]
 
@@ -295,8 +296,7 @@ def test_only_the_end_mark_ends_a_stream(wire, events):
         cut, complete, _ = folded(wire, *events[:end])
         assert not complete
         assert turn.text.startswith(cut.text)
-        assert cut.finish_reason in {None, "success"}
-        assert wire is ANTHROPIC or cut.finish_reason is None
+        assert cut.finish_reason in ({None, "success"} if wire is ANTHROPIC else {None, "in_progress"})
 
 
 def test_done_means_nothing_in_responses():
@@ -588,10 +588,10 @@ def test_a_call_that_a_limit_may_have_cut_is_never_whole(arguments):
     ]
     anthropic, *_ = folded(ANTHROPIC, ANTHROPIC_TEXT[0], *events, limit, {"type": "message_stop"})
     for turn in (chat, responses, anthropic):
-        whole, last = turn.tool_requests
-        assert whole.problem is None
-        assert "cut off" in last.problem
-        assert last.arguments == {}
+        assert isinstance(turn, AssistantPartialTurn)
+        for request in turn.tool_requests:
+            assert "cut off" in request.problem
+            assert request.arguments == {}
         assert turn.finish_reason == "max_tokens"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -14,23 +14,22 @@ from ellmer_core.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
+from ellmer_core.contents.prompts import NEUTRAL, params
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError
-from ellmer_core.prompts import NEUTRAL, params
-from ellmer_core.tools import ToolDef
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.types import TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.bedrock import Bedrock
-from ellmer_core.wire.cohere import CohereChat
-from ellmer_core.wire.gemini import UNSIGNED, Gemini
-from ellmer_core.wire.mistral import MistralChat
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.schemas.type_values import TypeObject
+from ellmer_core.schemas.types import TypeArray, TypeBasic, TypeEnum, TypeJsonSchema
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.cohere.request import CohereChat
+from ellmer_core.wire.gemini.request import UNSIGNED, Gemini
+from ellmer_core.wire.mistral.request import MistralChat
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI = (
     OpenAIChat(model="m"),

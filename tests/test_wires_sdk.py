@@ -5,20 +5,19 @@ import json
 import pytest
 from pydantic import TypeAdapter
 
-from ellmer_core.content import (
+from ellmer_core.contents.content import (
     ContentImageInline,
     ContentImageRemote,
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
 )
-from ellmer_core.turns import AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.gemini import Gemini
-from ellmer_core.wire.openai_chat import OpenAIChat
-from ellmer_core.wire.openai_responses import OpenAIResponses
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 
 def openai_chat():

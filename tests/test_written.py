@@ -8,18 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ellmer_core
-from ellmer_core._written import Written, encoded
-from ellmer_core.content import (
-    ContentImageInline,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-)
+from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentText, ContentThinking
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.conversation.request_cache import RequestCache, encoded
 from ellmer_core.errors import ContentError, UsageError
-from ellmer_core.tools import tool
-from ellmer_core.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
+from ellmer_core.tools.definition import tool
 
 OK = AssistantTurn("ok")
 HOW = {"stream": False, "type": None}
@@ -80,7 +74,7 @@ def conversations(draw):
 @settings(deadline=None, max_examples=40)
 @given(turns=conversations(), stream=st.booleans())
 def test_byte_for_byte_what_writing_anew_gives(name, turns, stream):
-    wire, written = wire_of(name), Written()
+    wire, written = wire_of(name), RequestCache()
     tools = () if name == "perplexity" else (look,)
     for end in range(1, len(turns) + 1):
         if isinstance(turns[end - 1], UserTurn):
@@ -112,7 +106,7 @@ def long_chat(pairs=30):
 
 @wires
 def test_an_old_turn_is_written_once(name, monkeypatch):
-    wire, written, turns, times = wire_of(name), Written(), long_chat(), []
+    wire, written, turns, times = wire_of(name), RequestCache(), long_chat(), []
     message = type(wire).message
     monkeypatch.setattr(
         type(wire), "message", lambda self, turn: [times.append(turn), message(self, turn)][1]
@@ -127,10 +121,12 @@ def test_an_old_turn_is_written_once(name, monkeypatch):
 
 @wires
 def test_old_bytes_are_used_again(name, monkeypatch):
-    wire, written, turns = wire_of(name), Written(), [*long_chat(), UserTurn("?")]
+    wire, written, turns = wire_of(name), RequestCache(), [*long_chat(), UserTurn("?")]
     written.request(wire, turns, (), **HOW)
     asked = []
-    monkeypatch.setattr("ellmer_core._written.encoded", lambda body: [asked.append(body), encoded(body)][1])
+    monkeypatch.setattr(
+        "ellmer_core.conversation.request_cache.encoded", lambda body: [asked.append(body), encoded(body)][1]
+    )
     _, body = written.request(wire, [*turns, AssistantTurn("Yes."), UserTurn("And?")], (), **HOW)
 
     assert len(body) > 3000
@@ -138,7 +134,7 @@ def test_old_bytes_are_used_again(name, monkeypatch):
 
 
 def test_another_model_or_system_prompt_is_another_request():
-    wire, written = wire_of("anthropic"), Written()
+    wire, written = wire_of("anthropic"), RequestCache()
     call = ContentToolRequest("c", "look")
     seen = ContentToolResult(ContentImageInline("image/png", "aGk="), request=call)
     turns = [SystemTurn("Be brief."), UserTurn("Hi"), AssistantTurn([call]), UserTurn([seen])]
@@ -151,7 +147,7 @@ def test_another_model_or_system_prompt_is_another_request():
 
 
 def test_the_key_is_asked_for_anew():
-    wire, written = wire_of("openai-chat"), Written()
+    wire, written = wire_of("openai-chat"), RequestCache()
     keys = iter("ab")
     wire = replace(wire, credentials=lambda: next(keys))
     sent = [written.request(wire, [UserTurn("Hi")], (), **HOW)[0].headers["authorization"] for _ in "ab"]
@@ -160,7 +156,7 @@ def test_the_key_is_asked_for_anew():
 
 
 def test_a_fork_goes_its_own_way():
-    wire, written, turns = wire_of("openai-chat"), Written(), [UserTurn("Hi"), AssistantTurn("Ho")]
+    wire, written, turns = wire_of("openai-chat"), RequestCache(), [UserTurn("Hi"), AssistantTurn("Ho")]
     written.request(wire, turns[:1], (), **HOW)
     fork = written.copy()
     bodies = [
@@ -172,7 +168,7 @@ def test_a_fork_goes_its_own_way():
 
 
 def test_what_is_no_longer_said_is_not_kept():
-    wire, written = wire_of("openai-chat"), Written()
+    wire, written = wire_of("openai-chat"), RequestCache()
     written.request(wire, [*long_chat(), UserTurn("?")], (), **HOW)
     written.request(wire, [UserTurn("Hi")], (), **HOW)
 
@@ -183,4 +179,4 @@ def test_what_is_not_json_is_refused():
     wire = replace(wire_of("openai-chat"), api_args={"x": [object()], "y": float("nan")})
 
     with pytest.raises(UsageError, match="cannot be written as JSON"):
-        Written().request(wire, [UserTurn("Hi")], (), **HOW)
+        RequestCache().request(wire, [UserTurn("Hi")], (), **HOW)

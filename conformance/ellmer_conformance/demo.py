@@ -17,9 +17,9 @@ import click
 
 import ellmer_core as ec
 
-from .cases._parts import REPORT
-from .script import Answer, Call, Delivery, Say, Script, Sees, Think
-from .server.strict import StrictServer
+from .scenarios.cases._media_and_tools import REPORT
+from .scenarios.script import Answer, Call, Delivery, Say, Script, Sees, Think
+from .server.strict_server import StrictServer
 
 __all__ = ["main"]
 

@@ -21,11 +21,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ellmer_conformance.cases import scripts
 from ellmer_conformance.report import Report, Row, read
-from ellmer_conformance.report.values import worst
-from ellmer_conformance.repro import as_python
-from ellmer_conformance.selection import find_adapter
+from ellmer_conformance.report.repro import as_python
+from ellmer_conformance.report.results import worst
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.scenarios.cases import scripts
 from ellmer_conformance.server import StrictServer
 
 RESULTS = Path(__file__).parent / "results"

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from failures import Json
 
-from ellmer_conformance import rules
-from ellmer_conformance.rule import Rule
-from ellmer_conformance.rules import behaviour
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rule import Rule
+from ellmer_conformance.contract.rules import behaviour
 
 CAUSES = {
     "wire": "wire violation: the API refuses the request",

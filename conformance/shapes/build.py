@@ -20,7 +20,7 @@ from nodes import Joiner, Json, Source
 from sources import SOURCES
 
 HERE = Path(__file__).parent
-TARGET = HERE.parent / "ellmer_conformance" / "shapes"
+TARGET = HERE.parent / "ellmer_conformance" / "contract" / "shapes"
 #: Which way a format's reader is lenient where its types say nothing of it.
 READERS = {"gemini": "proto", "vertex": "proto", "mistral": "pydantic"}
 

@@ -23,15 +23,15 @@ from mutations import Mutant, mutants
 from nodes import Joiner, Json, Source
 from sources import SOURCES
 
-from ellmer_conformance import rules
-from ellmer_conformance.answered import refusal, status_of
-from ellmer_conformance.exchange import Request
-from ellmer_conformance.recordings import Unreadable, find, read
-from ellmer_conformance.requests import Skip, request_of
-from ellmer_conformance.rule import objection
-from ellmer_conformance.rules._shapes import UNRECORDED
-from ellmer_conformance.shapes import FaultKind
-from ellmer_conformance.shapes.checker import Checker
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules._shapes import UNRECORDED
+from ellmer_conformance.contract.shapes import FaultKind
+from ellmer_conformance.contract.shapes.checker import Checker
+from ellmer_conformance.recordings.reading import Unreadable, find, read
+from ellmer_conformance.recordings.recorded_status import refusal, status_of
+from ellmer_conformance.recordings.requests import Skip, request_of
 
 HERE = Path(__file__).parent
 

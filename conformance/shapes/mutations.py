@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from nodes import Json
 
-from ellmer_conformance.shapes import FaultKind
+from ellmer_conformance.contract.shapes import FaultKind
 
 _ANOTHER: Sequence[tuple[str, Any]] = (
     ("string", "bogus"),

@@ -23,10 +23,10 @@ from mutants import Official, shape_of
 from nodes import Joiner, Json, Source
 from sources import _schema
 
-from ellmer_conformance.recordings import Recording, Unreadable, find, read
-from ellmer_conformance.requests import Skip, request_of
-from ellmer_conformance.shapes import Fault
-from ellmer_conformance.shapes.checker import Checker
+from ellmer_conformance.contract.shapes import Fault
+from ellmer_conformance.contract.shapes.checker import Checker
+from ellmer_conformance.recordings.reading import Recording, Unreadable, find, read
+from ellmer_conformance.recordings.requests import Skip, request_of
 
 HERE = Path(__file__).parent
 #: The types of whole answers, and of the events of a stream: module, name.

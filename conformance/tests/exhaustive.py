@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.cases import all_cases
-from ellmer_conformance.endpoints import WHERE
-from ellmer_conformance.replays import Replays, differences
-from ellmer_conformance.rules.behaviour.endings import cut_answers_are_not_complete, cut_calls_are_not_run
-from ellmer_conformance.run import Run
-from ellmer_conformance.selection import find_adapter
-from ellmer_conformance.variations import VARIATIONS, variation
+from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.contract.observed_run import Run
+from ellmer_conformance.contract.rules.behaviour.endings import (
+    cut_answers_are_not_complete,
+    cut_calls_are_not_run,
+)
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.runner.variation_replays import Replays, differences
+from ellmer_conformance.scenarios.cases import all_cases
+from ellmer_conformance.scenarios.variations import VARIATIONS, variation
 
 CASSETTES = Path(__file__).parents[2] / "cassettes"
 ADAPTER = find_adapter("ellmer-core")

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.rule import objection
-from ellmer_conformance.rules._media import PNG
-from ellmer_conformance.rules.anthropic import _book as an
-from ellmer_conformance.rules.bedrock import _book as be
-from ellmer_conformance.rules.gemini import _book as ge
-from ellmer_conformance.rules.ollama import _book as ol
-from ellmer_conformance.rules.openai_chat import _book as oc
-from ellmer_conformance.rules.openai_responses import _book as rs
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules._media import PNG
+from ellmer_conformance.contract.rules.anthropic import _rulebook as an
+from ellmer_conformance.contract.rules.bedrock import _rulebook as be
+from ellmer_conformance.contract.rules.gemini import _rulebook as ge
+from ellmer_conformance.contract.rules.ollama import _rulebook as ol
+from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
+from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 SAID = {"role": "assistant", "content": "5"}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.rule import objection
-from ellmer_conformance.rules.anthropic import _book as an
-from ellmer_conformance.rules.gemini import _book as ge
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules.anthropic import _rulebook as an
+from ellmer_conformance.contract.rules.gemini import _rulebook as ge
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "2 + 3"}}

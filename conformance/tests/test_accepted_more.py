@@ -2,13 +2,13 @@
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.rule import objection
-from ellmer_conformance.rules._media import PNG
-from ellmer_conformance.rules.bedrock import _book as be
-from ellmer_conformance.rules.cohere import _book as co
-from ellmer_conformance.rules.mistral import _book as mi
-from ellmer_conformance.rules.ollama import _book as ol
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules._media import PNG
+from ellmer_conformance.contract.rules.bedrock import _rulebook as be
+from ellmer_conformance.contract.rules.cohere import _rulebook as co
+from ellmer_conformance.contract.rules.mistral import _rulebook as mi
+from ellmer_conformance.contract.rules.ollama import _rulebook as ol
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 CACHE = {"cachePoint": {"type": "default"}}

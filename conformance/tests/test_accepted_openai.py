@@ -2,11 +2,11 @@
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.rule import objection
-from ellmer_conformance.rules._media import PNG
-from ellmer_conformance.rules.openai_chat import _book as oc
-from ellmer_conformance.rules.openai_responses import _book as rs
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules._media import PNG
+from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
+from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs
 
 NODE = {
     "type": "object",

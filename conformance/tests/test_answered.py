@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from ellmer_conformance.answered import refusal, status_of
-from ellmer_conformance.calibrate import calibrate
-from ellmer_conformance.lint import lint
-from ellmer_conformance.recordings import Recording
+from ellmer_conformance.recordings.calibrate import calibrate
+from ellmer_conformance.recordings.lint import lint
+from ellmer_conformance.recordings.reading import Recording
+from ellmer_conformance.recordings.recorded_status import refusal, status_of
 
 TOLD = {
     "code": "invalid_parameter_error",

@@ -280,7 +280,7 @@ def test_an_empty_list_is_begun(tmp_path):
 
 BROKEN = """
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_core.wire.openai_chat import OpenAIChat
+from ellmer_core.wire.openai_chat.request import OpenAIChat
 
 right = OpenAIChat.message
 if {broken}:

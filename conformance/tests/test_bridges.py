@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ellmer_conformance.adapters import Adapter, anthropic, google_genai, openai
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.direct import play_direct
-from ellmer_conformance.judging import judge
+from ellmer_conformance.runner.against_server import play_direct
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
 PEERS = Path(__file__).parents[1] / "peers"

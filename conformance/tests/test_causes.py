@@ -2,8 +2,8 @@
 
 import pytest
 
-from ellmer_conformance.apierror import ApiError
-from ellmer_conformance.causes import SHAPE, cause_of
+from ellmer_conformance.contract.api_errors import ApiError
+from ellmer_conformance.recordings.refusal_causes import SHAPE, cause_of
 
 REPORTED = {
     # https://github.com/zed-industries/zed/issues/53919

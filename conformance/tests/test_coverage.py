@@ -4,9 +4,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from ellmer_conformance.cases import all_cases
 from ellmer_conformance.cli.list import command
 from ellmer_conformance.coverage import BEYOND, CATALOGUE, HELD_BY, measured, reached
+from ellmer_conformance.scenarios.cases import all_cases
 
 CASSETTES = Path(__file__).parents[2] / "cassettes"
 

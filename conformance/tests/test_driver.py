@@ -9,15 +9,16 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import ellmer_conformance.driver
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.driver import Driver, NoReply, as_json, read
-from ellmer_conformance.judging import judge
+import ellmer_conformance.runner.command
+from ellmer_conformance.runner.command import DeclaredWrongly, Driver, NoReply, as_json, read
+from ellmer_conformance.runner.command.declared import declared
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SCHEMAS = Path(ellmer_conformance.driver.__file__).parent
+SCHEMAS = Path(ellmer_conformance.runner.command.__file__).parent
 PLAYS = [
     ("parallel_tools_return_images", "stream"),
     ("tool_returns_nested_media", "sync"),
@@ -90,7 +91,8 @@ def test_the_python_example_keeps_every_rule(judged, case, mode):
 def test_a_language_whose_numbers_end_at_2_to_the_53_is_told_so_and_breaks_nothing(judged):
     example = (EXAMPLES / "driver-python" / "driver.py").read_text("utf-8")
     reading = "functools.partial(json.loads, parse_int=float)"
-    program = f"import functools, json\njson.loads = {reading}\njson.load = lambda f: json.loads(f.read())\n"
+    beside = f"import sys\nsys.path.insert(0, {str(EXAMPLES / 'driver-python')!r})\n"
+    program = f"{beside}import functools, json\njson.loads = {reading}\njson.load = lambda f: json.loads(f.read())\n"
 
     _, verdicts = judged(program + example, "large_numbers")
 
@@ -146,3 +148,59 @@ def test_the_node_example_keeps_every_rule(judged, case, mode):
     _, verdicts = judged(f"{node} {folder / 'driver.mjs'}", case, mode, wire="anthropic")
 
     assert not broken(verdicts)
+
+
+DECLARING = [
+    ("two_parallel_tools", "stream"),
+    ("half_a_character", "sync"),
+    ("tool_returns_image", "sync"),
+]
+
+
+@pytest.mark.parametrize(("case", "mode"), DECLARING)
+@pytest.mark.parametrize(
+    ("program", "file"), [("ruby", "driver-ruby/driver.rb"), ("node", "driver-fetch/driver.mjs")]
+)
+def test_an_example_with_its_standard_library_keeps_what_it_declares(judged, program, file, case, mode):
+    if not shutil.which(program):
+        pytest.skip(f"there is no {program} here")
+    run, verdicts = judged(f"{program} {EXAMPLES / file}", case, mode)
+
+    assert not broken(verdicts)
+    assert bool(run.refused) == (case == "tool_returns_image")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('{"capabilities": {"colours": "native"}}', "nobody knows colours"),
+        ('{"features": ["flight"]}', "nobody knows flight"),
+        ('{"capabilities": {"tools": "maybe"}}', "tools: say native, pointer or refused"),
+        ('{"capabilities": []}', "`capabilities` is an object"),
+    ],
+)
+def test_a_declaration_that_is_wrong_says_why(line, sentence):
+    with pytest.raises(DeclaredWrongly, match=sentence):
+        declared(line)
+
+
+def test_what_a_command_cannot_be_told_is_listed_with_the_reason():
+    silent = declared("")
+    able = declared('{"capabilities": {"structured": "native"}, "features": ["conversations", "cancel"]}')
+
+    assert "structured output" in silent.why_not(CASES["structured_answer"])
+    assert "several conversations" in silent.why_not(CASES["several_conversations"])
+    assert "given up" in silent.why_not(CASES["cancelled_in_the_middle"])
+    assert not any(able.why_not(case) for case in CASES.values())
+
+
+def test_errors_of_two_classes_are_told_apart():
+    first, second = read(
+        '{"error": "a", "error_class": "TooLong"}\n{"error": "b", "error_class": "pkg.RateLimited"}'
+    )
+    crash = read('{"error": "c", "error_class": "java.lang.NullPointerException"}')[0].reply.error
+
+    assert type(first.reply.error) is not type(second.reply.error)
+    assert type(second.reply.error).__name__ == "RateLimited"
+    assert crash.nameless
+    assert not first.reply.error.nameless

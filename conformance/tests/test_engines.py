@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance import engines
 from ellmer_conformance.cli.lint import command
-from ellmer_conformance.lint import lint
-from ellmer_conformance.objects import Object, sources
-from ellmer_conformance.recordings import Unreadable
+from ellmer_conformance.recordings import engines
+from ellmer_conformance.recordings.lint import lint
+from ellmer_conformance.recordings.reading import Unreadable
+from ellmer_conformance.recordings.remote_files import Object, sources
 
 CASSETTES = Path(__file__).parent.parent.parent / "cassettes"
 BROKEN = {

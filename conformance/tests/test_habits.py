@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from ellmer_conformance.adapters.zoo import Creature
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.direct import play_direct
-from ellmer_conformance.judging import judge
+from ellmer_conformance.runner.against_server import play_direct
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import tracemalloc
 import zlib
 from base64 import b64encode
@@ -17,9 +18,9 @@ from vcr.request import Request
 from vcr.serializers import jsonserializer, yamlserializer
 
 from ellmer_conformance.cli import _group
-from ellmer_conformance.lint import lint, lint_file
-from ellmer_conformance.recordings import Unreadable, find, read
-from ellmer_conformance.rules.openai_chat._book import ASK, body, call, result
+from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call, result
+from ellmer_conformance.recordings.lint import lint, lint_file
+from ellmer_conformance.recordings.reading import Unreadable, find, read
 
 URL = "https://api.openai.com/v1/chat/completions"
 GOOD = body(ASK, call("a"), result("a"))
@@ -177,7 +178,70 @@ def lines(folder, request):
     return path
 
 
-WRITERS = [vcr_yaml, vcr_json, zipped, pydantic_ai, ruby, go, har, polly, nock, records, one_record, lines]
+def httprr(folder, request):
+    """As httprr writes it: lengths, then both messages as they went over HTTP/1.1."""
+    sent, got = json.dumps(request).encode(), json.dumps(ANSWER).encode()
+    asked = (
+        f"POST {URL} HTTP/1.1\r\nHost: api.openai.com\r\nContent-Length: {len(sent)}\r\n\r\n".encode() + sent
+    )
+    chunk = f"{len(got):x}".encode() + b"\r\n" + got + b"\r\n0\r\n\r\n"
+    told = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk
+    path = folder / "a.httprr"
+    path.write_bytes(b"httprr trace v1\n%d %d\n" % (len(asked), len(told)) + asked + told)
+    return path
+
+
+def httpmock(folder, request):
+    """httpmock keeps no host: the folder has the vendor's name."""
+    when = {"path": "/v1/chat/completions", "method": "POST", "query_param": [], "body": json.dumps(request)}
+    then = {"status": 200, "header": [{"name": "x", "value": "y"}], "body": json.dumps(ANSWER)}
+    (folder / "openai").mkdir(exist_ok=True)
+    path = folder / "openai" / "a.yaml"
+    path.write_text(yaml.safe_dump({"when": when, "then": then}))
+    return path
+
+
+def wiremock(folder, request):
+    stub = {
+        "request": {
+            "method": "POST",
+            "urlPath": "/v1/chat/completions",
+            "headers": {"Host": {"equalTo": "api.openai.com"}},
+            "bodyPatterns": [{"equalToJson": json.dumps(request), "ignoreArrayOrder": True}],
+        },
+        "response": {"status": 200, "jsonBody": ANSWER},
+    }
+    path = folder / "a.json"
+    path.write_text(json.dumps({"mappings": [stub]}))
+    return path
+
+
+def braintrust(folder, request):
+    entry = {
+        "id": "1",
+        "matchKey": "POST api.openai.com/v1/chat/completions",
+        "recordedAt": "2025-09-08T08:00:00Z",
+        "request": {"method": "POST", "url": URL, "headers": {}, "body": {"kind": "json", "value": request}},
+        "response": {"status": 200, "headers": {}, "body": {"kind": "json", "value": ANSWER}},
+    }
+    path = folder / "a.cassette.json"
+    path.write_text(json.dumps({"version": 1, "meta": {}, "entries": [entry]}))
+    return path
+
+
+def istr(folder, request):
+    """vcrpy beneath aiohttp: the keys of headers are objects of Python's."""
+    path = vcr_yaml(folder, request)
+    key = "? !!python/object/new:multidict._multidict.istr\n      - Content-Type\n      : "
+    path.write_text(path.read_text().replace("content-type:", key, 1))
+    assert "istr" in path.read_text()
+    return path
+
+
+WRITERS = [
+    *(vcr_yaml, vcr_json, zipped, pydantic_ai, ruby, go, har, polly, nock, records, one_record, lines),
+    *(httprr, httpmock, wiremock, braintrust, istr),
+]
 
 
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
@@ -208,7 +272,11 @@ def test_a_log_is_read_line_by_line(tmp_path, name):
     assert most < len(data) / 4, most
 
 
-@pytest.mark.parametrize("write", [vcr_yaml, ruby, har, polly, nock], ids=lambda write: write.__name__)
+@pytest.mark.parametrize(
+    "write",
+    [vcr_yaml, ruby, har, polly, nock, httprr, httpmock, wiremock, braintrust, istr],
+    ids=lambda write: write.__name__,
+)
 def test_the_answer_is_read_as_it_was(tmp_path, write):
     (recording,) = read(write(tmp_path, GOOD))
     assert json.loads(recording.response) == ANSWER
@@ -274,14 +342,14 @@ def test_nothing_is_passed_over_in_silence(tmp_path):
     result = lint([tmp_path])
     assert len(result.files) == 7
     assert dict(result.skipped) == {
-        "no recording of HTTP": 2,
+        "not a recording of HTTP": 2,
         "an empty recording": 1,
         "no chat request": 1,
         "the body was not recorded": 1,
         "the body is no JSON object": 1,
     }
     output = run("lint", tmp_path).output
-    assert "no recording of HTTP" in output
+    assert "not a recording of HTTP" in output
     assert "7 files, 1 request judged, 0 violations." in output
 
 
@@ -507,3 +575,47 @@ def test_a_faulty_baseline_ends_with_2(tmp_path):
     outcome = run("lint", vcr_yaml(tmp_path, GOOD), "--baseline", known(tmp_path, issue=""))
     assert outcome.exit_code == 2
     assert "issue is missing" in outcome.output
+
+
+NO_RECORDINGS = {
+    "settings.json": '// with comments\n{"strict": true,}',
+    "template.yaml": "name: {{ .Values.name }}\n{{- if .Values.on }}\n",
+    "grpc.yaml": yaml.safe_dump({"interactions": [{"request": {"method": "/chat/Get", "message": ""}}]}),
+    "socket.json": json.dumps({"interactions": [{"kind": "websocket", "sent": ["{}"]}]}),
+}
+
+
+@pytest.mark.parametrize("name", NO_RECORDINGS)
+def test_what_is_no_recording_is_counted_and_no_error(tmp_path, name):
+    (tmp_path / name).write_text(NO_RECORDINGS[name])
+    vcr_yaml(tmp_path, GOOD)
+    outcome = run("lint", tmp_path)
+    assert outcome.exit_code == 0, outcome.output
+    assert "1  not a recording of HTTP" in outcome.output
+
+
+def test_a_run_that_judged_nothing_is_no_success(tmp_path):
+    (tmp_path / "settings.json").write_text("{}")
+    outcome = run("lint", tmp_path)
+    assert outcome.exit_code == 2
+    assert "Nothing was judged, which is no success: not a recording of HTTP (1)." in outcome.output
+    outcome = run("calibrate", tmp_path)
+    assert outcome.exit_code == 2
+    assert "Nothing was judged" in outcome.output
+
+
+def test_what_the_api_refused_too_is_told_when_asked(tmp_path):
+    vcrpy(tmp_path / "a.yaml", yamlserializer, BAD, status=400)
+    assert "PAIR-001" not in run("lint", tmp_path).output
+    assert "The API refused 1 violation of these, too" in run("lint", tmp_path).output
+    assert "PAIR-001" in run("lint", "--verbose", tmp_path).output
+
+
+def test_several_folders_are_named_as_in_a_path(tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        vcr_yaml(tmp_path / name, GOOD)
+    monkeypatch.setenv(
+        "CONFORMANCE_TRAFFIC", os.pathsep.join(str(tmp_path / name) for name in ("one", "two"))
+    )
+    assert "2 files, 2 requests judged" in run("lint").output

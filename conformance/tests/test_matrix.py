@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ellmer_conformance.report import Report, Row
 from ellmer_conformance.report.matrix import print_report
-from ellmer_conformance.report.values import Play
+from ellmer_conformance.report.results import Play
 
 MODES = ("sync", "async", "stream", "async-stream")
 EVERYWHERE = ("plain_text", "one_tool", "tool_returns_image")

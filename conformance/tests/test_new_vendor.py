@@ -14,9 +14,9 @@ VENDOR = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ellmer_core._vendors import construct
+from ellmer_core.providers._construction import construct
 from ellmer_core.providers._chat_completions import ChatCompletions
-from ellmer_core.wire import Supports
+from ellmer_core.wire.values import Supports
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import pytest
 
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.direct import play_direct
-from ellmer_conformance.endpoints import WHERE
-from ellmer_conformance.judging import judge
+from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.runner.against_server import play_direct
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()

@@ -7,12 +7,12 @@ import json
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.apierror import read_error
-from ellmer_conformance.causes import SHAPE, cause_of
-from ellmer_conformance.rule import objection
-from ellmer_conformance.rules.openai_chat import _book as oc
-from ellmer_conformance.rules.openai_responses import _book as rs
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.api_errors import read_error
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
+from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs
+from ellmer_conformance.recordings.refusal_causes import SHAPE, cause_of
 
 TERRA = {"model": "gpt-5.6-terra", "messages": [oc.ASK]}
 FUNCTION = {"type": "function", "function": {"name": "f", "parameters": {}}}

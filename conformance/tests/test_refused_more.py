@@ -2,13 +2,13 @@
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.apierror import read_error
-from ellmer_conformance.causes import SHAPE, cause_of
-from ellmer_conformance.rule import objection
-from ellmer_conformance.rules.anthropic import _book as an
-from ellmer_conformance.rules.bedrock import _book as be
-from ellmer_conformance.rules.gemini import _book as ge
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.api_errors import read_error
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules.anthropic import _rulebook as an
+from ellmer_conformance.contract.rules.bedrock import _rulebook as be
+from ellmer_conformance.contract.rules.gemini import _rulebook as ge
+from ellmer_conformance.recordings.refusal_causes import SHAPE, cause_of
 
 SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "5"}}
 FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
@@ -67,12 +67,6 @@ CLAUDE = {
     ),
     "system: Input should be a valid array": an.body(an.ASK, system=None),
     "stop_sequences: each stop sequence must contain non-whitespace": an.body(an.ASK, stop_sequences=["\n"]),
-    "tool_choice.any may only be specified while providing tools.": an.body(
-        an.ASK, tool_choice={"type": "any"}
-    ),
-    "Tool 'web_search' not found in provided tools": an.body(
-        an.ASK, tools=[an.TOOL], tool_choice={"type": "tool", "name": "web_search"}
-    ),
     "tools.0.custom.name: Field required": an.body(an.ASK, tools=[{}]),
     "tools.0.custom.strict_mode: Extra inputs are not permitted": an.body(
         an.ASK, tools=[{**an.TOOL, "strict_mode": True}]

@@ -11,17 +11,16 @@ from xml.etree import ElementTree as ET
 import pytest
 from jsonschema import Draft202012Validator
 
-from ellmer_conformance.case import MODES, Case, ask
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.direct import play_direct
-from ellmer_conformance.exchange import Exchange, Request
-from ellmer_conformance.judging import judge
+from ellmer_conformance.contract.exchange import Exchange, Request
+from ellmer_conformance.contract.observed_run import Run, Trouble
+from ellmer_conformance.contract.rule import broken, verdict
+from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.report import (
     Report,
     Row,
     UnreadableReport,
+    files,
     finished,
-    forms,
     judged,
     read,
     schema,
@@ -29,21 +28,22 @@ from ellmer_conformance.report import (
 )
 from ellmer_conformance.report.badge import badges
 from ellmer_conformance.report.compare import differences
-from ellmer_conformance.report.evidence import excerpt, fingerprint
 from ellmer_conformance.report.html import page
 from ellmer_conformance.report.markdown import markdown
 from ellmer_conformance.report.matrix import console, print_report
+from ellmer_conformance.report.repro import NotReproducible, as_curl, as_python, row_of
+from ellmer_conformance.report.requirements import requirements
+from ellmer_conformance.report.results import VERDICTS
+from ellmer_conformance.report.rows import excerpt, fingerprint
 from ellmer_conformance.report.sarif import sarif
-from ellmer_conformance.report.values import VERDICTS
-from ellmer_conformance.repro import NotReproducible, as_curl, as_python, row_of
-from ellmer_conformance.requirements import requirements
-from ellmer_conformance.rule import broken, verdict
-from ellmer_conformance.rules import behaviour
-from ellmer_conformance.run import Run, Trouble
-from ellmer_conformance.script import Answer, Say
-from ellmer_conformance.selection import find_adapter
+from ellmer_conformance.runner.against_server import play_direct
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.scenarios.case import MODES, Case, ask
+from ellmer_conformance.scenarios.cases import all_cases, scripts
+from ellmer_conformance.scenarios.script import Answer, Say
 from ellmer_conformance.server import StrictServer
-from ellmer_core.wire.openai_chat import OpenAIChat
+from ellmer_core.wire.openai_chat.request import OpenAIChat
 
 CASES = all_cases()
 BROKEN = "ellmer-core/openai-chat/openai/dangling_call[sync]/ORD-003"
@@ -240,26 +240,27 @@ class Page(HTMLParser):
 
 
 def test_the_page_needs_nothing_else_and_holds_the_failure(report):
-    found = Page(page(report))
+    found = Page(page(report, "out"))
     data = json.loads(found.data)
 
     assert not [
         (tag, a) for tag, a in found.tags if {"src", "srcset"} & a.keys() or tag in {"link", "img", "iframe"}
     ]
     assert not re.search(
-        r"https?://(?!api\.openai\.com|127\.0\.0\.1|github\.com)[\w.]+/\S*\.(?:js|css|woff)", page(report)
+        r"https?://(?!api\.openai\.com|127\.0\.0\.1|github\.com)[\w.]+/\S*\.(?:js|css|woff)",
+        page(report, "out"),
     )
     assert [tag for tag, a in found.tags if "onclick" in a] == []
-    proofs = [data["evidence"][p] for *_, p in data["rows"] if p >= 0]
+    proofs = [data["evidence"][p] for *_, p, _follows in data["rows"] if p >= 0]
     assert any("must be followed by tool messages" in p["provider_error"] and p["excerpt"] for p in proofs)
-    assert {c for p in proofs for c in p["commands"]} >= {f"conformance repro '{BROKEN}'"}
+    assert {c for p in proofs for c in p["commands"]} >= {f"conformance repro '{BROKEN}' --report out"}
     assert len(data["rows"]) == len(report.rows)
-    assert {data["verdicts"][v][0] for _, _, v, _, _ in data["rows"]} <= set(VERDICTS)
+    assert {data["verdicts"][v][0] for _, _, v, *_ in data["rows"]} <= set(VERDICTS)
 
 
 def test_the_page_is_not_broken_by_what_a_message_says(report):
     evil = replace(row(report, "ORD-003"), message="</script><script>alert(1)</script>")
-    text = page(finished(Report.joined([report, Report(rows=[evil])])))
+    text = page(finished(Report.joined([report, Report(rows=[evil])])), "out")
 
     assert "</script><script>alert" not in text
     assert evil.message in [e["message"] for e in json.loads(Page(text).data)["evidence"]]
@@ -279,7 +280,7 @@ def test_sarif_has_a_result_for_each_failure(report):
         r["message"]["text"] and r["level"] in {"error", "warning", "note", "none"} for r in run["results"]
     )
     assert all(
-        not location["physicalLocation"]["artifactLocation"]["uri"].startswith("/")
+        not location.get("physicalLocation", {}).get("artifactLocation", {}).get("uri", "").startswith("/")
         for r in run["results"]
         for location in r["locations"]
     )
@@ -291,7 +292,7 @@ def test_sarif_has_a_result_for_each_failure(report):
 
 
 def test_the_summary_names_the_failure_and_how_to_show_it(report):
-    text = markdown(report)
+    text = markdown(report, "out")
 
     assert "✗ broken" in text
     assert f"conformance repro '{BROKEN}'" in text
@@ -311,7 +312,7 @@ def test_badges_are_svg_and_what_shields_reads(report):
 def test_all_forms_are_written_and_ci_gets_its_summary(report, tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "job.md"))
     (tmp_path / "job.md").write_text("before\n")
-    forms.write(report, tmp_path / "out")
+    files.write(report, tmp_path / "out")
 
     names = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()}
     assert names >= {
@@ -379,7 +380,8 @@ def test_a_request_is_reproduced_by_a_script_of_its_own(report, tmp_path):
     script.write_text(as_python(report, row_of(report, BROKEN)), encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
 
-    assert done.stdout.startswith("400 ")
+    assert done.stdout.startswith("POST\nhttp://127.0.0.1")
+    assert "\n400 " in done.stdout
     assert "must be followed by tool messages" in done.stdout
     assert "ORD-003 /messages/" in done.stdout
     assert "ellmer_core" not in script.read_text("utf-8")
@@ -390,7 +392,7 @@ def test_a_conversation_is_reproduced_with_the_adapter(report, tmp_path):
     script = as_python(report, stop)
 
     compile(script, "repro.py", "exec")
-    assert "find_adapter('ellmer-core')" in script
+    assert "play_again('ellmer-core', 'openai-chat'" in script
     with pytest.raises(NotReproducible, match="whole conversation"):
         as_curl(report, stop)
 
@@ -453,7 +455,7 @@ def test_half_a_character_is_written_and_read_again(tmp_path):
         check=lambda _: iter([broken("/exchanges/0/request/messages/0/content", "\ud83d is lost")]),
     )
 
-    forms.write(finished(judged("mine", run, [verdict(rule, run)])), tmp_path)
+    files.write(finished(judged("mine", run, [verdict(rule, run)])), tmp_path)
 
     (row,) = read(tmp_path / "report.json").rows
     assert row.message == r"\ud83d is lost"

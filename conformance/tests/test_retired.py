@@ -1,21 +1,21 @@
 """Recordings of models that are gone."""
 
 import json
-import os
 import re
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import httpx
 import pytest
+from recorded_traffic import absent, errors
 
-from ellmer_conformance.cases import all_cases
-from ellmer_conformance.retired import SCHEDULES, Schedule, pytest_cassette_stale, shutdown
-from ellmer_conformance.runner import attempt, cassette_path
-from ellmer_conformance.selection import find_adapter
+from ellmer_conformance.contract.retired_models import SCHEDULES, Schedule, pytest_cassette_stale, shutdown
+from ellmer_conformance.runner.from_cassettes import attempt, cassette_path
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_harness import Stale, use_cassette
-from ellmer_harness.message import Sent
-from ellmer_harness.stale import Recording
+from ellmer_harness.exchange.messages import Sent
+from ellmer_harness.tape.stale_policies import Recording
 
 CASSETTES = Path(__file__).parents[2] / "cassettes"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"
@@ -91,23 +91,20 @@ def test_no_model_has_two_days_and_every_day_is_one():
 
 def refusals():
     """Host, model and message of every recorded 404."""
-    traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic")) / "ERRORS.jsonl"
-    if not traffic.exists():
-        pytest.skip("there is no recorded traffic; name a folder in CONFORMANCE_TRAFFIC")
     hosts = {
         "anthropic": "api.anthropic.com",
         "openai": "api.openai.com",
         "cohere": "api.cohere.com",
         "xai": "api.x.ai",
     }
-    lines = map(json.loads, traffic.read_text().splitlines())
     return {
         (hosts[line["provider"]], line["model"], line["message"])
-        for line in lines
+        for line in errors()
         if line["status"] == 404 and line.get("model") and line["provider"] in hosts
     }
 
 
+@absent
 def test_what_real_providers_called_gone_is_listed_with_their_date():
     told = 0
     for host, model, message in refusals():

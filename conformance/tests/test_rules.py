@@ -8,12 +8,12 @@ from datetime import date, timedelta
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.apierror import read_error
-from ellmer_conformance.exchange import Request
-from ellmer_conformance.rule import Kind, Level, Refusal, Rule, Verdict, broken, met, verdict
-from ellmer_conformance.rulebook import RuleBook
-from ellmer_conformance.rules import common
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.api_errors import read_error
+from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, Verdict, broken, met, verdict
+from ellmer_conformance.contract.rulebook import RuleBook
+from ellmer_conformance.contract.rules import common
 
 VENDORS = {
     "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "qwen", "perplexity", "ollama"],

@@ -12,12 +12,20 @@ from openai.types.chat import completion_create_params as completions
 from openai.types.responses import response_create_params as responses
 from typing_extensions import is_typeddict
 
-from ellmer_conformance.rules.anthropic.fields import BLOCKS, MESSAGE, TOOL_FIELDS
-from ellmer_conformance.rules.anthropic.fields import KEYS as ANTHROPIC
-from ellmer_conformance.rules.gemini.fields import CALL, CONFIG, CONTENT, DECLARATION, PART, RESPONSE, TOP
-from ellmer_conformance.rules.gemini.schemas import SCHEMA
-from ellmer_conformance.rules.openai_chat.shape import KEYS as CHAT
-from ellmer_conformance.rules.openai_responses.shape import KEYS as RESPONSES
+from ellmer_conformance.contract.rules.anthropic.fields import BLOCKS, MESSAGE, TOOL_FIELDS
+from ellmer_conformance.contract.rules.anthropic.fields import KEYS as ANTHROPIC
+from ellmer_conformance.contract.rules.gemini.fields import (
+    CALL,
+    CONFIG,
+    CONTENT,
+    DECLARATION,
+    PART,
+    RESPONSE,
+    TOP,
+)
+from ellmer_conformance.contract.rules.gemini.schemas import SCHEMA
+from ellmer_conformance.contract.rules.openai_chat.shape import KEYS as CHAT
+from ellmer_conformance.contract.rules.openai_responses.shape import KEYS as RESPONSES
 
 #: The SDK's own affairs, which it does not send, and what it sends under another name (`outputConfig`).
 OF_THE_SDK = {

@@ -12,8 +12,8 @@ from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnio
 from openai.types.responses import ResponseInputItemParam, ToolParam
 from typing_extensions import TypeAliasType, get_type_hints, is_typeddict
 
-from ellmer_conformance import rules
-from ellmer_conformance.rules._media import PNG
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rules._media import PNG
 
 DEPTH = 4
 ASK = {"role": "user", "content": "Hi"}

@@ -13,9 +13,9 @@ from google import genai
 from google.genai import errors as google_errors
 from google.genai import types as google_types
 
-from ellmer_conformance.script import Answer, Call, Failure, Say, Script, Think, Usage
+from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Script, Think, Usage
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.server.dialects import WRONG_KEY
+from ellmer_conformance.server.dialects.base import WRONG_KEY
 
 PARIS, OSLO = Call("get_weather", {"city": "Pařiž 🗼"}), Call("get_weather", {"city": "Oslo", "days": [1, 2]})
 ANSWERS = {

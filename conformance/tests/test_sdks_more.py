@@ -17,9 +17,9 @@ from cohere.core import ApiError
 from mistralai.client import Mistral as MistralClient
 from mistralai.client.errors import SDKError
 
-from ellmer_conformance.script import Answer, Call, Failure, Say, Script, Think, Usage
+from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Script, Think, Usage
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.server.dialects import WRONG_KEY
+from ellmer_conformance.server.dialects.base import WRONG_KEY
 
 PARIS, OSLO = Call("get_weather", {"city": "Pařiž 🗼"}), Call("get_weather", {"city": "Oslo", "days": [1, 2]})
 ANSWERS = {

@@ -16,7 +16,7 @@ from google.genai import errors as google_errors
 from google.genai import types as google_types
 from mistralai.client import Mistral
 
-from ellmer_conformance.script import Answer, Say, Script
+from ellmer_conformance.scenarios.script import Answer, Say, Script
 from ellmer_conformance.server import StrictServer
 
 SCRIPTS = {"two": Script((Answer((Say("one"),)), Answer((Say("two"),))))}

@@ -9,9 +9,9 @@ from hashlib import sha256
 import httpx
 import pytest
 
-from ellmer_conformance.script import Answer, Call, Cut, Failure, Say, Script, Sees, Think
+from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Script, Sees, Think
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.server.dialects import WRONG_KEY
+from ellmer_conformance.server.dialects.base import WRONG_KEY
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

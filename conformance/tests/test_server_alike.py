@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ellmer_conformance import rules
-from ellmer_conformance.exchange import Request
-from ellmer_conformance.rule import Verdict
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.rule import Verdict
 from ellmer_conformance.server.alike import Alike, without_words
 
 

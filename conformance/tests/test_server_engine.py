@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ellmer_conformance.script import Answer, Call, Say, Script, Sees, Think
-from ellmer_conformance.server.dialects import pretty
+from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Sees, Think
+from ellmer_conformance.server.dialects.base import pretty
 from ellmer_conformance.server.engine import Engine
+from ellmer_conformance.server.http.request_parser import HttpRequest
 from ellmer_conformance.server.journal import Journal
-from ellmer_conformance.server.reading import HttpRequest
 
 ANSWER = Answer((Think("thought"), Say("text \ud83d"), Call("f", {"x": 1})))
 ENGINES = {mode: Engine({"s": Script((Sees((), ANSWER),))}, mode) for mode in ("reject", "observe")}

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from ellmer_conformance.script import Answer, Delivery, Say, Script
+from ellmer_conformance.scenarios.script import Answer, Delivery, Say, Script
 from ellmer_conformance.server import PortInUse, StrictServer
 
 TEXT = "ten words of text that are sent in several pieces"

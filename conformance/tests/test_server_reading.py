@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ellmer_conformance.server.reading import MAX_BODY, HttpRequest, Known, Reader
+from ellmer_conformance.server.http.request_parser import MAX_BODY, HttpRequest, KnownRequests, Reader
 
 
 @dataclass
@@ -54,7 +54,7 @@ def test_a_request_is_the_same_in_one_piece_and_byte_by_byte():
 
 
 def test_a_request_that_is_known_is_not_read_again():
-    known, data = Known(), raw()
+    known, data = KnownRequests(), raw()
     first = read(data, known=known).requests
     again = read(data, data, raw(b"[]"), data, known=known).requests
     assert again[0] is again[1] is again[3] is first[0]
@@ -75,13 +75,13 @@ def test_a_request_that_is_known_is_not_read_again():
     ids=["1.0", "closes", "expects", "long", "two at once", "half", "upgrades"],
 )
 def test_what_says_something_of_the_connection_is_not_remembered(data):
-    known = Known()
+    known = KnownRequests()
     read(data, known=known)
     assert not known
 
 
 def test_bytes_that_are_known_may_be_the_inside_of_another_request():
-    known, inner = Known(), raw()
+    known, inner = KnownRequests(), raw()
     read(inner, known=known)
     outer = raw(inner)
     told = read(outer[: -len(inner)], inner, known=known)
@@ -89,7 +89,7 @@ def test_bytes_that_are_known_may_be_the_inside_of_another_request():
 
 
 def test_after_a_request_that_ends_the_connection_nothing_is_recognized():
-    known = Known()
+    known = KnownRequests()
     read(raw(), known=known)
     told = read(raw(connection="close"), raw(), known=known)
     assert len(told.requests) == 1
@@ -97,7 +97,7 @@ def test_after_a_request_that_ends_the_connection_nothing_is_recognized():
 
 
 def test_the_oldest_are_forgotten():
-    known = Known()
+    known = KnownRequests()
     read(*(raw(str(number).encode()) for number in range(1500)), known=known)
     assert len(known) == 1024
     assert raw(b"1499") in known

@@ -9,11 +9,11 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from ellmer_conformance.exchange import Request
-from ellmer_conformance.script import Answer, Call, Cut, Say, Script, Think
+from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.scenarios.script import Answer, Call, Cut, Say, Script, Think
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.server.dialects import WRONG_KEY, WRONG_MODEL, FailureKind, Ticket
-from ellmer_conformance.server.registry import DIALECTS
+from ellmer_conformance.server.dialect_lookup import DIALECTS
+from ellmer_conformance.server.dialects.base import WRONG_KEY, WRONG_MODEL, FailureKind, Ticket
 
 SONNET = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 THINKING = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}

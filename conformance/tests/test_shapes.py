@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance import rules, shapes
-from ellmer_conformance.shapes.checker import Checker
+from ellmer_conformance.contract import rules, shapes
+from ellmer_conformance.contract.shapes.checker import Checker
 
 NAMES = sorted(file.stem for file in Path(shapes.__file__).parent.glob("*.json"))
 #: Whose requests a shape is for.
@@ -140,7 +140,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("wire", "change", "said"), REFUSED)
 def test_a_malformed_request_is_refused_in_the_providers_words(wire, change, said):
-    from ellmer_conformance.rule import objection
+    from ellmer_conformance.contract.rule import objection
 
     book = rules.book(wire)
     body = book.rules["REQ-101"].examples[0] | change

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.shard import parsed
+from ellmer_conformance.pytest.shard import parsed
 
 ROOT = Path(__file__).parent.parent.parent
 CASES = [

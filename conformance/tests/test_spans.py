@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ellmer_conformance import spans
-from ellmer_conformance.lint import lint
+from ellmer_conformance.recordings import spans
+from ellmer_conformance.recordings.lint import lint
 
 CALL = {"type": "tool_call", "id": "call_1", "name": "add", "arguments": {"x": 2}}
 RESULT = {"type": "tool_call_response", "id": "call_1", "response": "5"}

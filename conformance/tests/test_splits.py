@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.cases import all_cases
-from ellmer_conformance.endpoints import WHERE
-from ellmer_conformance.replays import Replays, differences
-from ellmer_conformance.selection import find_adapter
-from ellmer_conformance.variations import variation
+from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.runner.variation_replays import Replays, differences
+from ellmer_conformance.scenarios.cases import all_cases
+from ellmer_conformance.scenarios.variations import variation
 
 CASSETTES = Path(__file__).parents[2] / "cassettes"
 HOMES = sorted({wire: (wire, vendor) for wire, vendor in WHERE}.values())

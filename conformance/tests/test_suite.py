@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.endpoints import CANARY
-from ellmer_conformance.judging import judge
-from ellmer_conformance.runner import cassette_path, play
-from ellmer_conformance.selection import find_adapter
+from ellmer_conformance.adapters.endpoints import CANARY
+from ellmer_conformance.runner.from_cassettes import cassette_path, play
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
-from ellmer_core.wire.anthropic import AnthropicMessages
-from ellmer_core.wire.openai_chat import OpenAIChat
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.openai_chat.request import OpenAIChat
 from ellmer_harness import Refused
 
 CASES = all_cases()

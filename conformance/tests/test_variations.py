@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.cases import all_cases, scripts
-from ellmer_conformance.endpoints import WHERE
-from ellmer_conformance.replays import Replays
-from ellmer_conformance.script import Delivery
-from ellmer_conformance.selection import find_adapter
-from ellmer_conformance.variations import VARIATIONS, Travelling, named, possible, variation
-from ellmer_conformance.variations.events import sizes
+from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.runner.variation_replays import Replays
+from ellmer_conformance.scenarios.cases import all_cases, scripts
+from ellmer_conformance.scenarios.script import Delivery
+from ellmer_conformance.scenarios.variations import VARIATIONS, VariedAnswer, named, possible, variation
+from ellmer_conformance.scenarios.variations.events import sizes
 
 CASSETTES = Path(__file__).parents[2] / "cassettes"
 HOMES = sorted({wire: (wire, vendor) for wire, vendor in reversed(WHERE)}.values())
@@ -23,7 +23,7 @@ def answers(case, wire, vendor, mode):
     """The answers of a recording, each event a write, as they were sent."""
     with Replays(find_adapter("ellmer-core"), wire, vendor, case, mode, cassettes=CASSETTES) as replays:
         responses = [exchange.response for exchange in replays.play().exchanges]
-    whole = [Travelling(wire, one.status, one.headers, (one.body,)) for one in responses]
+    whole = [VariedAnswer(wire, one.status, one.headers, (one.body,)) for one in responses]
     return [answer.cut(*sizes(answer)) for answer in whole]
 
 
@@ -47,7 +47,7 @@ def test_each_changes_an_answer_of_its_case(wire, vendor, mode):
 @pytest.mark.parametrize("name", CHUNKED)
 def test_chunks_are_of_the_same_bytes(name):
     body = "data: {}\n\n" * 60 + "data: 👩‍👩‍👧\n\n"
-    before = Travelling("openai-chat", 200, {"content-type": "text/event-stream"}, (body.encode(),))
+    before = VariedAnswer("openai-chat", 200, {"content-type": "text/event-stream"}, (body.encode(),))
 
     after = variation(name).change(before)
 
@@ -91,7 +91,7 @@ def test_arguments_that_arrive_crosswise_take_turns():
     stream = "".join(events).encode()
 
     after = variation("crosswise").change(
-        Travelling("openai-chat", 200, {"content-type": "text/event-stream"}, (stream,))
+        VariedAnswer("openai-chat", 200, {"content-type": "text/event-stream"}, (stream,))
     )
 
     places = [after.body.index(word) for word in (b'"a"', b'"b"', b'"1"', b'"2"')]

@@ -5,9 +5,9 @@ from base64 import b64encode
 
 import pytest
 
-from ellmer_conformance import wires
-from ellmer_conformance.exchange import Request
-from ellmer_conformance.wires.values import decoded, linked, parsed
+from ellmer_conformance.contract import readers
+from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.readers.json_access import decoded, linked, parsed
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 DATA = b64encode(PNG).decode()
@@ -81,14 +81,14 @@ DATA = b64encode(PNG).decode()
     ],
 )
 def test_a_url_tells_wire_and_vendor(url, wire, vendor):
-    assert wires.detect(url, {}) == (wire, vendor)
+    assert readers.detect(url, {}) == (wire, vendor)
 
 
 def test_on_the_strict_server_the_host_header_tells_the_vendor():
     url = "http://127.0.0.1:9/c/one_tool/x1/chat/completions"
-    assert wires.detect(url, {}, {"Host": "api.deepseek.com"}) == ("openai-chat", "deepseek")
-    assert wires.detect(url, {}, {"Host": "api.mistral.ai"}) == ("mistral", "mistral")
-    assert wires.request("POST", url, {}, b"{}", "mistral").wire == "mistral"
+    assert readers.detect(url, {}, {"Host": "api.deepseek.com"}) == ("openai-chat", "deepseek")
+    assert readers.detect(url, {}, {"Host": "api.mistral.ai"}) == ("mistral", "mistral")
+    assert readers.request("POST", url, {}, b"{}", "mistral").wire == "mistral"
 
 
 @pytest.mark.parametrize(
@@ -103,41 +103,42 @@ def test_on_the_strict_server_the_host_header_tells_the_vendor():
     ],
 )
 def test_what_is_no_chat_is_not_taken_for_one(url):
-    assert wires.detect(url, {}) is None
+    assert readers.detect(url, {}) is None
     with pytest.raises(ValueError, match="no chat endpoint"):
-        wires.request("POST", url, {}, b"{}")
+        readers.request("POST", url, {}, b"{}")
 
 
 def test_a_request_knows_its_model_and_whether_it_streams():
     url = "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent"
-    request = wires.request("POST", url, {}, b"{}")
+    request = readers.request("POST", url, {}, b"{}")
     assert (request.model, request.stream, request.vendor) == ("gemini-2.5-flash", True, "google")
     azure = "https://r.openai.azure.com/openai/deployments/gpt-4o/chat/completions"
-    assert wires.request("POST", azure, {}, b"{}").model == "gpt-4o"
+    assert readers.request("POST", azure, {}, b"{}").model == "gpt-4o"
     assert (
-        wires.request("POST", azure, {}, b'{"model": "x", "stream": true}', "elsewhere").vendor == "elsewhere"
+        readers.request("POST", azure, {}, b'{"model": "x", "stream": true}', "elsewhere").vendor
+        == "elsewhere"
     )
 
 
 def test_the_model_of_bedrock_is_in_the_url():
     host = "https://bedrock-runtime.us-east-1.amazonaws.com"
-    request = wires.request("POST", f"{host}/model/us.amazon.nova-pro-v1%3A0/converse-stream", {}, b"{}")
+    request = readers.request("POST", f"{host}/model/us.amazon.nova-pro-v1%3A0/converse-stream", {}, b"{}")
     assert (request.model, request.stream) == ("us.amazon.nova-pro-v1:0", True)
     profile = "arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.anthropic.claude-sonnet-5"
-    request = wires.request("POST", f"{host}/model/{profile}/converse", {}, b"{}")
+    request = readers.request("POST", f"{host}/model/{profile}/converse", {}, b"{}")
     assert request.model.endswith(":inference-profile/us.anthropic.claude-sonnet-5")
     assert not request.stream
 
 
 def test_ollama_streams_unless_told_not_to():
     url = "http://localhost:11434/api/chat"
-    assert wires.request("POST", url, {}, b"{}").stream
-    assert not wires.request("POST", url, {}, b'{"stream": false}').stream
+    assert readers.request("POST", url, {}, b"{}").stream
+    assert not readers.request("POST", url, {}, b'{"stream": false}').stream
 
 
 def test_a_body_that_is_no_object_is_an_error_with_a_sentence():
     with pytest.raises(ValueError, match="not an object"):
-        wires.request("POST", "https://api.openai.com/v1/responses", {}, b"[]")
+        readers.request("POST", "https://api.openai.com/v1/responses", {}, b"[]")
 
 
 CHAT = {
@@ -294,7 +295,7 @@ OLLAMA = {
     ],
 )
 def test_every_format_says_the_same(wire, body):
-    found = wires.read(Request(wire, "", body))
+    found = readers.read(Request(wire, "", body))
     kinds = [item.kind for item in found if item.within is None]
     assert kinds == ["system", "text", "image", "thinking", "call", "result"]
     system, text, image, thinking, call, result = (item for item in found if item.within is None)
@@ -322,7 +323,7 @@ def test_a_reader_never_raises(wire, odd):
     bodies = [CHAT, RESPONSES, ANTHROPIC, GEMINI]
     for body in bodies:
         for path in paths(body):
-            wires.read(Request(wire, "", changed(body, path, odd)))
+            readers.read(Request(wire, "", changed(body, path, odd)))
 
 
 def paths(value, path=()):

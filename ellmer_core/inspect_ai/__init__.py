@@ -7,7 +7,7 @@
 https://inspect.aisi.org.uk
 """
 
-from ._model import EllmerModel
-from ._solver import chat_solver
+from .model import EllmerModel
+from .solver import chat_solver
 
 __all__ = ["EllmerModel", "chat_solver"]

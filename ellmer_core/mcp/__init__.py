@@ -9,7 +9,7 @@
 The tools of a server can be used in blocking and async chats. https://modelcontextprotocol.io
 """
 
-from ._client import *  # noqa: F403 - `__all__` of each says what is public
-from ._server import *  # noqa: F403
+from .client import *  # noqa: F403 - `__all__` of each says what is public
+from .server import *  # noqa: F403
 
 __all__ = ["McpTools", "mcp_server", "mcp_tools", "serve_mcp"]  # noqa: F405

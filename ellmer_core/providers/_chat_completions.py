@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..tools import ToolDef
-from ..turns import Turn, UserTurn
-from ..types import Type
-from ..wire import Json, Request, Supports
-from ..wire._schemas import in_words, json_schema
-from ..wire.openai_chat import OpenAIChat
+from ..contents.tool_calls import ToolDef
+from ..contents.turns import Turn, UserTurn
+from ..schemas.types import Type
+from ..wire.openai_chat.request import OpenAIChat
+from ..wire.shared.json_schema import in_words, json_schema
+from ..wire.values import Json, Request, Supports
 
 __all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from .._sigv4 import AwsKeys
 from ..errors import UsageError
+from ..transport.aws_signature import AwsKeys
 
 __all__ = ["aws_credentials", "google_credentials"]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..wire import Cache
-from ..wire.anthropic import AnthropicMessages
-from ..wire.batches import AnthropicBatches, Batches
+from .._chat.chat import Chat
+from ..wire.anthropic.request import AnthropicMessages
+from ..wire.base import Batches
+from ..wire.batches import AnthropicBatches
+from ..wire.shared.cache_marks import Cache
+from ._construction import Options, construct
 
 __all__ = ["Anthropic", "chat_anthropic"]
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._sigv4 import AwsKeys, signed
-from .._vendors import Options, construct, setting
-from ..wire import Cache, Json, Request
-from ..wire.bedrock import Bedrock
+from .._chat.chat import Chat
+from ..transport.aws_signature import AwsKeys, signed
+from ..wire.bedrock.request import Bedrock
+from ..wire.shared.cache_marks import Cache
+from ..wire.values import Json, Request
 from ._cloud import aws_credentials
+from ._construction import Options, construct, setting
 
 __all__ = ["AWSBedrock", "chat_aws_bedrock"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct, setting
-from ..wire import Json, Request, Supports
-from ..wire.openai_chat import OpenAIChat
+from .._chat.chat import Chat
+from ..wire.openai_chat.request import OpenAIChat
+from ..wire.values import Json, Request, Supports
+from ._construction import Options, construct, setting
 
 __all__ = ["AzureOpenAI", "chat_azure_openai"]
 

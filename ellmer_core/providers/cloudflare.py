@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct, setting
+from .._chat.chat import Chat
 from ._chat_completions import ChatCompletions
+from ._construction import Options, construct, setting
 
 __all__ = ["Cloudflare", "chat_cloudflare"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct, setting
-from ..wire import Json, Request
+from .._chat.chat import Chat
+from ..wire.values import Json, Request
 from ._chat_completions import ChatCompletions
+from ._construction import Options, construct, setting
 
 __all__ = ["Databricks", "chat_databricks"]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..turns import AssistantTurn
-from ..wire import Json, Supports
+from .._chat.chat import Chat
+from ..contents.turns import AssistantTurn
+from ..wire.shared.finish_reasons import CHAT, Endings
+from ..wire.values import Json, Supports
 from ._chat_completions import JsonMode
+from ._construction import Options, construct
 
 __all__ = ["DeepSeek", "chat_deepseek"]
 
@@ -24,6 +25,10 @@ class DeepSeek(JsonMode):
     key_vars: ClassVar[tuple[str, ...]] = ("DEEPSEEK_API_KEY",)
     supports: ClassVar[Supports] = Supports(
         images=False, pdfs=False, native_tool_media=False, structured=False
+    )
+    endings: ClassVar[Endings] = CHAT.also(
+        "https://api-docs.deepseek.com/api/create-chat-completion",
+        cut={"insufficient_system_resource": "insufficient_system_resource"},
     )
 
     base_url: str = "https://api.deepseek.com"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn, Unpack
 
-from .._vendors import Options
 from ..errors import UsageError
+from ._construction import Options
 
 __all__ = ["chat_github"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..wire.batches import Batches, GeminiBatches
-from ..wire.gemini import Gemini
+from .._chat.chat import Chat
+from ..wire.base import Batches
+from ..wire.batches import GeminiBatches
+from ..wire.gemini.request import Gemini
+from ._construction import Options, construct
 
 __all__ = ["GoogleGemini", "chat_google_gemini"]
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from mimetypes import guess_type
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct, setting
-from ..content import Content, ContentToolRequest
-from ..wire import Json, Wire
-from ..wire.gemini import Gemini
+from .._chat.chat import Chat
+from ..contents.content import Content
+from ..contents.tool_calls import ContentToolRequest
+from ..wire.base import Wire
+from ..wire.gemini.request import Gemini
+from ..wire.gemini.response import VERTEX_NUMBERS
+from ..wire.values import Json
 from ._cloud import google_credentials
+from ._construction import Options, construct, setting
 
 __all__ = ["GoogleVertex", "chat_google_vertex"]
 
@@ -28,6 +32,8 @@ class GoogleVertex(Gemini):
         "https://us-central1-aiplatform.googleapis.com/v1beta1/projects/example-project/locations/us-central1"
         "/publishers/google"
     )
+
+    finish_numbers: ClassVar[Sequence[str]] = VERTEX_NUMBERS
 
     base_url: str = ""
     bearer: bool = True

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..content import Content
-from ..wire import Json, Supports
-from ..wire.batches import Batches, OpenAIBatches
+from .._chat.chat import Chat
+from ..contents.content import Content
+from ..wire.base import Batches
+from ..wire.batches import OpenAIBatches
+from ..wire.values import Json, Supports
 from ._chat_completions import SchemaOrTools
+from ._construction import Options, construct
 
 __all__ = ["Groq", "chat_groq"]
 

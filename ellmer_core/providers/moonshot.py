@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..turns import AssistantTurn
-from ..wire import Json, Supports
+from .._chat.chat import Chat
+from ..contents.turns import AssistantTurn
+from ..wire.values import Json, Supports
 from ._chat_completions import JsonMode
+from ._construction import Options, construct
 
 __all__ = ["Moonshot", "chat_moonshot"]
 

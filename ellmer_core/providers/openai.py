@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..wire.batches import Batches, OpenAIBatches
-from ..wire.openai_responses import OpenAIResponses
+from .._chat.chat import Chat
+from ..wire.base import Batches
+from ..wire.batches import OpenAIBatches
+from ..wire.openai_responses.request import OpenAIResponses
+from ._construction import Options, construct
 
 __all__ = ["OpenAI", "chat_openai"]
 

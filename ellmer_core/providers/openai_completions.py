@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..wire import Supports
-from ..wire.batches import Batches, OpenAIBatches
-from ..wire.openai_chat import OpenAIChat
+from .._chat.chat import Chat
+from ..wire.base import Batches
+from ..wire.batches import OpenAIBatches
+from ..wire.openai_chat.request import OpenAIChat
+from ..wire.values import Supports
+from ._construction import Options, construct
 
 __all__ = ["OpenAICompletions", "chat_openai_completions"]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..wire import Supports
+from .._chat.chat import Chat
+from ..wire.values import Supports
 from ._chat_completions import ChatCompletions
+from ._construction import Options, construct
 
 __all__ = ["OpenRouter", "chat_openrouter"]
 

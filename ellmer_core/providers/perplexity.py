@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
+from .._chat.chat import Chat
+from ..contents.tool_calls import ToolDef
+from ..contents.turns import Turn
 from ..errors import UsageError
-from ..tools import ToolDef
-from ..turns import Turn
-from ..wire import Json, Supports
+from ..wire.values import Json, Supports
 from ._chat_completions import Alternating
+from ._construction import Options, construct
 
 __all__ = ["Perplexity", "chat_perplexity"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..wire.openai_chat import OpenAIChat
+from .._chat.chat import Chat
+from ..wire.openai_chat.request import OpenAIChat
+from ._construction import Options, construct
 
 __all__ = ["Portkey", "chat_portkey"]
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct, setting
-from ..wire.openai_chat import OpenAIChat
+from .._chat.chat import Chat
+from ..wire.openai_chat.request import OpenAIChat
+from ..wire.shared.finish_reasons import CHAT, Endings
 from ._chat_completions import ChatCompletions
+from ._construction import Options, construct, setting
 
 __all__ = ["Snowflake", "chat_snowflake"]
 
@@ -23,6 +24,10 @@ class Snowflake(ChatCompletions):
     default_model: ClassVar[str] = "claude-sonnet-4-5"
     key_vars: ClassVar[tuple[str, ...]] = ("SNOWFLAKE_PAT", "SNOWFLAKE_TOKEN")
     param_names: ClassVar[Mapping[str, str]] = OpenAIChat.param_names
+    endings: ClassVar[Endings] = CHAT.also(
+        "recorded: whole answers have an empty reason, streams none; this service has no other end mark",
+        whole={"": "success"},
+    )
     example_url: ClassVar[str] = "https://example.snowflakecomputing.com/api/v2/cortex/v1"
 
     base_url: str = ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
+from .._chat.chat import Chat
+from ..wire.shared.finish_reasons import CHAT, Endings
 from ._chat_completions import Alternating
+from ._construction import Options, construct
 
 __all__ = ["VLLM", "chat_vllm"]
 
@@ -20,6 +21,10 @@ class VLLM(Alternating):
     key_vars: ClassVar[tuple[str, ...]] = ("VLLM_API_KEY",)
     key_optional: ClassVar[bool] = True
     base_url_var: ClassVar[str] = "VLLM_BASE_URL"
+    endings: ClassVar[Endings] = CHAT.also(
+        "https://github.com/vllm-project/vllm/blob/main/vllm/v1/engine/__init__.py (FinishReason)",
+        cut={"abort": "abort"},
+    )
 
     base_url: str = "http://localhost:8000/v1"
 

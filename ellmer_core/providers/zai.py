@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
-from .._chat import Chat
-from .._vendors import Options, construct
-from ..wire import Supports
+from .._chat.chat import Chat
+from ..wire.shared.finish_reasons import CHAT, Endings
+from ..wire.values import Supports
 from ._chat_completions import JsonMode
+from ._construction import Options, construct
 
 __all__ = ["ZAI", "chat_zai"]
 
@@ -22,6 +23,14 @@ class ZAI(JsonMode):
     key_vars: ClassVar[tuple[str, ...]] = ("ZAI_API_KEY",)
     base_url_var: ClassVar[str] = "ZAI_BASE_URL"
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, structured=False)
+    endings: ClassVar[Endings] = CHAT.also(
+        "https://docs.z.ai/api-reference/llm/chat-completion",
+        cut={
+            "sensitive": "content_filter",
+            "model_context_window_exceeded": "context_window",
+            "network_error": "network_error",
+        },
+    )
 
     base_url: str = "https://api.z.ai/api/paas/v4"
 

@@ -1,19 +1,4 @@
-"""Conversations for people: as text, Markdown, HTML, and as a file.
+"""Conversations for people: printed, as text, Markdown and HTML, in notebooks, on terminals and in Shiny apps.
 
-`contents_text()`, `contents_markdown()` and `contents_html()` take a content, a turn, a list of turns or a chat.
-For a content class of your own, register what it looks like:
-
-    @contents_html.register(MyResult)
-    def _(content: MyResult) -> str: ...
-
-What a function returns None for is not shown. A tool's request and what it told the model are the model's
-business (HTML shows them folded); the images it returned are shown.
+The modules read contents, turns and chats, and change none. Only `live/` and the chat itself import them.
 """
-
-from ._card import ToolResultDisplay
-from .files import export
-from .html import contents_html
-from .markdown import contents_markdown
-from .text import contents_text
-
-__all__ = ["ToolResultDisplay", "contents_html", "contents_markdown", "contents_text", "export"]

@@ -10,7 +10,7 @@ from functools import cache, singledispatch
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..content import (
+from ..contents.content import (
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -18,16 +18,19 @@ from ..content import (
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolResult,
     ContentUploaded,
 )
+from ..contents.tool_calls import ContentToolResult
+from ..contents.turns import Turn
 from ..errors import UsageError
-from ..turns import Turn
-from ._card import Card, card, value_text
-from ._sections import is_tag, sections, shown, told
+from .sections import is_tag, sections, shown, turns_shown
+from .tool_card import Card, card, value_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from markdown_it.utils import OptionsDict
 
 __all__ = ["contents_html"]
 
@@ -45,7 +48,7 @@ def contents_html(value: Any) -> str | None:
     Text is read as Markdown (needs markdown-it-py, the extra `html`). Tool calls are cards that fold. Of several
     turns, each side's words are a `<section>` whose class is the role; in a chat every tool call has its result.
     """
-    parts = sections(told(value), contents_html)
+    parts = sections(turns_shown(value), contents_html)
     return "\n".join(
         "\n".join([f'<section class="{role}">', f"<h2>{role.capitalize()}</h2>", *texts, "</section>"])
         for role, texts in parts
@@ -121,8 +124,17 @@ def _item(item: object, title: str) -> str:
 
 
 def _image(image: ContentImageInline | ContentImageRemote, alt: str = "") -> str:
-    source = image.url if isinstance(image, ContentImageRemote) else f"data:{image.type};base64,{image.data}"
+    if isinstance(image, ContentImageRemote):
+        return image_link(image.url, escape(alt or image.url))
+    source = f"data:{image.type};base64,{image.data}"
     return f'<img src="{escape(source)}" alt="{escape(alt)}">'
+
+
+def image_link(url: str, name: str) -> str:
+    """An image that is elsewhere: a link, since to load it would tell its server that somebody looks."""
+    if not url.lower().startswith(("http:", "https:")):
+        return name
+    return f'<ellmer-image></ellmer-image><a href="{escape(url)}" target="_blank" rel="noopener noreferrer">{name}</a>'
 
 
 def card_html(shown_as: Card) -> str:
@@ -143,8 +155,9 @@ def card_html(shown_as: Card) -> str:
 
 def _summary(shown_as: Card) -> str:
     icon = f'<span aria-hidden="true">{shown_as.icon}</span> ' if shown_as.icon is not None else ""
-    beside = [str(shown_as.display[k]) for k in ("label", "value_preview") if k in shown_as.display]
-    beside = [*filter(None, [shown_as.intent]), *beside, *["failed"] * (shown_as.status == "error")]
+    beside = [*filter(None, [shown_as.label, str(shown_as.display.get("value_preview", ""))])]
+    words = {"error": ["failed"], "denied": ["denied"]}.get(shown_as.status, [])
+    beside = [*filter(None, [shown_as.intent]), *beside, *words]
     return f"<summary>{icon}{escape(shown_as.title)}{''.join(f' <em>{escape(b)}</em>' for b in beside)}</summary>"
 
 
@@ -171,7 +184,7 @@ def _from_markdown(text: str) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    """CommonMark with tables; HTML in it is shown as text, and links that run code are none."""
+    """CommonMark with tables; HTML in it is shown as text, links that run code are none, and images are links."""
     try:
         from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -179,4 +192,16 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.add_render_rule("table_open", lambda *_: f"{WIDE}<table>\n")
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    parser.add_render_rule("image", _image_in_text)
     return parser
+
+
+def _image_in_text(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: Any
+) -> str:
+    token = tokens[place]
+    name = renderer.renderInlineAsText(token.children, options, env)
+    url = str(token.attrs.get("src", ""))
+    if url.startswith("data:image/"):
+        return f'<img src="{escape(url)}" alt="{escape(name)}">'
+    return image_link(url, escape(name or url))

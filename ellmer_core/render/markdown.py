@@ -6,7 +6,7 @@ import json
 from functools import singledispatch
 from typing import Any
 
-from ..content import (
+from ..contents.content import (
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -14,11 +14,11 @@ from ..content import (
     ContentPDF,
     ContentText,
     ContentThinking,
-    ContentToolResult,
     ContentUploaded,
 )
-from ..turns import Turn
-from ._sections import media_of, sections, shown, turns_of
+from ..contents.tool_calls import ContentToolResult
+from ..contents.turns import Turn
+from .sections import media_of, sections, shown, turns_of
 
 __all__ = ["contents_markdown"]
 

@@ -15,28 +15,22 @@ from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from typing import Any, Literal, cast
 
-from ..content import (
-    Content,
-    ContentImageInline,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-)
+from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentThinking
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.turns import Turn
+from ..conversation.history import merged
 from ..errors import UsageError
-from ..turns import Turn
-from ._literal import literal
-from ._sections import is_tag, noted, sides, told
 from .html import contents_html
+from .literal_markup import literal
 from .markdown import contents_markdown
+from .sections import is_tag, noted, sides, turns_shown
 
 try:
     from htmltools import HTML
     from shinychat import Attachment, message_content, message_content_chunk
     from shinychat.types import ChatMessage
 
-    from ._blocks import in_place, request_message, result_message
+    from .shinychat_blocks import in_place, request_message, result_message
 except ImportError:  # an extra; the name can be imported all the same
 
     def _missing(*_args: Any, **_kwargs: Any) -> Any:
@@ -58,13 +52,14 @@ def contents_shinychat(value: Any) -> Any:
     In the latter every request is replaced by its result, and results are in the answer that asked for them.
     A content that has no method of its own is shown as `contents_html()` or else `contents_markdown()` has it.
     """
-    return list(_messages(told(value)))
+    return list(_messages(turns_shown(value)))
 
 
 @contents_shinychat.register(Content)
 def _(content: Content) -> Any:
     html = contents_html(content)
-    return HTML(html) if html else contents_markdown(content)
+    text = None if html else contents_markdown(content)
+    return HTML(html) if html else literal(text) if text else None
 
 
 @contents_shinychat.register(ContentText)
@@ -115,7 +110,8 @@ def _joined(role: Role, contents: Sequence[Content]) -> ChatMessage:
     """One message of many contents. What a user attached is an attachment."""
     files = [c for c in contents if role == "user" and isinstance(c, (ContentImageInline, ContentPDF))]
     joined = ChatMessage("", role=role, attachments=list(map(_attachment, files)))
-    messages = [_message(content) for content in contents if content not in files]
+    message = _said if role == "user" else _message
+    messages = [message(content) for content in merged(contents) if content not in files]
     joined.segments = [s for m in messages for s in m.segments if isinstance(s, dict) or s.content]
     joined.html_deps = [dependency for message in messages for dependency in message.html_deps]
     return joined
@@ -130,6 +126,13 @@ def _message(content: Content) -> ChatMessage:
     return in_place(content, message)
 
 
+def _said(content: Content) -> ChatMessage:
+    """What a user wrote, as it was written."""
+    if type(content) is ContentText and not is_tag(content):
+        return ChatMessage(content.text, content_type="text")
+    return _message(content)
+
+
 def _piece(content: ContentText | ContentThinking) -> ChatMessage:
     """A part of a text, as it is: what is markup in it, only the whole shows (see `Literal`)."""
     if isinstance(content, ContentThinking):
@@ -139,7 +142,7 @@ def _piece(content: ContentText | ContentThinking) -> ChatMessage:
 
 def _own_look(content: Content, base: type[Content]) -> Any:
     """HTML or Markdown of a class that has a method of its own for it, unlike its base."""
-    for render, markup in ((contents_html, HTML), (contents_markdown, str)):
+    for render, markup in ((contents_html, HTML), (contents_markdown, literal)):
         if render.dispatch(type(content)) is not render.dispatch(base):
             return markup(render(content) or "")
     return None

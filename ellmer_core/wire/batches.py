@@ -7,39 +7,16 @@ Each answer is kept as `{"status": …, "body": …}`, as if it had come over HT
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TypeVar
 
 from ..errors import BadRequestError, ResponseError, UsageError
-from . import Json, Request, Wire
+from .base import Batches, Steps, Wire
+from .framing.json_text import read_json
+from .values import Json, Request
 
-__all__ = ["AnthropicBatches", "Batches", "GeminiBatches", "OpenAIBatches"]
-
-T = TypeVar("T")
-Steps = Generator[Request, bytes, T]
-
-
-class Batches(ABC):
-    """One provider's way. A `batch` is the provider's own object, as its API last returned it."""
-
-    @abstractmethod
-    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
-        """Hands in the bodies of requests, by the names that their answers will bear."""
-
-    @abstractmethod
-    def poll(self, wire: Wire, batch: Json) -> Request:
-        """Asks how far it is."""
-
-    @abstractmethod
-    def done(self, batch: Json) -> bool:
-        """Whether there is nothing to wait for. Raises `BadRequestError` where it failed as a whole."""
-
-    @abstractmethod
-    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
-        """The answers by name; one that is missing was not given."""
+__all__ = ["AnthropicBatches", "GeminiBatches", "OpenAIBatches"]
 
 
 @dataclass(frozen=True)
@@ -179,7 +156,7 @@ def _dumps(value: object) -> str:
 
 def _json(body: bytes) -> Json:
     try:
-        value = json.loads(body)
+        value = read_json(body)
     except ValueError as error:
         raise ResponseError(f"The answer of the batch API is not JSON ({error}): {body[:200]!r}") from error
     if not isinstance(value, dict):
@@ -191,7 +168,7 @@ def _lines(body: bytes) -> Iterator[Json]:
     """The objects in JSON lines; a line that is none says nothing about any request."""
     for line in body.splitlines():
         try:
-            value = json.loads(line)
+            value = read_json(line)
         except ValueError:
             continue
         if isinstance(value, dict):

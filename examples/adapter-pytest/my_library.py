@@ -12,7 +12,7 @@ from typing import Any
 import openai
 
 from ellmer_conformance.adapters import Capabilities
-from ellmer_conformance.neutral import Image, Reply, Text, ToolCall, ToolResult
+from ellmer_conformance.scenarios.messages import Image, Reply, Text, ToolCall, ToolResult
 
 # The library ------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 
 from my_library import MyLibrary
 
-from ellmer_conformance.suite import ConformanceSuite
+from ellmer_conformance.pytest.suite import ConformanceSuite
 
 
 class TestMyLibrary(ConformanceSuite):

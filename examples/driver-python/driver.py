@@ -9,27 +9,13 @@ tools that the model asks for, and prints one JSON line for each thing the user 
 
 import json
 import os
-import sys
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-Json = dict[str, Any]
+from wire import ApiError, Incomplete, Json, ask
 
-BASE_URL = os.environ["CONFORMANCE_BASE_URL"]
-KEY = os.environ["CONFORMANCE_API_KEY"]
-MODEL = os.environ["CONFORMANCE_MODEL"]
-STREAM = "stream" in os.environ["CONFORMANCE_MODE"]
-
-
-class Incomplete(Exception):
-    """The answer broke off. `text` is what had come."""
-
-    def __init__(self, text: str, why: str) -> None:
-        super().__init__(why)
-        self.text = text
+#: What it says of itself when it is asked: a conversation without steps.
+SELF = {"capabilities": {"structured": "native"}, "features": ["conversations", "cancel", "reload"]}
 
 
 # ours -> theirs ---------------------------------------------------------------------------------------------
@@ -38,10 +24,15 @@ class Incomplete(Exception):
 def part(value: Json) -> Json:
     """A part of what the user says."""
     if value["type"] == "text":
-        return {"type": "text", "text": value["text"]}
+        return {"type": "text", "text": whole_characters(value["text"])}
     if value["type"] == "image":
         return image(value["media_type"], value["data"])
     return pdf(value["filename"], value["data"])
+
+
+def whole_characters(text: str) -> str:
+    """The text, half of a surrogate pair replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def image(media_type: str, data: str) -> Json:
@@ -132,90 +123,42 @@ def tool(value: Json) -> Json:
     return {"type": "function", "function": {k: value[k] for k in ("name", "description", "parameters")}}
 
 
-# over the wire ----------------------------------------------------------------------------------------------
-
-
-def ask(messages: list[Json], tools: list[Json]) -> Json:
-    """One request: the answer's message, stop reason and usage."""
-    body: Json = {"model": MODEL, "messages": messages} | ({"tools": tools} if tools else {})
-    if STREAM:
-        body |= {"stream": True, "stream_options": {"include_usage": True}}
-    request = urllib.request.Request(  # noqa: S310 - the suite's own server
-        f"{BASE_URL}/chat/completions",
-        json.dumps(body).encode(),
-        {"authorization": f"Bearer {KEY}", "content-type": "application/json"},
-    )
-    with urllib.request.urlopen(request) as response:  # noqa: S310 - see above
-        if STREAM:
-            return folded(response)
-        answer = json.load(response)
-    choice = answer["choices"][0]
-    return {"message": choice["message"], "stop": choice["finish_reason"], "usage": answer["usage"]}
-
-
-def events(lines: Any) -> Iterator[Json]:
-    """The stream's events, up to its end."""
-    for line in lines:
-        data = line.decode().strip()
-        if data.startswith("data:") and data != "data: [DONE]":
-            yield json.loads(data.removeprefix("data:"))
-
-
-def folded(lines: Any) -> Json:
-    """A stream as one answer. Raises Incomplete where it ends too early."""
-    text, calls, stop, usage = "", {}, None, None
-    for event in events(lines):
-        if "error" in event:
-            raise Incomplete(text, event["error"]["message"])
-        usage = event.get("usage") or usage
-        for choice in event.get("choices", []):
-            stop = choice.get("finish_reason") or stop
-            text += choice["delta"].get("content") or ""
-            for delta in choice["delta"].get("tool_calls") or []:
-                call = calls.setdefault(
-                    delta["index"], {"type": "function", "function": {"name": "", "arguments": ""}}
-                )
-                call["id"] = delta.get("id") or call["id"]
-                for key, value in delta["function"].items():
-                    call["function"][key] += value or ""
-    if stop is None:
-        raise Incomplete(text, "the stream ended without a finish_reason")
-    message = {"role": "assistant", "content": text or None}
-    return {
-        "message": message | ({"tool_calls": list(calls.values())} if calls else {}),
-        "stop": stop,
-        "usage": usage,
-    }
-
-
 # the conversation -------------------------------------------------------------------------------------------
 
 
 class Chat:
     """A conversation that runs its tools."""
 
-    def __init__(self, conversation: Json) -> None:
-        self.messages = history(conversation)
+    def __init__(self, conversation: Json, messages: list[Json] | None = None) -> None:
+        self.conversation = conversation
+        self.messages = history(conversation) if messages is None else messages
         self.tools = {value["name"]: value for value in conversation["tools"]}
         self.ran: list[Json] = []
+        self.pieces: list[str] = []
 
-    def say(self, parts: list[Json]) -> Json:
+    def reloaded(self) -> "Chat":
+        """A fresh conversation, from what was saved of this one."""
+        return Chat(self.conversation, json.loads(json.dumps(self.messages)))
+
+    def say(self, step: Json) -> Json:
         """A user turn, to its final answer: what is printed. The history stays as it was if that fails."""
-        self.ran, before = [], list(self.messages)
+        self.ran, self.pieces, before = [], [], list(self.messages)
         try:
-            self.messages += [*self.unanswered(parts), *user(parts)]
-            return self.answer() | {"ran": self.ran}
-        except (Incomplete, OSError, ValueError) as error:
+            self.messages += [*self.unanswered(step["parts"]), *user(step["parts"])]
+            told = self.value(step["schema"]) if "schema" in step else self.answer(step)
+            return told | {"ran": self.ran, "pieces": self.pieces}
+        except ApiError as error:
             self.messages = before
-            status = error.code if isinstance(error, urllib.error.HTTPError) else None
-            told = {"text": getattr(error, "text", ""), "error": f"{type(error).__name__}: {error}"}
-            return told | {"complete": False, "status": status, "ran": self.ran}
+            told = {"text": error.text, "error": str(error), "error_class": type(error).__name__}
+            return told | {"complete": False, "status": error.status, "ran": self.ran, "pieces": self.pieces}
 
-    def answer(self) -> Json:
+    def answer(self, step: Json) -> Json:
         """Asks until no tool is called."""
         declared = [tool(value) for value in self.tools.values()]
         while True:
-            answer = ask(self.messages, declared)
+            more = {"tools": declared} if declared else {}
+            answer = ask(self.messages, more, give_up=step.get("cancelled", False))
+            self.pieces += answer["pieces"]
             message = answer["message"]
             calls = message.get("tool_calls") or []
             if answer["stop"] == "length" and calls:  # cut: never run, and never sent back
@@ -223,18 +166,42 @@ class Chat:
                 note = "The token limit cut your tool call off. Please try again."
                 self.messages += [message, {"role": "user", "content": note}]
                 continue
+            for call in calls:  # nothing is an empty object, however it is spelt
+                call["function"]["arguments"] = call["function"].get("arguments") or "{}"
             if message.get("content") or calls:
                 self.messages.append(
                     {k: v for k, v in message.items() if k in {"role", "content", "tool_calls"}}
                 )
             if not calls:
                 return reply(answer)
+            self.pieces.clear()
             results, media = answered([(call["id"], self.run(call["function"])) for call in calls])
             self.messages += [*results, *([{"role": "user", "content": media}] if media else [])]
 
+    def value(self, schema: Json) -> Json:
+        """Asks for a value that fits a schema."""
+        form = {"type": "json_schema", "json_schema": {"name": "value", "schema": schema, "strict": True}}
+        answer = ask(self.messages, {"response_format": form})
+        if answer["stop"] == "length":
+            raise Incomplete("the token limit cut the value")
+        try:
+            value = json.loads(answer["message"]["content"])
+        except ValueError as error:
+            raise ApiError(f"the value is no JSON: {error}") from error
+        kinds = {"string": str, "integer": int}
+        wrong = [k for k, s in schema["properties"].items() if not isinstance(value.get(k), kinds[s["type"]])]
+        if wrong:
+            raise ApiError(f"the value does not fit its schema: {', '.join(wrong)}")
+        self.messages.append({"role": "assistant", "content": answer["message"]["content"]})
+        return reply(answer) | {"value": value}
+
     def run(self, function: Json) -> Any:
         """What a tool gives for a call: the conversation has it by arguments."""
-        name, arguments = function["name"], json.loads(function["arguments"] or "{}")
+        name = function["name"]
+        try:
+            arguments = json.loads(function["arguments"])
+        except ValueError as error:
+            return f"Error: the arguments are no JSON: {error}"
         if name not in self.tools:
             return f"Error: there is no tool {name}"
         self.ran.append({"name": name, "arguments": arguments})
@@ -254,19 +221,31 @@ class Chat:
 def reply(answer: Json) -> Json:
     """The line that is printed for an answer."""
     usage = answer["usage"] or {}
+    read, wrote = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
     return {
-        "text": answer["message"]["content"] or "",
+        "text": answer["message"].get("content") or "",
         "stop": {"tool_calls": "tool", "content_filter": "filter"}.get(answer["stop"], answer["stop"]),
-        "usage": {"input": usage.get("prompt_tokens"), "output": usage.get("completion_tokens")},
+        "usage": {
+            "input": usage.get("prompt_tokens"),
+            "output": usage.get("completion_tokens"),
+            "cached": read.get("cached_tokens"),
+            "reasoning": wrote.get("reasoning_tokens"),
+        },
     }
 
 
 def main() -> None:
-    """Every step of the conversation, a line each."""
+    """Every step of the conversation, a line each; without steps, what it can do."""
     conversation = json.loads(Path(os.environ["CONFORMANCE_CONVERSATION"]).read_text("utf-8"))
-    chat = Chat(conversation)
+    chats: dict[int, Chat] = {}
     for step in conversation["steps"]:
-        sys.stdout.write(json.dumps(chat.say(step["parts"])) + "\n")
+        who = step.get("who", 0)
+        chat = chats.setdefault(who, Chat(conversation))
+        if step.get("reloaded"):
+            chat = chats[who] = chat.reloaded()
+        print(json.dumps(chat.say(step)))  # noqa: T201 - this is how it answers
+    if not conversation["steps"]:
+        print(json.dumps(SELF))  # noqa: T201 - likewise
 
 
 if __name__ == "__main__":

@@ -19,9 +19,10 @@ from .errors import (
     StoreError,
     Unused,
 )
-from .key import Match
-from .message import Exchange, Failure, Sent
-from .tape import Tape, use_cassette
+from .exchange.messages import Exchange, Failure, Sent
+from .secrets.scrub import Scrub
+from .tape.request_key import Match
+from .tape.tape import Tape, use_cassette
 
 __all__ = [
     "Blocked",
@@ -33,6 +34,7 @@ __all__ = [
     "Miss",
     "NotIntercepted",
     "Refused",
+    "Scrub",
     "SecretFound",
     "Sent",
     "Stale",

@@ -10,9 +10,9 @@ import httpx
 import pytest
 import yaml
 
-from ellmer_harness import SecretFound, Unused, use_cassette
+from ellmer_harness import Miss, SecretFound, Unused, use_cassette
 from ellmer_harness.cli import main
-from ellmer_harness.naming import file_name
+from ellmer_harness.tape.cassette_names import file_name
 
 API = "https://api.example.com"
 IMAGE = b64encode(b"\x89PNG" + bytes(5000)).decode()
@@ -335,3 +335,19 @@ def test_what_prune_needs_is_what_the_tape_says(recorded):
     with use_cassette(recorded / "part.json") as tape:
         httpx.post(f"{API}/text", content="part")
     assert tape.verdict.state == "played"
+
+
+def test_what_has_drifted_is_not_compared_until_it_is_recorded_again(server, record, tmp_path):
+    def ask(n):
+        return httpx.post("https://api.example.com/x", json={"n": n}).json()
+
+    file = tmp_path / "c.json"
+    with use_cassette(file, **record):
+        ask(1)
+    assert main(["migrate", str(file), "--not-compared", "body"]) == 0
+    with use_cassette(file, stale="ignore"):
+        assert ask(2) == {"echo": '{"n":1}'}
+    with use_cassette(file, **record):
+        ask(2)
+    with pytest.raises(Miss), use_cassette(file):
+        ask(3)

@@ -12,12 +12,12 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ellmer_harness.blobs import Blobs
-from ellmer_harness.codec import decode, encode
-from ellmer_harness.compression import undo
 from ellmer_harness.errors import CassetteError
-from ellmer_harness.layout import layout
-from ellmer_harness.serializer import Serializer
+from ellmer_harness.format.blobs import Blobs
+from ellmer_harness.format.bodies import decode, encode
+from ellmer_harness.format.compression import undo
+from ellmer_harness.format.json_layout import layout
+from ellmer_harness.format.serializer import Serializer
 
 JSON = "application/json"
 SSE = "text/event-stream"

@@ -27,7 +27,7 @@ BROKEN = {
     "no format": (json.dumps(GOOD | {"metadata": {"ellmer_harness": {}}}), "format None"),
     "half an interaction": (
         json.dumps(GOOD | {"interactions": [{"request": {}}]}),
-        "interaction is not complete",
+        "an object has to be here; it is missing",
     ),
     "merge conflict": ("<<<<<<< HEAD\n" + json.dumps(GOOD), "not whole"),
 }
@@ -52,7 +52,8 @@ def test_an_unknown_kind_of_body_is_explained(tmp_path):
     (tmp_path / "c.json").write_text(text)
     with (
         pytest.raises(
-            Miss, match=r"c\.json: a body in the cassette cannot be read: .*'hologram' is no kind of body"
+            Miss,
+            match=r"c\.json: line \d+, interactions/0/\w+/body: a body in the cassette cannot be read: .*'hologram' is no kind of body",
         ),
         use_cassette(tmp_path / "c.json"),
     ):

@@ -12,7 +12,7 @@ import zstandard
 
 from ellmer_harness import Miss, use_cassette
 from ellmer_harness.cli import main
-from ellmer_harness.compression import is_coded
+from ellmer_harness.format.compression import is_coded
 from ellmer_harness.recordings import Unreadable, read
 
 API = "https://api.example.com"
@@ -188,6 +188,17 @@ def test_yaml_of_ruby(tmp_path):
         b"\x00\xff",
         "2026-09-01T15:21:26+00:00",
     )
+
+
+def test_yaml_with_the_strings_of_multidict(tmp_path):
+    istr = "!!python/object/apply:multidict._multidict.istr"
+    (tmp_path / "a.yaml").write_text(
+        f"interactions:\n- request:\n    body: '{{}}'\n    headers:\n      ? {istr}\n      - Content-Type\n"
+        "      : - application/json\n    method: POST\n    uri: https://x/\n"
+        "  response: {status: {code: 200, message: OK}, headers: {}, body: {string: ''}}\nversion: 1\n"
+    )
+    [one] = read(tmp_path / "a.yaml").interactions
+    assert one.sent == [("content-type", "application/json")]
 
 
 def test_a_har_of_a_browser(tmp_path):

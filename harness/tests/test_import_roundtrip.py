@@ -22,7 +22,7 @@ from vcr.serializers import jsonserializer, yamlserializer
 
 from ellmer_harness import use_cassette
 from ellmer_harness.cli import main
-from ellmer_harness.serializer import Serializer
+from ellmer_harness.format.serializer import Serializer
 
 API = "https://api.example.com"
 DATE = "Tue, 01 Sep 2026 15:21:26 GMT"

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from ellmer_harness import Match, Miss, use_cassette
-from ellmer_harness.explain import differences, word_diff
-from ellmer_harness.stale import StaleWarning
+from ellmer_harness.tape.explanation import differences, word_diff
+from ellmer_harness.tape.staleness import StaleWarning
 
 API = "https://api.example.com"
 

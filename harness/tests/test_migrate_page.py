@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from ellmer_harness.cli import main
-from ellmer_harness.options import MODES, Options
+from ellmer_harness.tape.options import MODES, Options
 
 pytest_plugins = ["pytester"]
 
@@ -63,10 +63,10 @@ def moved(pytester):
 
 def test_a_suite_moves(moved, pytester, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    result = pytester.runpytest_inprocess("-p", "ellmer_harness.plugin", "--strict-markers")
+    result = pytester.runpytest_inprocess("-p", "ellmer_harness.pytest.plugin", "--strict-markers")
     # pytest-recording wrote - for /, so that two parameters may share a file; here it is another name.
-    result.assert_outcomes(passed=2, errors=1)
-    result.stdout.fnmatch_lines(["CassetteError: there is no cassette */test_story-a-b-*.json.*"])
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*Miss: there is no cassette */test_story-a-b-*.json.*"])
 
 
 def test_what_it_names_exists(capsys):

@@ -1,19 +1,13 @@
 """What a run may do with its cassette, what becomes of what it recorded, and what it has to answer for."""
 
 import contextlib
+import contextvars
 import warnings
 
 import httpx
 import pytest
 
-from ellmer_harness import (
-    CassetteError,
-    Miss,
-    NotIntercepted,
-    Refused,
-    Unused,
-    use_cassette,
-)
+from ellmer_harness import CassetteError, Miss, NotIntercepted, Refused, Unused, use_cassette
 
 API = "https://api.example.com"
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "Grüße ☃"}]}
@@ -26,10 +20,45 @@ def ask(http, body=CHAT, **options):
 
 class TestModes:
     def test_a_missing_cassette_says_how_to_record_it(self, tmp_path):
-        with pytest.raises(
-            CassetteError, match=r"no cassette .*never.json(.|\n)*pytest .*--cassette-mode=rewrite"
-        ):
-            use_cassette(tmp_path / "never.json").__enter__()
+        told = r"no cassette .*never.json(.|\n)*pytest .*--cassette-mode=rewrite"
+        with pytest.raises(Miss, match=told), use_cassette(tmp_path / "never.json"):
+            ask(httpx)
+
+    def test_who_sends_nothing_needs_no_cassette(self, tmp_path):
+        with use_cassette(tmp_path / "never.json") as tape:
+            pass
+        assert tape.verdict.state == "idle"
+
+    def test_append_creates_its_file(self, http, server, record, tmp_path):
+        for n in (1, 2):
+            with use_cassette(tmp_path / "c.json", **record | {"mode": "append"}):
+                ask(http, {"n": n})
+        with use_cassette(tmp_path / "c.json"):
+            ask(http, {"n": 2})
+            ask(http, {"n": 1})
+
+    @pytest.mark.parametrize("mode", ["append", "record"])
+    def test_who_records_into_one_cassette_at_the_same_time_loses_nothing(
+        self, server, record, tmp_path, mode
+    ):
+        options = record | {"mode": mode}
+        with use_cassette(tmp_path / "c.json", **options):
+            with contextvars.copy_context().run(use_cassette, tmp_path / "c.json", **options) as other:
+                ask(httpx, {"n": 2})
+            assert other.verdict.recorded == 1
+            ask(httpx, {"n": 1})
+        with use_cassette(tmp_path / "c.json"):
+            ask(httpx, {"n": 1})
+            ask(httpx, {"n": 2})
+
+    def test_tests_of_a_run_that_share_a_cassette_record_it_again_together(self, server, record, tmp_path):
+        for run in ("yesterday", "today"):
+            for n in (1, 2, 3):
+                with use_cassette(tmp_path / "c.json", **record, run=run + str(tmp_path)):
+                    ask(httpx, {"n": n, "day": run})
+        with use_cassette(tmp_path / "c.json"):  # nothing of yesterday is left
+            for n in (3, 1, 2):
+                ask(httpx, {"n": n, "day": "today"})
 
     def test_record_records_once_and_then_replays(self, http, server, record, tmp_path):
         options = record | {"mode": "record"}

@@ -5,8 +5,8 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from ellmer_harness import plugin
-from ellmer_harness.plugin import file_name
+from ellmer_harness.pytest import plugin
+from ellmer_harness.pytest.plugin import file_name
 
 pytest_plugins = ["pytester"]
 
@@ -31,11 +31,11 @@ def test_record_then_replay(suite, server, cassettes):
 
 
 def test_a_missing_cassette_is_a_plain_sentence(suite):
-    result = suite("def test_a(cassette): ...")
-    result.assert_outcomes(errors=1)
+    result = suite("import httpx\ndef test_a(cassette): httpx.get('https://x.example')")
+    result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "CassetteError: there is no cassette */cassettes/test_it/test_a.json.",
+            "*Miss: there is no cassette */cassettes/test_it/test_a.json.",
             "*pytest 'test_it.py::test_a' --cassette-mode=rewrite",
         ]
     )

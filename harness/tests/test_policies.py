@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 
+import httpx
 import pytest
 
 pytest_plugins = ["pytester"]
@@ -38,8 +39,8 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
         import datetime, httpx, pytest
         from pathlib import Path
         from ellmer_harness import Match
-        from ellmer_harness.clock import Clock
-        from ellmer_harness.scrub import Scrub
+        from ellmer_harness.interception.virtual_clock import Clock
+        from ellmer_harness.secrets.scrub import Scrub
 
         @pytest.fixture
         def cassette_options(): return {{"recorded_from": "live"}}
@@ -215,7 +216,7 @@ def test_retired_models_through_the_hook(suite, pytester):
     (pytester.path / "conftest.py").write_text("")
     suite(code.replace("SERVER", url), "--cassette-mode=record").assert_outcomes(passed=1)
     suite(None).stdout.no_fnmatch_line("STALE*")
-    hook = ["-p", "ellmer_conformance.retired"]
+    hook = ["-p", "ellmer_conformance.contract.retired_models"]
     result = suite(None, *hook, process=True)  # pytest wants to be the first to load it
     result.stdout.fnmatch_lines(["STALE *(Anthropic shut claude-2.1 down on 2025-07-21 *"])
     suite(None, *hook, "--cassette-stale=error", process=True).assert_outcomes(passed=1, errors=1)
@@ -260,8 +261,8 @@ def test_the_command_names_the_store_that_was_named(suite, far):
     result = suite(ONE, f"--cassette-store={far}")
     result.stdout.fnmatch_lines(
         [
-            f"CassetteError: there is no cassette {far}/cassettes/test_it/test_a.json.",
-            f"  pytest 'test_it.py::test_a' --cassette-mode=rewrite --cassette-store='{far}'",
+            f"*Miss: there is no cassette {far}/cassettes/test_it/test_a.json.",
+            f"*  pytest 'test_it.py::test_a' --cassette-mode=rewrite --cassette-store='{far}'",
         ]
     )
 
@@ -294,7 +295,7 @@ def test_the_command_that_every_error_prints_works(suite, pytester, server):
 
 def test_the_command_is_for_the_folder_where_pytest_was_started(suite, pytester, monkeypatch):
     (pytester.path / "sub").mkdir()
-    (pytester.path / "sub" / "test_in.py").write_text("def test_a(cassette): ...\n")
+    (pytester.path / "sub" / "test_in.py").write_text("def test_a(cassette, ask): ask()\n")
     monkeypatch.chdir(pytester.path / "sub")
     result = suite(None, "test_in.py")
     [line] = set(commands(result))
@@ -302,8 +303,9 @@ def test_the_command_is_for_the_folder_where_pytest_was_started(suite, pytester,
 
 
 def test_without_a_test_the_command_is_an_environment_variable(tmp_path, monkeypatch):
-    from ellmer_harness import CassetteError, use_cassette
+    from ellmer_harness import Miss, use_cassette
 
     monkeypatch.delenv("PYTEST_CURRENT_TEST")
-    with pytest.raises(CassetteError, match="CASSETTE_MODE=rewrite <the command of this run>"):
-        use_cassette(tmp_path / "none.json").__enter__()
+    told = "CASSETTE_MODE=rewrite <the command of this run>"
+    with pytest.raises(Miss, match=told), use_cassette(tmp_path / "none.json"):
+        httpx.get("https://api.example.com")

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from ellmer_harness import Miss, SecretFound, use_cassette
-from ellmer_harness.scan import scan
-from ellmer_harness.scrub import Scrub, clean_url, masked
+from ellmer_harness.secrets.scan import scan
+from ellmer_harness.secrets.scrub import Scrub, clean_url, masked
 
 API = "https://api.example.com"
 KEY = "aB3/dE5+gH7_jK9-mN1=pQ"  # letters that JSON, URLs and base64 each write in their own way
@@ -262,3 +262,56 @@ def test_small_parts():
     sizes = [3, 5, 2]
     assert Scrub({"secret": "<S>"}).body(b"xxsecretyy", sizes) == b"xx<S>yy"
     assert sizes == [5, 0, 2]
+
+
+def login_and_page(server):
+    """A login whose answer brings a token, which the next requests send back."""
+    token, page, csrf = "tok_9f8e7d6c5b4a39281706f5e4", "cGFnZS0yOjlmOGU3ZDZjNWI0YQ", "aX9kQ2mZ7pR4tW1v"
+    cookie = f"set-cookie: sid={csrf}; Path=/; Expires=Fri, 21 Oct 2050 07:28:00 GMT; HttpOnly"
+    server.whole({"access_token": token, "csrf_token": csrf}, "application/json", cookie)
+    server.whole({"items": [1], "next": f"{API}/items?token={page}"})
+    server.whole({"items": [2], "said": f"you are {token}"})
+
+
+def follow():
+    """What a client does with such answers; nothing of it is known beforehand."""
+    with httpx.Client() as client:
+        told = client.post(f"{API}/login", data={"user": "me", "password": "S3cret!pw"}).json()
+        again = {"token": told["access_token"], "csrf": client.cookies["sid"]}
+        first = client.post(f"{API}/items/{told['access_token']}", json=again).json()
+        return told["csrf_token"] == client.cookies["sid"], client.get(first["next"]).json()["items"]
+
+
+def test_what_the_server_made_up_replays_as_itself(server, record, tmp_path):
+    login_and_page(server)
+    with use_cassette(tmp_path / "c.json", **record, mask=True):
+        assert follow() == (True, [2])
+    written = files(tmp_path)
+    for secret in (b"9f8e7d6c", b"cGFnZS0y", b"aX9kQ2mZ", b"S3cret"):
+        assert secret not in written
+    assert b'"sid=REDACTED_1; Path=/; HttpOnly"' in written
+    with use_cassette(tmp_path / "c.json"):
+        assert follow() == (True, [2])
+
+
+def test_numbers_go_on_where_a_cassette_is_appended_to(server, record, tmp_path):
+    def ask(n):
+        server.whole({"token": f"{n}9f8e7d6c5b4a39281706f5e4"})
+        return httpx.get(f"{API}/{n}").json()["token"]
+
+    with use_cassette(tmp_path / "c.json", **record, mask=True):
+        ask(1)
+    with use_cassette(tmp_path / "c.json", **{**record, "mode": "append"}, mask=True):
+        assert ask(1) == "REDACTED_1"
+        ask(2)
+    with use_cassette(tmp_path / "c.json"):
+        assert [ask(1), ask(2)] == ["REDACTED_1", "REDACTED_2"]
+
+
+def test_a_masked_stream_keeps_its_chunks(server, record, tmp_path):
+    chunks = [b'data: {"api_key": "9f8e7d6c5b4a', b'39281706f5e4"}\n\n', b"data: 2\n\n"]
+    server.chunked(chunks)
+    with use_cassette(tmp_path / "c.json", **record, mask=True):
+        httpx.get(API)
+    with use_cassette(tmp_path / "c.json"), httpx.stream("GET", API) as response:
+        assert b"".join(response.iter_raw()) == b'data: {"api_key": "REDACTED_1"}\n\ndata: 2\n\n'

@@ -11,9 +11,9 @@ from vcr.cassette import Cassette, CassetteContextDecorator
 from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 
 from ellmer_harness import NotIntercepted, use_cassette
-from ellmer_harness.exporting import to_yaml
+from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.recordings import read
-from ellmer_harness.serializer import Serializer
+from ellmer_harness.recordings.exporting import to_yaml
 
 API = "https://api.example.com"
 IMAGE = b"\x89PNG" + bytes(5000)
@@ -85,7 +85,7 @@ def test_clients_that_opt_in_are_recorded_by_vcrpys_patchers(server, record, tmp
     server.listener.close()
     with use_cassette(tmp_path / "c.json", **options) as played:
         assert ask() == expected
-    assert (tape.deck.metadata, played.verdict.state) == ({}, "played")
+    assert (tape.index.metadata, played.verdict.state) == ({}, "played")
     with pytest.raises(NotIntercepted), use_cassette(tmp_path / "c.json", **options):
         pass
 
@@ -94,9 +94,9 @@ def test_a_recorded_body_is_there_however_a_stub_asks_for_it(server, record, tmp
     recorded(server, record, tmp_path / "c.json")
     with use_cassette(tmp_path / "c.json", allow_idle=True, allow_unused=True) as tape:
         for way in (lambda body: body["string"], lambda body: body.get("string", b"")):
-            assert [way(answer["body"]) for _, answer in tape.deck.data][2] == IMAGE
+            assert [way(answer["body"]) for _, answer in tape.index.data][2] == IMAGE
         assert all(
-            "string" in answer["body"] and not answer["body"].get("other") for _, answer in tape.deck.data
+            "string" in answer["body"] and not answer["body"].get("other") for _, answer in tape.index.data
         )
 
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import gzip
 import json
+import re
 import threading
 from unittest import mock
 
@@ -12,12 +14,7 @@ import httpx
 import pytest
 import zstandard
 
-from ellmer_harness import (
-    CassetteError,
-    Miss,
-    Refused,
-    use_cassette,
-)
+from ellmer_harness import CassetteError, Miss, Refused, use_cassette
 
 API = "https://api.example.com"
 CHAT = {"model": "m", "messages": [{"role": "user", "content": "Grüße ☃"}]}
@@ -55,7 +52,7 @@ def test_a_route_is_invisible_to_client_and_cassette(http, server, record, tmp_p
 
 
 def test_a_route_needs_a_whole_host(server, tmp_path):
-    from ellmer_harness.routes import _target
+    from ellmer_harness.tape.routing import _target
 
     assert _target("https://api.example.com.evil/x", server.routes) == "https://api.example.com.evil/x"
     assert _target("https://api.example.com?x=1", server.routes) == f"{server.url}?x=1"
@@ -173,8 +170,9 @@ def test_the_transports_are_left_as_they_were(http, server, record, tmp_path):
     with use_cassette(tmp_path / "c.json", **record):
         assert http.HTTPTransport.handle_request is not before[0]
         ask(http)
+    (tmp_path / "broken.json").write_text("{")
     with pytest.raises(CassetteError):
-        use_cassette(tmp_path / "none.json").__enter__()
+        use_cassette(tmp_path / "broken.json").__enter__()
     with pytest.raises(Refused), use_cassette(tmp_path / "d.json", **record, judge=lambda _: ["no"]):
         ask(http)
     assert before == (http.HTTPTransport.handle_request, http.AsyncHTTPTransport.handle_async_request)
@@ -279,3 +277,49 @@ def test_an_upload_in_pieces_is_kept_whole(http, server, record, tmp_path):
     with use_cassette(tmp_path / "c.json") as tape:
         assert upload() == expected
     assert tape.sent[0].body == b"ab"
+
+
+def test_as_a_decorator_each_call_has_the_cassette_anew(server, record, tmp_path):
+    @use_cassette(tmp_path / "c.json", **record | {"mode": "record"})
+    def ask(n):
+        return httpx.post(f"{API}/x", json={"n": n}).json()
+
+    @use_cassette(tmp_path / "c.json")
+    async def ask_async():
+        async with httpx.AsyncClient() as client:
+            return (await client.post(f"{API}/x", json={"n": 1})).json()
+
+    @use_cassette(tmp_path / "c.json")
+    def asked():
+        yield httpx.post(f"{API}/x", json={"n": 1}).json()
+
+    assert ask(1) == ask(1) == asyncio.run(ask_async()) == next(asked())
+    assert ask.__name__ == "ask"
+    assert len(server.requests) == 1
+
+
+def test_a_request_is_looked_up_and_written_as_it_is_normalized(server, record, tmp_path):
+    def without_id(sent):
+        return dataclasses.replace(sent, body=re.sub(rb"id-\d+", b"id", sent.body))
+
+    with use_cassette(tmp_path / "c.json", **record, normalize=without_id):
+        httpx.post(API, json={"id": "id-17"})
+    assert b"id-17" in server.requests[0][2]
+    assert '"id": "id"' in (tmp_path / "c.json").read_text()
+    with use_cassette(tmp_path / "c.json", normalize=without_id) as tape:
+        httpx.post(API, json={"id": "id-18"})
+    assert tape.sent[0].json == {"id": "id-18"}
+
+
+def test_a_hook_changes_what_is_saved_or_leaves_it_out(server, record, tmp_path):
+    def hook(interaction):
+        if interaction["request"]["uri"].endswith("/ping"):
+            return None
+        interaction["response"]["body"] = {"string": interaction["response"]["body"]["string"].upper()}
+        return interaction
+
+    with use_cassette(tmp_path / "c.json", **record, before_save=hook):
+        httpx.get(f"{API}/ping")
+        httpx.post(API, content=b"abc")
+    with use_cassette(tmp_path / "c.json"):
+        assert httpx.post(API, content=b"abc").content == b'{"ECHO": "ABC"}'

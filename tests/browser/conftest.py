@@ -13,8 +13,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 import ellmer_core as ec
-from ellmer_conformance.script import Script
-from ellmer_conformance.server.strict import StrictServer
+from ellmer_conformance.scenarios.script import Script
+from ellmer_conformance.server.strict_server import StrictServer
 
 FLAGS = [
     "--no-sandbox",
@@ -30,7 +30,7 @@ ABSENT = (
     "Chromium of yours: CHROMIUM=/path/to/chrome."
 )
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=int(os.environ.get("BROWSER_TIMEOUT", "20000")))
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +77,27 @@ def serving(app):
         thread.join()
 
 
-class Talk:
+@pytest.fixture
+def picture():
+    """`picture(page, name)` makes a picture of the docs anew, if `DOCS_PICTURES` is set; else it has to be there."""
+
+    def take(page, name):
+        path = Path(__file__).parents[2] / "docs" / "images" / name
+        if os.environ.get("DOCS_PICTURES"):
+            page.screenshot(path=path)
+        assert path.is_file()
+
+    return take
+
+
+@pytest.fixture
+def served():
+    """`served(app)`: its address."""
+    with ExitStack() as stack:
+        yield lambda app: stack.enter_context(serving(app))
+
+
+class ChatBase:
     """A chat with tools whose model plays `steps`, and the page that shows it."""
 
     def __init__(self, page, base_url, tools):
@@ -121,10 +141,10 @@ def talk(page):
     """`talk(steps, *tools)` opens the app."""
     with ExitStack() as stack:
 
-        def opened(steps, *tools):
+        def opened(steps, *tools, **options):
             server = stack.enter_context(StrictServer({"talk": Script(steps)}))
-            talk = Talk(page, server.url("talk", "1"), tools)
-            page.goto(stack.enter_context(serving(ec.chat_app(talk.chat, title="Talk"))))
+            talk = ChatBase(page, server.url("talk", "1"), tools)
+            page.goto(stack.enter_context(serving(ec.chat_app(talk.chat, title="ChatBase", **options))))
             expect(page.get_by_role("textbox", name="Chat message")).to_be_visible()
             return talk
 

@@ -11,7 +11,7 @@ from htmltools import div
 from playwright.sync_api import expect
 
 import ellmer_core as ec
-from ellmer_conformance.script import Answer, Call, Delivery, Failure, Say, Think
+from ellmer_conformance.scenarios.script import Answer, Call, Delivery, Failure, Say, Think
 
 CAT = ec.ContentImageInline(
     "image/png",

@@ -119,8 +119,8 @@ def test_of_a_remote_image_the_address_is_shown(page, tmp_path):
     turns = [ec.UserTurn([image]), ec.AssistantTurn([request]), ec.UserTurn([result])]
     page.goto(ec.export(turns, tmp_path / "chat.html").as_uri())
 
-    expect(page.get_by_role("img", name="https://example.com/cat.png", exact=True)).to_be_visible()
-    expect(page.get_by_role("img", name="Paint a picture: https://example.com/cat.png")).to_be_visible()
+    expect(page.get_by_role("link", name="https://example.com/cat.png", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Paint a picture: https://example.com/cat.png")).to_be_visible()
 
 
 def test_a_chat_in_a_notebook(chat, page):

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from ellmer_conformance.server.strict import StrictServer
+from ellmer_conformance.server.strict_server import StrictServer
 
 ADAPTER = """
 from ellmer_conformance.adapters import Capabilities
@@ -38,7 +38,7 @@ def report(tmp_path_factory):
     cases = ("--case", "one_tool", "--case", "image_from_user", "--case", "tool_returns_pdf")
     run = (
         "-c",
-        "from ellmer_conformance.program import main; main()",
+        "from ellmer_conformance.console_scripts import main; main()",
         "run",
         "--adapter",
         "forgetful:Adapter",

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
-from ..case import MODES, Mode
-from ..neutral import Part, Reply, Tool, Turn
+from ..scenarios.case import MODES, Mode
+from ..scenarios.messages import Part, Reply, Tool, Turn
 
 __all__ = ["Adapter", "Capabilities", "Endpoint", "Place", "Session", "Structured"]
 
@@ -56,7 +56,8 @@ class Capabilities:
     """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested.
 
     `pointer`: media are moved behind the results, which point at them. `dangling_call` is a history with calls that
-    nobody answered, and the user goes on.
+    nobody answered, and the user goes on. `interleaved_parts`, refused: texts and media are given apart, in two lists, so
+    that each keeps its own order and no more is asked.
 
     A session may have `reloaded()`: a fresh session that goes on from what was saved of it; an adapter
     `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`,
@@ -71,6 +72,7 @@ class Capabilities:
     image_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
     pdf_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
     dangling_call: Literal["native", "refused"] = "native"
+    interleaved_parts: Literal["native", "refused"] = "native"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""

@@ -8,12 +8,12 @@ from typing import Any
 import anthropic
 from pydantic import BaseModel
 
-from ..exchange import Json
-from ..neutral import PDF, Image, Part, Text, Tool, Turn
+from ..contract.exchange import Json
+from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
 from . import Capabilities, Endpoint
-from ._parsed import Parsing
-from ._sdk import Answered, Said, texts_and_calls
-from ._values import base64_of, media_type, parameters
+from .shared.sdk_session import Answered, Said, texts_and_calls
+from .shared.structured import Parsing
+from .shared.tool_values import base64_of, media_type, parameters
 
 __all__ = ["Anthropic", "adapter"]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from any_llm import AnyLLM as Client
 
-from ..exchange import Json
-from ..neutral import Tool, Turn
+from ..contract.exchange import Json
+from ..scenarios.messages import Tool, Turn
 from . import Capabilities, Endpoint
-from ._chat_messages import ChatMessages
-from ._sdk import Said
+from .shared.chat_messages import ChatMessages
+from .shared.sdk_session import Said
 
 __all__ = ["AnyLLM", "adapter"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import chatlas
 from chatlas import types
 
-from ..exchange import Json
-from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
+from ..contract.exchange import Json
+from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from . import Capabilities, Endpoint
-from ._values import base64_of, calls_in, parameters
+from .shared.tool_values import base64_of, calls_in, parameters
 
 __all__ = ["Chatlas", "adapter"]
 

@@ -21,13 +21,13 @@ from urllib.parse import urlsplit
 
 import ellmer_core as ec
 from ellmer_core import providers
-from ellmer_core.wire import Wire
+from ellmer_core.wire.base import Wire
 
-from ..endpoints import WHERE
-from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
-from ..wires import vendor_of
+from ..contract.readers import vendor_of
+from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from . import Capabilities, Endpoint, Place
-from ._patience import patience
+from .endpoints import WHERE
+from .shared.retry_waits import patience
 
 __all__ = ["EllmerCore", "Session", "Vendor", "adapter", "vendors"]
 

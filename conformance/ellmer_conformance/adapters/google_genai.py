@@ -12,11 +12,11 @@ from google import genai
 from google.genai import types
 from pydantic import BaseModel
 
-from ..neutral import PDF, Image, Part, Text, Tool, Turn
+from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
 from . import Capabilities, Endpoint
-from ._parsed import Parsing
-from ._sdk import Answered, Said, texts_and_calls
-from ._values import media_type, parameters
+from .shared.sdk_session import Answered, Said, texts_and_calls
+from .shared.structured import Parsing
+from .shared.tool_values import media_type, parameters
 
 __all__ = ["GoogleGenAI", "adapter"]
 

@@ -10,9 +10,9 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool, ToolException
 
-from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
+from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
-from ._values import base64_of, call_of, calls_in, media_type, parameters, text_of
+from .shared.tool_values import base64_of, call_of, calls_in, media_type, parameters, text_of
 
 __all__ = ["LangChain", "adapter"]
 

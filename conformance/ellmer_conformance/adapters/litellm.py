@@ -10,11 +10,11 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it downloads pr
 
 import litellm
 
-from ..exchange import Json
-from ..neutral import Tool, Turn
+from ..contract.exchange import Json
+from ..scenarios.messages import Tool, Turn
 from . import Capabilities, Endpoint
-from ._chat_messages import MediaInResults
-from ._sdk import Said
+from .shared.chat_messages import MediaInResults
+from .shared.sdk_session import Said
 
 __all__ = ["LiteLLM", "adapter"]
 

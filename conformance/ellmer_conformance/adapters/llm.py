@@ -15,9 +15,9 @@ from anthropic import Anthropic
 from llm import parts as llm_parts
 from llm.default_plugins import openai_models
 
-from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
+from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
-from ._values import call_of, calls_in, media_type, parameters, text_of
+from .shared.tool_values import call_of, calls_in, media_type, parameters, text_of
 
 __all__ = ["LLM", "adapter"]
 

@@ -12,13 +12,13 @@ from typing import Any, Literal
 import openai
 from pydantic import BaseModel
 
-from ..exchange import Json
-from ..neutral import PDF, Image, Part, Text, Tool, Turn
+from ..contract.exchange import Json
+from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
 from . import Capabilities, Endpoint, Session
-from ._chat_messages import ChatMessages, json_of
-from ._parsed import Parsing
-from ._sdk import Answered, Said, texts_and_calls
-from ._values import data_url, parameters
+from .shared.chat_messages import ChatMessages, json_of
+from .shared.sdk_session import Answered, Said, texts_and_calls
+from .shared.structured import Parsing
+from .shared.tool_values import data_url, parameters
 
 __all__ = ["OpenAI", "adapter"]
 

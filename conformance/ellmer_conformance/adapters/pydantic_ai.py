@@ -17,9 +17,9 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.google import GoogleProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from ..neutral import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
+from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
-from ._values import call_of, calls_in, media_type, parameters
+from .shared.tool_values import call_of, calls_in, media_type, parameters
 
 __all__ = ["PydanticAI", "adapter"]
 

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from packaging.requirements import Requirement
 
-from ..report.values import Row
+from ..report.results import Row
 
 __all__ = ["FAILS", "NAMES", "NEW", "Baseline", "Entry", "stale_parts"]
 

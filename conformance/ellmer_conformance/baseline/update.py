@@ -10,7 +10,7 @@ from typing import Any
 import tomlkit
 from tomlkit.items import AoT, Table
 
-from ..report.values import Report, Row
+from ..report.results import Report, Row
 from .entries import NEW, Baseline, Entry, stale_parts
 
 __all__ = ["Change", "updated"]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from ..calibrate import Calibration, Case, Tally, as_json, calibrate
+from ..recordings.calibrate import Calibration, Case, Tally, as_json, calibrate
 from ._paths import files_argument, progress, traffic
+from ._terminal_text import printable
 
 __all__ = ["command"]
 
@@ -17,7 +18,7 @@ _COLUMNS = {
     "accepted": "accepted",
     "accepted_flagged": "flagged",
     "rejected": "rejected",
-    "rejected_modelled": "by shape",
+    "rejected_modelled": "visible",
     "caught": "caught",
     "missed": "missed",
     "text_equal": "same text",
@@ -30,31 +31,48 @@ _COLUMNS = {
 def command(paths: tuple[Path, ...], *, form: str) -> None:
     """Compare each rule's verdict with the one a real API gave.
 
-    PATHS hold recordings with answers, as `conformance lint` reads them. Of requests that were accepted, none may be
-    refused by a rule; of those refused for their shape, each should be caught, with the same status and type of
-    error. Causes come from a table over the error texts, which does not know the rules.
+    PATHS hold recordings with answers, as `conformance lint` reads them; without any, the corpus that `conformance
+    corpus fetch` brought here, and the folders in CONFORMANCE_TRAFFIC. A request that is recorded twice is judged
+    once. Of requests that were accepted, none may be refused by a rule; of those refused for what the request shows,
+    each should be caught, with the same status, type and text or field of the error. Causes come from a table over the
+    error texts, which does not know the rules.
 
-    Exit code 0: no accepted request is flagged and none is missed; 1: some are; 2: a file could not be read.
+    Exit code 0: no accepted request is flagged and none is missed; 1: some are; 2: a file could not be read, or nothing
+    was judged.
     """
     files = traffic(paths)
     with progress(files) as advance:
         found = calibrate(files, on_file=advance)
-    click.echo(json.dumps(as_json(found), indent=1, ensure_ascii=False) if form == "json" else _text(found))
+    text = json.dumps(as_json(found), indent=1, ensure_ascii=False) if form == "json" else _text(found)
+    click.echo(printable(text))
     wrong = found.of("flagged") or found.of("missed")
-    sys.exit(2 if found.unreadable else int(bool(wrong)))
+    sys.exit(2 if found.unreadable or not found.wires else int(bool(wrong)))
 
 
 def _text(found: Calibration) -> str:
-    lines = [*_table("wire", found.wires), "", *_table("rule", found.rules)]
+    lines = [
+        *_table("wire", found.wires),
+        "",
+        *_table("vendor", found.vendors),
+        "",
+        *_table("rule", found.rules),
+    ]
     for kind, title in (
         ("flagged", "Accepted by the API, refused by a rule"),
-        ("missed", "Refused by the API for the shape of the request, by no rule"),
-        ("unknown", "Refused for a cause that the table does not know"),
+        ("missed", "Refused by the API for what the request shows, by no rule"),
+        ("unknown", "Refused for a cause that could not be classified"),
     ):
         if cases := found.of(kind):
             lines += ["", f"{title}:", *map(_case, cases)]
+    if found.wires and (recall := found.total.recall) is not None:
+        total = found.total
+        lines += [
+            "",
+            f"Caught: {total.caught} of {total.rejected_modelled} refusals that the request shows ({recall:.1%}).",
+        ]
     if found.causes:
         lines += ["", "Causes of refusals: " + ", ".join(f"{c} {n}" for c, n in found.causes.most_common())]
+    lines += [] if found.wires else ["Nothing was judged, which is no success."]
     lines += [f"Not judged: {count:5}  {reason}" for reason, count in found.skipped.most_common()]
     return "\n".join(lines + [f"unreadable: {problem}" for problem in found.unreadable])
 

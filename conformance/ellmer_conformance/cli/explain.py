@@ -6,10 +6,12 @@ import json
 
 import click
 
-from .. import rules
-from ..rule import Rule, verdict
-from ..rulebook import RuleBook
-from ..rules import behaviour
+from ..contract import rules
+from ..contract.rule import Rule, verdict
+from ..contract.rulebook import RuleBook
+from ..contract.rules import behaviour
+from ..corpus import cache, cited, pins
+from ..corpus.evidence import Citation, Evidence, evidence_of
 
 __all__ = ["command"]
 
@@ -19,7 +21,9 @@ __all__ = ["command"]
 @click.option("--wire", help="Only as this wire format has it.")
 @click.option("--vendor", default="", help="As this vendor applies it; needs --wire.")
 def command(rule_id: str, wire: str | None, vendor: str) -> None:
-    """Explain a rule (ORD-002): why it is, the smallest request that breaks it, what the API says, how to fix it."""
+    """Explain a rule (ORD-002): why it is, the smallest request that breaks it, what the API says, how to fix it, and
+    the evidence, with the recorded exchange where the corpus is fetched.
+    """
     try:
         books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
     except LookupError as error:
@@ -47,6 +51,7 @@ def explained(book: RuleBook, rule: Rule) -> str:
     for counterexample in rule.counterexamples[:1]:
         lines += ["", "Smallest failing request:", json.dumps(counterexample, indent=2, ensure_ascii=False)]
         lines += _answer(book, rule, counterexample)
+    lines += _evidence(evidence_of(book, rule)) if rule.refuses else []
     return "\n".join([*lines, ""])
 
 
@@ -63,3 +68,19 @@ def _answer(book: RuleBook, rule: Rule, counterexample: dict[str, object]) -> li
         return lines
     status, _, body = book.refuse(violation)
     return [*lines, "", f"The API answers {status}:", body.decode().rstrip()]
+
+
+def _evidence(found: list[Evidence]) -> list[str]:
+    """What shows that the API refuses it; the first recording that is in the cache in full."""
+    pinned = {pin.name: pin for pin in pins.load(pins.shipped())}
+    lines = ["", "Evidence:"] if found else []
+    shown = ""
+    for each in found:
+        if not isinstance(each, Citation):
+            lines.append(f"  {each}")
+            continue
+        pin = pinned[each.pin]
+        lines.append(f"  {each.member} {each.place} of {pin.name}: {pin.link(each.member)}")
+        if not shown and cache.present(pin) and (recording := cited.recorded(pin, each)):
+            shown = cited.exchange(recording)
+    return [*lines, "", "Recorded:", shown] if shown else lines

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import click
 
-from .. import lint_report
 from ..baseline import BaselineError, load
-from ..engines import ENGINES, Engine, EngineMissing
-from ..lint import lint
-from ..lint_baseline import settle
+from ..recordings import lint_report
+from ..recordings.engines import ENGINES, Engine, EngineMissing
+from ..recordings.lint import lint
+from ..recordings.lint_baseline import apply_baseline
 from ._paths import located, progress
+from ._terminal_text import printable
 
 __all__ = ["command"]
 
@@ -56,12 +57,12 @@ def command(
     """Judge recorded requests by the rules of the API they went to.
 
     PATHS are files or folders, here or in a store (s3://bucket/prefix): cassettes of vcrpy (YAML, JSON, gzipped, with
-    pydantic-ai's parsed bodies) and of VCR for Ruby, R and Go, HAR files, records of one exchange, and JSON Lines; or
-    traces of OpenTelemetry with captured messages, of which less can be said, and nothing that fails. Without any, the
-    folder in CONFORMANCE_TRAFFIC.
+    pydantic-ai's parsed bodies), of VCR for Ruby, R and Go and of braintrust's recorder, httprr's traces, the stubs of
+    httpmock and WireMock, HAR files, records of one exchange, and JSON Lines; or traces of OpenTelemetry with captured
+    messages, of which less can be said, and nothing that fails. Without any, the folders in CONFORMANCE_TRAFFIC.
 
     Exit code 0: nothing is wrong, or the API refused the same, or the baseline expects it; 1: a rule is broken, or the
-    baseline is stale; 2: a file could not be read.
+    baseline is stale; 2: a file could not be read, or nothing was judged.
     """
     try:
         known = load(baseline) if baseline else None
@@ -74,9 +75,9 @@ def command(
         except EngineMissing as error:
             raise click.UsageError(str(error)) from error
     if known:
-        settle(result, known)
+        apply_baseline(result, known)
     if not warnings:
         for file in result.files:
             file.complaints = [each for each in file.complaints if each.outcome != "warning"]
-    click.echo(_FORMATS[form](result, verbose=verbose))
+    click.echo(printable(_FORMATS[form](result, verbose=verbose)))
     sys.exit(result.exit_code)

@@ -6,9 +6,9 @@ import json
 
 import click
 
-from .. import rules
-from ..rule import Rule
-from ..rules import behaviour
+from ..contract import rules
+from ..contract.rule import Rule
+from ..contract.rules import behaviour
 
 __all__ = ["command"]
 

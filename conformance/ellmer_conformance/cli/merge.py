@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..report import Report, forms, rescored
+from ..report import Report, files, rescored
 from ..report.matrix import console, print_report
 from ._reports import opened
 
@@ -36,6 +36,6 @@ def command(reports: tuple[Path, ...], output: Path) -> None:
     parts = [opened(path) for path in reports]
     joined = rescored(Report.joined(parts))
     print_report(joined, console(sys.stdout), output)
-    for path in forms.write(joined, output):
+    for path in files.write(joined, output):
         click.echo(f"wrote {path}")
     sys.exit(joined.exit_code)

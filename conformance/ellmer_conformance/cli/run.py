@@ -17,8 +17,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _REPEATED = {
     "adapter": "Installed adapter, or package.module:name [ellmer-core]. Repeatable.",
-    "wire": "Only this wire format. Repeatable, as those below; `*` and `?` are understood.",
-    "vendor": "Only this vendor.",
+    "wire": "Only this wire format, at its own provider. Repeatable, as those below; `*` and `?` are understood.",
+    "vendor": "Only this vendor; with --wire, `*` is every vendor of the format.",
     "case": "Only this case.",
     "mode": "Only this mode: sync, async, stream, async-stream.",
 }
@@ -56,6 +56,15 @@ def filters(function: F) -> F:
     "driver",
     help="A program in any language, started once per case and mode; needs --wire. See docs/adapter-authors.md.",
 )
+@click.option(
+    "--rule",
+    "ruled",
+    multiple=True,
+    help="Only verdicts of this rule, or of a group (`ORD`, `STR-0*`). Repeatable.",
+)
+@click.option(
+    "--spec-version", metavar="ID", help="The requirement set that the score counts against [the latest]."
+)
 @click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
 @click.option(
     "--shard", metavar="I/N", help="Only every N-th test, from the I-th on; `merge` joins the reports."
@@ -68,6 +77,8 @@ def command(
     baseline: Path | None,
     against: str,
     driver: str | None,
+    ruled: tuple[str, ...],
+    spec_version: str | None,
     workers: int,
     shard: str | None,
     pytest_args: tuple[str, ...],
@@ -75,7 +86,7 @@ def command(
 ) -> None:
     """Play every case, offline, from the cassettes or against the strict server; print the matrix.
 
-    Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run. Further arguments after `--`
+    Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run, or a play came to no verdict. Further arguments after `--`
     go to pytest (`-x`, `-k two_parallel`, `-v`).
     """
     if driver is not None:
@@ -90,7 +101,13 @@ def command(
             "make them with `conformance record`, or go without: --against server."
         )
     more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
+    if workers and not find_spec("xdist"):
+        raise click.UsageError(
+            "-n plays in several processes by pytest-xdist, which is not here: pip install pytest-xdist"
+        )
     more += ["-n", str(workers)] if workers else []
+    more += [f"--rule={each}" for each in ruled]
+    more += [f"--spec-version={spec_version}"] if spec_version else []
     more += [f"--shard={shard}", "--snapshot-warn-unused"] if shard else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
 
@@ -107,7 +124,7 @@ def run(
     sys.path.insert(0, str(Path.cwd()))  # where package.module:name is looked for
     _check(wanted, more)
     os.environ.setdefault("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # what else is installed takes no part
-    arguments = ["--pyargs", "ellmer_conformance.suite"]
+    arguments = ["--pyargs", "ellmer_conformance.pytest.suite"]
     arguments += [part for plugin in _plugins() for part in ("-p", plugin)]
     arguments += ["-q", "-rN", "--no-header", f"--cassettes={cassettes}"]
     arguments += [
@@ -119,14 +136,14 @@ def run(
     narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]
     arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:
-        arguments += [f"--report={report}", f"--junitxml={report / 'junit.xml'}"]
+        arguments += [f"--report={report}"]
     code = pytest.main([*arguments, *more])
     return code if code in {0, 1} else 2
 
 
 def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
     """A usage error where the names stand for nothing."""
-    from ..selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
+    from ..runner.selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
 
     narrowed = {name: wanted[name] for name in FILTERS}
     try:
@@ -138,4 +155,4 @@ def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
 def _plugins() -> list[str]:
     """The pytest plugins of a run: xdist where it is installed, for `--workers`."""
     found = ["xdist.plugin"] if find_spec("xdist") else []
-    return ["syrupy", *found, "ellmer_conformance.plugin", "ellmer_conformance.shard"]
+    return ["syrupy", *found, "ellmer_conformance.pytest.plugin", "ellmer_conformance.pytest.shard"]

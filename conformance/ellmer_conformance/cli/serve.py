@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import click
 
-from ..cases import scripts
-from ..observed import observed
-from ..report import forms
+from ..report import files
 from ..report.matrix import console, print_report
+from ..scenarios.cases import scripts
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
+from ._serve_report import observed
 
 __all__ = ["command"]
 
@@ -32,13 +31,18 @@ __all__ = ["command"]
     show_default=True,
     help="Refuse what the API refuses; answer everything and note the violations; or pass on to --upstream.",
 )
+@click.option(
+    "--name", "names", multiple=True, help="A host name that the pages may be called by. Repeatable."
+)
 @click.option("--upstream", default="", metavar="URL", help="With --mode proxy: https://api.openai.com")
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
     help="Folder for report.json and its other forms, written when the server is stopped.",
 )
-def command(port: int, host: str, mode: str, upstream: str, report: Path | None) -> None:
+def command(
+    *, port: int, host: str, mode: str, names: tuple[str, ...], upstream: str, report: Path | None
+) -> None:
     """Start the strict server: it refuses what the real APIs refuse, and answers the rest from a script.
 
     Without a case in the URL it answers a short text to whatever is legal. Each request is logged in a line,
@@ -49,13 +53,14 @@ def command(port: int, host: str, mode: str, upstream: str, report: Path | None)
     if upstream and not re.match(r"https?://[^/]", upstream):
         raise click.BadParameter(f"{upstream!r} is no http or https URL", param_hint="--upstream")
     try:
-        server = StrictServer(scripts(), mode=cast("Mode", mode), port=port, host=host, upstream=upstream)
+        server = StrictServer(
+            scripts(), mode=cast("Mode", mode), port=port, host=host, upstream=upstream, names=names
+        )
     except ValueError as error:
         raise click.UsageError(f"{error}: --mode proxy --upstream https://api.openai.com") from error
-    seen: list[Entry] = []
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts without
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # `kill` is Ctrl-C, too
-    server.engine.watch = partial(noted, seen=seen) if report else log
+    server.engine.watch = log
     try:
         server.serve_forever(lambda: click.echo(greeting(server.origin, mode, server.engine.scripts)))
     except PortInUse as error:
@@ -63,13 +68,10 @@ def command(port: int, host: str, mode: str, upstream: str, report: Path | None)
     except OSError as error:
         raise click.UsageError(f"cannot listen on {host}:{port}: {error.strerror}") from error
     if report:
+        seen, count = server.engine.journal.all()
+        if count > len(seen):
+            click.echo(f"The report is about the last {len(seen):,} of {count:,} requests: no more are kept.")
         write(seen, mode, report)
-
-
-def noted(entry: Entry, seen: list[Entry]) -> None:
-    """Keeps an entry for the report, and logs it."""
-    seen.append(entry)
-    log(entry)
 
 
 def write(seen: list[Entry], mode: str, folder: Path) -> None:
@@ -80,7 +82,7 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
         click.echo("No request reached a chat endpoint: there is nothing to report.")
         return
     print_report(found, console(sys.stdout), folder)
-    for path in forms.write(found, folder):
+    for path in files.write(found, folder):
         click.echo(f"wrote {path}")
 
 

@@ -18,12 +18,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ..adapters.endpoints import WHERE
 from ..adapters.zoo import ZOO
-from ..cases import all_cases
-from ..endpoints import WHERE
-from ..judging import judge
-from ..runner import attempt
-from ..selection import OURS, Play, select
+from ..runner.from_cassettes import attempt
+from ..runner.judgement import judge
+from ..runner.selection import OURS, Play, select
+from ..scenarios.cases import all_cases
 from .catalogue import BEYOND, CATALOGUE, HELD_BY
 
 __all__ = ["BEYOND", "CATALOGUE", "HELD_BY", "measured", "reached", "table"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..rule import Level
+from ..contract.rule import Level
 
 __all__ = ["BEYOND", "CATALOGUE", "HELD_BY"]
 

@@ -5,8 +5,8 @@ counts; `matrix`, `markdown`, `html`, `sarif` and `badge` each write one form.
 """
 
 from .document import UnreadableReport, finished, read, rescored, schema, write
-from .evidence import judged
-from .values import FAILING, Play, Report, Row
+from .results import FAILING, Play, Report, Row
+from .rows import judged
 
 __all__ = [
     "FAILING",

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from html import escape
 
+from .results import Report
 from .score import sentence
-from .values import Report
 
 __all__ = ["badges"]
 
@@ -21,7 +21,7 @@ def badges(report: Report) -> Iterator[tuple[str, str]]:
         adapter, _, wire = name.partition(" ")
         label, message, colour = (
             f"{adapter} · {wire}",
-            sentence(counts),
+            f"{sentence(counts)} · {report.requirements}" if report.requirements else sentence(counts),
             _colour(report, adapter, wire, counts),
         )
         stem = f"{adapter}-{wire}".replace("/", "-").replace(":", "-")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from .values import FAILING, Report, Row
+from .results import FAILING, Report, Row
 
 __all__ = ["Difference", "differences"]
 

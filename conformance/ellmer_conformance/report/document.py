@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import version
+from importlib.metadata import version as installed
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from .. import rules
-from ..requirements import requirements
-from ..rule import Rule
-from ..rules import behaviour
+from ..contract import rules
+from ..contract.rule import Rule
+from ..contract.rules import behaviour
+from .requirements import LATEST, requirements
+from .results import VERSION, Report
 from .score import score
-from .values import VERSION, Report
 
 __all__ = ["UnreadableReport", "finished", "read", "rescored", "schema", "write"]
 
@@ -24,17 +24,17 @@ class UnreadableReport(ValueError):
     """A file that is no report, or one of a later version; the message says which and what to do."""
 
 
-def rescored(report: Report) -> Report:
-    """With the score of all its rows, against the latest requirements."""
-    required = requirements()
+def rescored(report: Report, version: str = LATEST) -> Report:
+    """With the score of all its rows, against a published set of requirements. Raises LookupError."""
+    required = requirements(version)
     report.requirements, report.score = required.id, score(report.rows, required)
-    report.tool = {"name": "ellmer-conformance", "version": version("ellmer-core")}
+    report.tool = {"name": "ellmer-conformance", "version": installed("ellmer-core")}
     return report
 
 
-def finished(report: Report) -> Report:
+def finished(report: Report, version: str = LATEST) -> Report:
     """With what depends on all of it: the score, and the texts of the rules that were judged."""
-    rescored(report)
+    rescored(report, version)
     asked = dict.fromkeys((row.wire, row.vendor, row.rule) for row in report.rows)
     report.rules = [found for key in asked if (found := _text(*key))]
     return report

@@ -6,24 +6,28 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from html import escape
 
+from .abilities import rows
+from .consequences import without_consequences
 from .matrix import MARKS
+from .results import VERDICTS, Report, Row
 from .score import fraction
-from .values import VERDICTS, Report, Row
+from .unjudged import sentences
 
 __all__ = ["markdown"]
 
 _SHOWN = 20  # failures; the rest is in the HTML page
 
 
-def markdown(report: Report) -> str:
-    """A table of scores, a line of counts, and each failure once."""
-    failed = report.harness_errors + report.failures
+def markdown(report: Report, folder: str) -> str:
+    """A table of scores, a line of counts, and each failure once; the report is kept in the folder."""
+    failed = without_consequences(report)
     groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in failed:
         groups[row.adapter, row.rule, row.fingerprint].append(row)
-    blocks = [_heading(report), _scores(report), _counts(report.rows)]
+    blocks = [_heading(report), _scores(report), _counts(report.rows), *_abilities(report)]
     blocks += [f"- ✗ baseline: {_cell(problem)}" for problem in report.problems]
-    blocks += [_failure(group) for group in list(groups.values())[:_SHOWN]]
+    blocks += [f"- ✗ {_cell(line)}" for line in sentences(report.unjudged)]
+    blocks += [_failure(group, folder) for group in list(groups.values())[:_SHOWN]]
     if len(groups) > _SHOWN:
         blocks.append(f"… and {len(groups) - _SHOWN} more, in the HTML page.")
     return "\n\n".join(blocks) + "\n"
@@ -48,14 +52,26 @@ def _scores(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _counts(rows: Sequence[Row]) -> str:
-    counts = Counter(row.verdict for row in rows)
+def _abilities(report: Report) -> list[str]:
+    """What each adapter declares, folded away."""
+    found = [f"| {_cell(name)} | {_cell(places)} | {_cell(able)} |" for name, places, able in rows(report)]
+    head = [
+        "<details><summary>Capabilities, as declared</summary>",
+        "",
+        "| adapter | where | what |",
+        "|---|---|---|",
+    ]
+    return ["\n".join([*head, *found, "", "</details>"])] if found else []
+
+
+def _counts(found: Sequence[Row]) -> str:
+    counts = Counter(row.verdict for row in found)
     return " · ".join(
         f"{MARKS[verdict][0]} {verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]
     )
 
 
-def _failure(group: Sequence[Row]) -> str:
+def _failure(group: Sequence[Row], folder: str) -> str:
     row = group[0]
     first = row.message.splitlines()[0] if row.message else row.verdict
     title = f"<b>{row.rule}</b> ({row.level}, {row.verdict}), {len(group)}×: {escape(first)}"
@@ -69,7 +85,7 @@ def _failure(group: Sequence[Row]) -> str:
     ]
     for language, text in (("", row.message), ("", row.excerpt), ("", row.provider_error)):
         lines += [f"````{language}", text, "````", ""] if text and text != first else []
-    lines += ["```sh", row.explain_command, row.repro_command, "```", "", "</details>"]
+    lines += ["```sh", row.explain_command, row.repro_command(folder), "```", "", "</details>"]
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: failures as code scanning shows them, at the recording that was played."""
+"""SARIF 2.1.0: failures as code scanning shows them, at the recording that was played, or at the adapter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .values import FINE, Report, Row
+from .results import FINE, Play, Report, Row
+from .source import source_of
 
 __all__ = ["sarif"]
 
@@ -20,11 +21,12 @@ def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
     Expected failures are suppressed results; errors of ours are notifications of the tool.
     """
     told = [row for row in report.rows if row.verdict not in {*FINE, "harness-error"}]
-    files = {p.place: p.cassette for p in report.plays}
+    sources = {adapter: source_of(asked) for adapter, asked in report.named.items()}
+    played = {p.place: p for p in report.plays}
     run = {
         "tool": {"driver": {**_driver(report), "rules": _rules(report.rules, {row.rule for row in told})}},
         "invocations": [_invocation(report.harness_errors)],
-        "results": [_result(row, _file(row, files, cassettes)) for row in told],
+        "results": [_result(row, _file(row, played.get(row.place), cassettes, sources)) for row in told],
     }
     return (
         json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
@@ -64,24 +66,21 @@ def _invocation(errors: Iterable[Row]) -> dict[str, Any]:
     return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
 
 
-def _file(row: Row, files: Mapping[str, str], folder: str) -> str:
-    """The recording; of a play that opened none, the folder's."""
-    found = files.get(row.place)
-    return f"{folder}/{found or f'{row.wire}/{row.vendor}/{row.case}.json'}"
+def _file(row: Row, play: Play | None, folder: str, sources: Mapping[str, str]) -> str:
+    """The recording; of a play that opened none, the adapter's own file; empty where neither is a file here."""
+    if play and play.cassette:
+        return f"{folder}/{play.cassette}"
+    return sources.get(row.adapter, "")
 
 
 def _result(row: Row, file: str) -> dict[str, Any]:
     said = f"\nThe provider would say ({row.status}): {row.provider_error}" if row.provider_error else ""
+    physical = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": 1}}}
     result: dict[str, Any] = {
         "ruleId": row.rule,
         "level": _LEVELS.get(row.verdict, "error"),
         "message": {"text": f"{row.message or row.verdict} (at {row.pointer or 'the top'}){said}"},
-        "locations": [
-            {
-                "physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": 1}},
-                "logicalLocations": [{"fullyQualifiedName": row.id}],
-            }
-        ],
+        "locations": [{**(physical if file else {}), "logicalLocations": [{"fullyQualifiedName": row.id}]}],
         "partialFingerprints": {"conformance/v1": f"{row.place} {row.fingerprint or row.rule}"},
     }
     if row.verdict == "expected-fail":

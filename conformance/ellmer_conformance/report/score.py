@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from ..requirements import Requirements
-from .values import FINE, Row
+from .requirements import Requirements
+from .results import FINE, Row
 
 __all__ = ["fraction", "score", "sentence"]
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .. import wires
-from ..exchange import Request
-from ..rule import Verdict
+from ..contract import readers
+from ..contract.exchange import Request
+from ..contract.rule import Verdict
 
 __all__ = ["Alike", "Judged", "without_words"]
 
@@ -71,4 +71,4 @@ class Alike:
 
 
 def _turn(request: Request) -> int:
-    return max([0, *(item.turn for item in wires.read(request))])
+    return max([0, *(item.turn for item in readers.read(request))])

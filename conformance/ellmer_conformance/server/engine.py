@@ -1,6 +1,6 @@
 """The strict server without its sockets: a request in, the provider's reply out.
 
-The request is judged (`asked.py`), and if nothing is wrong with it, the next step of the script answers. A request
+The request is judged (`request_check.py`), and if nothing is wrong with it, the next step of the script answers. A request
 that is refused takes no step. Where the path names no case and no conversation, the answer depends on the request
 alone. In `observe` mode nothing is refused for its content: the violations are noted, in a
 header of the reply and in the report; a missing key is one of them. In `proxy` mode the upstream answers
@@ -12,26 +12,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from ipaddress import ip_address
 from typing import Literal
+from urllib.parse import urlsplit
 
-from ..exchange import Request
-from ..rule import Refusal
-from ..script import Script
-from . import home
-from .asked import ANY, Asked, asked
-from .dialects import Dialect, Ticket
+from ..contract.exchange import Request
+from ..contract.rule import Refusal
+from ..scenarios.script import Script
+from . import status_page
+from .dialect_lookup import dialect_of
+from .dialects.base import Dialect, Ticket
+from .http.reply import Reply, is_short, plain
+from .http.request_parser import HttpRequest
+from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
-from .reading import HttpRequest
-from .registry import dialect_of
-from .render import refuse, render
-from .reply import Reply, is_short, plain
-from .routes import OPEN_CASE, Route, route
+from .rendering import refuse, render
+from .request_check import ANY, CheckedRequest, check_request
 from .services import Services
 
 __all__ = ["Engine", "Mode"]
 
 Mode = Literal["reject", "observe", "proxy"]
 
+_REBOUND = (
+    b"Call this server by its address, as localhost, or start it with --name and the name you called it by.\n"
+)
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
 
 
@@ -43,6 +48,7 @@ class Engine:
     mode: Mode = "reject"
     journal: Journal = field(default_factory=Journal)
     watch: Callable[[Entry], None] | None = None  # is told of every chat request
+    names: frozenset[str] = frozenset()  # that the server is called by, besides addresses and localhost
     _answered: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -58,15 +64,33 @@ class Engine:
             return plain(405, [("content-type", "text/plain"), ("allow", "GET, HEAD")], b"Only GET.\n")
         return self._page(request, way)
 
+    def _called_by_name(self, request: HttpRequest) -> bool:
+        """Whether the client means this server. A page of the web may have its own name lead here (DNS rebinding), and
+        then read what this server tells."""
+        try:
+            host = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+        except ValueError:
+            return False
+        if host in self.names or host == "localhost" or host.endswith(".localhost"):
+            return True
+        try:
+            return bool(ip_address(host))
+        except ValueError:
+            return not host
+
     def _page(self, request: HttpRequest, way: Route) -> Reply:
         query = dict(way.query)
+        if not self._called_by_name(request):
+            return plain(403, [("content-type", "text/plain; charset=utf-8")], _REBOUND)
         if way.page == "home":
-            return home.page(request.headers, self.mode, self.scripts)
+            return status_page.page(request.headers, self.mode, self.scripts)
         last = query.get("last", "")
         body = (
             self.journal.index()
             if way.page == "index"
-            else self.journal.report(way.case, way.nonce, int(last) if last.isdecimal() else 0)
+            else self.journal.report(
+                way.case, way.nonce, int(last[:9]) if last.isascii() and last.isdecimal() else 0
+            )
         )
         return plain(200, [("content-type", "application/json"), ("cache-control", "no-store")], body)
 
@@ -97,26 +121,26 @@ class Engine:
     # one chat request -------------------------------------------------------------------------------------
 
     def _chat(self, http: HttpRequest, way: Route) -> Reply:
-        found = self._no_case(http, way) or asked(http, observe=self.mode == "observe")
+        found = self._no_case(http, way) or check_request(http, observe=self.mode == "observe")
         reply = found.reply if self._is_open(way) else self._next(found, way)
         reply = reply.noting(found.noted) if found.noted else reply
         entry = Entry(way.case, way.nonce or "", found.request, reply, found.verdicts)
         self.enter(entry, len(http.body))
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
 
-    def _no_case(self, http: HttpRequest, way: Route) -> Asked | None:
+    def _no_case(self, http: HttpRequest, way: Route) -> CheckedRequest | None:
         if way.case in self.scripts or not way.wire or http.method != "POST":
             return None
-        known = ", ".join(home.named(self.scripts))
+        known = ", ".join(status_page.named(self.scripts))
         request = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
         sentence = f"There is no case {way.case!r} here. The cases are: {known}."
-        return Asked(request, refusal=Refusal(sentence, 404))
+        return CheckedRequest(request, refusal=Refusal(sentence, 404))
 
     def _is_open(self, way: Route) -> bool:
         """Whether it is nobody's conversation, and everybody is told the same."""
         return way.case == OPEN_CASE and not way.nonce and self.scripts[OPEN_CASE].steps == (ANY,)
 
-    def _next(self, found: Asked, way: Route) -> Reply:
+    def _next(self, found: CheckedRequest, way: Route) -> Reply:
         """The next reply of a conversation."""
         dialect = self._dialect(way, found.request)
         if found.refusal:

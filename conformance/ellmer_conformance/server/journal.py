@@ -8,18 +8,27 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from threading import Lock
 from typing import Any
 
-from ..canary import is_canary
-from ..exchange import Exchange, Request, Response
-from ..rule import Refusal, Verdict, Violation
-from .reply import Reply
+from ..contract.exchange import Exchange, Request, Response
+from ..contract.rule import Refusal, Verdict, Violation
+from ..scenarios.planted_keys import is_canary
+from .http.reply import Reply
 
 __all__ = ["Entry", "Journal", "without_secrets"]
 
-_SECRET = re.compile(r"(^|.*[-_])(auth|authorization|cookie|credential|key|secret|signature|token)")
+#: Headers whose value is kept: what clients, servers and the rules need, and nobody puts a key into.
+_PUBLIC = re.compile(
+    r"accept|accept-(charset|encoding|language)|age|allow|anthropic-(beta|version|dangerous-.*|ratelimit-.*)|cache-control"
+    r"|connection|content-(disposition|encoding|language|length|type)|date|etag|expect|expires|host|idempotency-replayed"
+    r"|keep-alive|openai-(beta|processing-ms|version)|pragma|request-id|retry-after(-ms)?|server|te|transfer-encoding|upgrade"
+    r"|user-agent|vary|via|x-amz(n)?-(date|content-sha256|errortype|requestid|target)|x-amzn-bedrock-.*|x-conformance-.*"
+    r"|x-forwarded-(host|proto)|x-goog-(api-client|upload-.*)|x-ratelimit-.*|x-request-id|x-should-retry"
+    r"|x-stainless-(arch|async|helper-method|lang|os|package-version|raw-response|read-timeout|retry-count|runtime"
+    r"|runtime-version|stream-helper|timeout)"
+)
+_SCHEMES = {"apikey", "aws4-hmac-sha256", "basic", "bearer", "digest", "key", "token"}
 _BESIDE = 2000  # bytes that an entry takes beside the bodies, about
 
 
@@ -116,7 +125,8 @@ class Journal:
 
     def add(self, entry: Entry, asked: int) -> None:
         """Enters an exchange; `asked` is the size of the request's body, in bytes. The oldest make room."""
-        size = _BESIDE + asked + (entry.answer.size if entry.answer else 0)
+        head = sum(len(name) + len(value) for name, value in entry.request.headers.items())
+        size = _BESIDE + head + len(entry.request.url) + asked + (entry.answer.size if entry.answer else 0)
         with self._lock:
             self._count += 1
             entry.number, entry.at = self._count, time.time()
@@ -130,6 +140,11 @@ class Journal:
         with self._lock:
             kept = list(self._kept)
         return (e for e, _ in kept if e.case == case and nonce in {None, e.nonce})
+
+    def all(self) -> tuple[list[Entry], int]:
+        """Every entry that is kept, oldest first, and how many there were."""
+        with self._lock:
+            return [entry for entry, _ in self._kept], self._count
 
     def report(self, case: str, nonce: str | None, last: int = 0) -> bytes:
         """The same as JSON text; of the `last` exchanges only, unless 0."""
@@ -173,18 +188,14 @@ def _json(value: Any) -> bytes:
 
 
 def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers with every credential replaced by its kind. A canary is none: it is there to be seen."""
+    """The headers that are known to hold no credential as they are, the value of any other one replaced by its kind. A
+    canary is no credential: it is there to be seen."""
     return {
-        name: _kind(value) if _is_secret(name) and not is_canary(value) else value
+        name: value if _PUBLIC.fullmatch(name.lower()) or is_canary(value) else _kind(value)
         for name, value in headers.items()
     }
 
 
-@lru_cache(1024)
-def _is_secret(name: str) -> bool:
-    return _SECRET.fullmatch(name.lower()) is not None
-
-
 def _kind(value: str) -> str:
     scheme, space, _ = value.partition(" ")
-    return f"{scheme} ***" if space else "***"
+    return f"{scheme} ***" if space and scheme.lower() in _SCHEMES else "***"

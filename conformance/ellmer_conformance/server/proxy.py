@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ..exchange import Request, Response
-from ..rule import Verdict
-from .asked import examined, notes
-from .dialects import compact, utf8
+from ..contract.exchange import Request, Response
+from ..contract.rule import Verdict
+from .dialects.base import compact, utf8
 from .engine import Engine
+from .http.reply import Broken, Relayed, Reply, plain
+from .http.request_parser import MAX_BODY, HttpRequest
+from .http.routes import Route, found
 from .journal import Entry, without_secrets
-from .reading import MAX_BODY, HttpRequest
-from .reply import Broken, Relayed, Reply, plain
-from .routes import Route, route
+from .request_check import examined, notes
 
 __all__ = ["Proxy"]
 
@@ -40,7 +40,7 @@ class Proxy:
 
     def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
         """The upstream's reply, to come."""
-        way = route.__wrapped__(request.target, self._upstream.netloc)  # a key in the query is not remembered
+        way = found(request.target, self._upstream.netloc)  # a key in the query is not remembered
         return self._engine.answer(request) if way.page != "chat" else self._relay(request, way)
 
     def too_large(self, request: HttpRequest) -> Reply:

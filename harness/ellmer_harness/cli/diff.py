@@ -14,13 +14,13 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from ..explain import differences
-from ..message import Headers
+from ..display.interactions import Events, Media, view
+from ..exchange.messages import Headers
 from ..recordings import Interaction
-from ..scrub import Scrub, clean_url
-from ..views import Events, Media, view
+from ..secrets.scrub import Scrub, clean_url
+from ..tape.explanation import differences
+from ._paths import one
 from ._terminal import say
-from ._tree import one
 
 __all__ = ["arguments", "run"]
 

@@ -10,11 +10,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..exporting import to_yaml
-from ..files import replace_file
+from ..format.atomic_files import replace_file
 from ..recordings import Found, Unreadable
+from ..recordings.exporting import to_yaml
+from ._paths import one, recordings, rewritten
 from ._terminal import complain, say
-from ._tree import one, recordings, rewritten
 
 __all__ = ["arguments", "run"]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..files import replace_file
-from ..importing import Converted
+from ..format.atomic_files import replace_file
 from ..recordings import Found
-from ._converting import Tally, named, rules
-from ._converting import arguments as shared
+from ..recordings.importing import Converted
+from ._conversion import Tally, named, rules
+from ._conversion import arguments as shared
+from ._paths import recordings
 from ._terminal import complain, say
-from ._tree import recordings
 
 __all__ = ["arguments", "run"]
 

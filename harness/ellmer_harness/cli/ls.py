@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from ..display.interactions import size
+from ..format.serializer import OURS
 from ..recordings import Found, Unreadable
-from ..serializer import OURS
-from ..views import size
+from ._paths import recordings
 from ._terminal import complain, say
-from ._tree import recordings
 
 __all__ = ["arguments", "run"]
 

@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..blobs import Blobs
+from ..display.interactions import size
 from ..errors import CassetteError
-from ..files import replace_file
+from ..format.atomic_files import replace_file
+from ..format.blobs import Blobs
+from ..format.serializer import Serializer
 from ..recordings import Found
-from ..serializer import Serializer
-from ..views import size
+from ._paths import files, recordings
 from ._terminal import complain, say
-from ._tree import files, recordings
 from .scan import BLOB
 
 __all__ = ["arguments", "run"]

@@ -17,15 +17,15 @@ from typing import Any
 
 import yaml
 
-from ..blobs import Blobs
-from ..codec import decode
 from ..errors import CassetteError
-from ..recordings.files import content
-from ..scan import scan
-from ..scrub import Scrub
-from ..serializer import OURS, Serializer
+from ..format.blobs import Blobs
+from ..format.bodies import decode
+from ..format.serializer import OURS, Serializer
+from ..recordings.file_formats import content
+from ..secrets.scan import scan
+from ..secrets.scrub import Scrub
+from ._paths import files
 from ._terminal import progress, say
-from ._tree import files
 
 __all__ = ["BLOB", "arguments", "run"]
 

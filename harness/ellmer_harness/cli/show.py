@@ -11,15 +11,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..message import Headers
-from ..outline import outline, shown
+from ..display.interactions import Events, Media, size, view
+from ..display.json_outline import outline, shown
+from ..exchange.messages import Headers
+from ..format.serializer import OURS
 from ..recordings import Interaction
 from ..recordings.interaction import value_of
-from ..scrub import Scrub, masked
-from ..serializer import OURS
-from ..views import Events, Media, size, view
+from ..secrets.scrub import Scrub, masked
+from ._paths import one
 from ._terminal import complain, say
-from ._tree import one
 
 __all__ = ["arguments", "run"]
 

@@ -8,8 +8,8 @@ from itertools import accumulate
 from threading import Lock
 from typing import ClassVar
 
-from ..message import Failure, Sent
-from ..reply import Piece, Reply, event_sizes, split
+from ..exchange.messages import Failure, Sent
+from ..exchange.reply import Piece, Reply, event_sizes, split
 
 __all__ = ["At", "Fault", "Pass", "Schedule"]
 

@@ -1,8 +1,9 @@
 """Recordings of HTTP traffic, whoever made them: every interaction of a file, in one form.
 
 Read are our cassettes, those of vcrpy (YAML and JSON, pytest-recording's too, with pydantic-ai's `parsed_body`, and
-langchain's gzipped YAML), of VCR for R, Ruby and Go, HAR files, records of one exchange, and logs of such records,
-one JSON value a line. Any of them may be gzipped.
+langchain's gzipped YAML), of VCR for R, Ruby and Go, of braintrust's recorder, httprr's traces (Go), httpmock's YAML
+(Rust), WireMock's JSON, HAR files, records of one exchange, and logs of such records, one JSON value a line. Any of
+them may be gzipped.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .files import SUFFIXES, Found, Unreadable, each, read
+from .file_formats import SUFFIXES, Found, Unreadable, each, read
 from .interaction import Interaction
 
 __all__ = ["SUFFIXES", "Found", "Interaction", "Unreadable", "each", "find", "read"]

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .limits import MAX_BYTES, file_bytes
+
 __all__ = ["beside", "body_of", "encoded", "json_bytes"]
 
 _KEYS = ("body", "text", "body_text", "content")
@@ -42,7 +44,7 @@ def _bytes(value: Any, folder: Path) -> bytes | None:
         case {"string": inner, **more} if more.keys() <= {"encoding", "file", "size"}:
             return _bytes(inner, folder)
         case _:
-            return _unpacked(value)
+            return _unpacked(value, folder)
 
 
 def encoded(text: str, encoding: str) -> bytes:
@@ -65,16 +67,30 @@ def _typed(kind: str, content: Any) -> bytes | None:
     return json_bytes(content)
 
 
-def _unpacked(value: Any) -> bytes | None:
+def _of_kind(kind: str, more: Mapping[str, Any], folder: Path) -> bytes | None:
+    """As braintrust's recorder has it. The blank lines between the events of a stream are not kept."""
+    match kind:
+        case "empty":
+            return b""
+        case "sse":
+            return "".join(f"{chunk.rstrip()}\n\n" for chunk in more["chunks"]).encode()
+        case "base64":
+            return b64decode(more["value"])
+        case "binary":
+            return beside(folder, more["path"])
+    return str(more["value"]).encode() if kind == "text" else json_bytes(more["value"])
+
+
+def _unpacked(value: Any, folder: Path) -> bytes | None:  # noqa: PLR0911 - one return per form
     match value:
         case {"raw_gzip": str(text)}:
-            return zlib.decompress(
-                b64decode(text), 47
-            )  # R's memCompress("gzip") writes zlib's header, or gzip's
+            return _inflated(b64decode(text))
         case {"base64_string": str(text)} | {"base64": str(text)} | {"b64": str(text)}:
             return b64decode(text)
         case {"json": inner, **more} if more.keys() <= {"b64", "canonical_json"}:
             return json_bytes(inner)
+        case {"kind": "empty" | "json" | "text" | "base64" | "sse" | "binary" as kind}:
+            return _of_kind(kind, value, folder)
         case {"type": "none" | "json" | "text" | "binary" as kind, **more} if more.keys() <= {"content"}:
             return _typed(kind, more.get("content"))
         case {"fields": _}:
@@ -83,9 +99,19 @@ def _unpacked(value: Any) -> bytes | None:
             return json_bytes(value) if value != {} else None
 
 
+def _inflated(data: bytes) -> bytes:
+    engine = zlib.decompressobj(47)  # R's memCompress("gzip") writes zlib's header, or gzip's
+    plain = engine.decompress(data, MAX_BYTES)
+    if engine.unconsumed_tail:
+        raise ValueError(f"a body is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
+    return plain
+
+
 def beside(folder: Path, name: str) -> bytes:
-    """The body that a recorder put into a file of its own."""
-    for path in (folder / name, folder / Path(name).name, Path(name)):
-        if path.is_file():
-            return path.read_bytes()
+    """The body that a recorder put into a file of its own; only of one beside the recording, or below: a recording may
+    come from anybody, and what it names is printed and copied."""
+    inside = folder.resolve()
+    for path in (folder / name, folder / Path(name).name):
+        if path.resolve().is_relative_to(inside) and path.is_file():
+            return file_bytes(path)
     raise ValueError(f"a body is in the file {name}, and that is not there; put it beside the recording")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..message import Headers
+from ..exchange.messages import Headers
 
 __all__ = ["Interaction", "value_of"]
 

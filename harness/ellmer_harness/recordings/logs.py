@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
+from typing import IO, cast
 
-from .entries import entry, is_entry
 from .interaction import Interaction
+from .limits import MAX_BYTES
 from .unreadable import explained
+from .vcr_entries import entry, is_entry
 
 __all__ = ["exchanges", "is_log"]
 
@@ -39,7 +42,9 @@ def exchanges(path: Path) -> Iterator[Interaction | None] | None:
 
 def _lines(path: Path) -> Iterator[Interaction | None]:
     with explained(path), _opened(path) as lines:
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(iter(partial(lines.readline, MAX_BYTES + 1), b""), 1):
+            if len(line) > MAX_BYTES:
+                raise ValueError(f"line {number} is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
             if line.strip():
                 with explained(path, f"line {number}"):
                     value = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
@@ -48,7 +53,7 @@ def _lines(path: Path) -> Iterator[Interaction | None]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Iterable[bytes]]:
+def _opened(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as file:
         zipped = file.read(2) == _GZIP
         file.seek(0)
@@ -56,4 +61,4 @@ def _opened(path: Path) -> Iterator[Iterable[bytes]]:
             yield file
             return
         with gzip.open(file) as lines:
-            yield lines
+            yield cast("IO[bytes]", lines)

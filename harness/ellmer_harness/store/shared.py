@@ -16,9 +16,9 @@ from pathlib import Path
 
 from pydantic_core import from_json
 
-from .. import guard
 from ..errors import StoreError
-from ..files import replace_file
+from ..format.atomic_files import replace_file
+from ..interception import network_guard
 from . import Store, open_store
 
 __all__ = ["Shared", "copies", "shared"]
@@ -125,7 +125,7 @@ class Shared:
         if self.gone:
             raise self._unreachable(key)
         try:
-            with guard.aside():
+            with network_guard.aside():
                 yield
         except Exception as error:
             self.gone = f"{type(error).__name__}: {error}"

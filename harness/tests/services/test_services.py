@@ -82,7 +82,7 @@ def test_a_reader_sees_one_recording_or_the_other_never_a_mixture(service):
     assert set(seen) <= set(whole)
 
 
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "ellmer_harness.plugin", "-p", "xdist.plugin"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "ellmer_harness.pytest.plugin", "-p", "xdist.plugin"]
 SUITE = """
     import httpx, pytest
 

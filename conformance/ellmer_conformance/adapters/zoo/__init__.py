@@ -1,13 +1,13 @@
 """Adapters that are broken on purpose, one idea each: the suite must catch every one, by the rule it breaks.
 
-Each is our own adapter with one method overridden (`creature.py`). `ZOO` has them by name; to see one caught:
+Each is our own adapter with one method overridden (`base.py`). `ZOO` has them by name; to see one caught:
 
     conformance run --against server --adapter ellmer_conformance.adapters.zoo:ZOO.drops_images
 """
 
-from . import errors, media, messages, replies, sockets, streams, tools
-from .creature import ZOO, Creature
-from .impostor import Impostor, impostors
+from . import errors, invented, media, messages, network, planted, replies, streams, tools
+from .base import ZOO, Creature
+from .smallest_violations import Impostor, impostors
 
 __all__ = [
     "ZOO",
@@ -15,10 +15,12 @@ __all__ = [
     "Impostor",
     "errors",
     "impostors",
+    "invented",
     "media",
     "messages",
+    "network",
+    "planted",
     "replies",
-    "sockets",
     "streams",
     "tools",
 ]

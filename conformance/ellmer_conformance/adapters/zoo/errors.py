@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 
 import httpx
 
-from ...exchange import Json
-from ...neutral import Part, Reply
+from ...contract.exchange import Json
+from ...scenarios.messages import Part, Reply
 from ..ellmer_core import Session
-from .creature import Creature
+from .base import Creature
 
 
 class ComesBackEarly(Creature):
     """Does not read what the provider says of when to come back."""
 
-    case, caught_by, on, taped = "rate_limited", ("ERR-001",), ("anthropic",), True
+    case, caught_by, on, from_cassette = "rate_limited", ("ERR-001",), ("anthropic",), True
 
     def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
         response = transport.handle_request(request)
@@ -85,7 +85,7 @@ class NeverRecovers(Creature):
 class TakesTheKeyAlong(Creature):
     """Goes where it is sent, and takes everything with it."""
 
-    case, caught_by, taped = "not_an_answer", ("AUT-004",), True
+    case, caught_by, from_cassette = "not_an_answer", ("AUT-004",), True
 
     def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
         response = transport.handle_request(request)
@@ -174,7 +174,7 @@ class CountsNoParts(Creature):
 class ForgetsWhatWasSaved(Creature):
     """Saves only what was said last."""
 
-    case, caught_by, also, taped = "saved_and_reloaded", ("HIS-003",), ("CAS-01",), True
+    case, caught_by, also, from_cassette = "saved_and_reloaded", ("HIS-003",), ("CAS-01",), True
 
     def session(self, *args: Any, **options: Any) -> Session:
         session = super().session(*args, **options)

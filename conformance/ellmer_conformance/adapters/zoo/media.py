@@ -7,10 +7,10 @@ import json
 import re
 from dataclasses import replace
 
-from ...cases._parts import RED
-from ...exchange import Json
+from ...contract.exchange import Json
+from ...scenarios.cases._media_and_tools import RED
 from .. import Capabilities
-from .creature import PICTURED, Creature, blocks, is_media
+from .base import PICTURED, Creature, blocks, is_media
 
 _PREFIX = "data:image/png;base64,"
 

@@ -8,9 +8,9 @@ import unicodedata
 from dataclasses import replace
 from typing import Any
 
-from ...exchange import Json
-from ...neutral import Tool
-from .creature import Creature, blocks, is_result
+from ...contract.exchange import Json
+from ...scenarios.messages import Tool
+from .base import Creature, blocks, is_result
 
 
 def conversation(body: Json) -> list[Json]:

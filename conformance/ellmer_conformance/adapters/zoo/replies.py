@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...neutral import Reply
-from .creature import Creature
+from ...scenarios.messages import Reply
+from .base import Creature
 
 
 class TakesCutForComplete(Creature):

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import httpx
 
-from ...neutral import Reply
-from .creature import Creature
+from ...scenarios.messages import Reply
+from .base import Creature
 
 _CHAT = ("openai-chat",)
 
@@ -80,7 +80,7 @@ class TakesAnyEndForTheEnd(Creature):
 class NeverTimesOut(TakesAnyEndForTheEnd):
     """The same, where nothing comes any more."""
 
-    caught_by, also, taped = ("ERR-008",), ("STR-007", "STR-009", "STR-011"), True
+    caught_by, also, from_cassette = ("ERR-008",), ("STR-007", "STR-009", "STR-011"), True
 
 
 class GivesArgumentsToTheLast(Creature):

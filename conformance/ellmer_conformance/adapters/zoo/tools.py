@@ -6,8 +6,8 @@ from collections.abc import MutableMapping
 from dataclasses import replace
 from typing import Any
 
-from ...neutral import Reply, Tool
-from .creature import Creature
+from ...scenarios.messages import Reply, Tool
+from .base import Creature
 
 
 class RunsTwice(Creature):

@@ -6,9 +6,9 @@ const mark = (v) => data.verdicts[v][1];
 const NOTHING = data.verdicts.length - 1; // not-applicable, the best of all
 const TONES = { "harness-error": "ours", fail: "bad", "not-testable": "bad", "unexpected-pass": "bad", "expected-fail": "soso", warn: "soso" };
 const tone = (v) => TONES[verdictName(v)] || "";
-const rows = data.rows.map(([play, rule, verdict, checked, proof]) => {
+const rows = data.rows.map(([play, rule, verdict, checked, proof, follows]) => {
   const [place, name, mode] = data.plays[play];
-  return { play, place, case: name, mode, rule: data.rules[rule], verdict, checked, proof: data.evidence[proof] };
+  return { play, place, case: name, mode, rule: data.rules[rule], verdict, checked, follows, proof: data.evidence[proof] };
 });
 let byRule = false;
 
@@ -102,7 +102,7 @@ function title(key, cells) {
   made.scope = "row";
   if (byRule) {
     const rule = [...cells.values()][0][0].rule;
-    made.append(el("small", `${rule.preview ? "preview" : rule.level} · ${rule.sentence}`));
+    made.append(el("small", `${rule.preview ? "preview" : rule.level} · `, ...ticked(rule.sentence)));
   }
   return made;
 }
@@ -144,9 +144,12 @@ $("matrix").addEventListener("keydown", (event) => {
 
 // what a cell opens --------------------------------------------------------------------------------------
 function open(key, place, found) {
-  $("detail-title").textContent = `${byRule ? key : data.cases[key]} · ${placeName(data.places[place])}`;
-  const rule = found[0].rule;
-  $("detail-body").replaceChildren(...(byRule ? ruleText(rule) : []), ...findings(found), ...fine(found), ...transcripts(found));
+  show(`${byRule ? key : data.cases[key]} · ${placeName(data.places[place])}`,
+    [...(byRule ? ruleText(found[0].rule) : []), ...findings(found), ...fine(found), ...transcripts(found)]);
+}
+function show(title, parts) {
+  $("detail-title").textContent = title;
+  $("detail-body").replaceChildren(...parts);
   $("detail").showModal();
   $("detail").scrollTop = 0;
 }
@@ -156,27 +159,37 @@ $("detail").addEventListener("click", (event) => event.target === $("detail") &&
 function ruleText(rule) {
   const level = rule.preview ? `${rule.level}, preview: no provider evidence backs it, it fails nobody` : rule.level;
   const kind = rule.kind === "reject" ? "the API refuses what breaks it" : "the API may answer 200, and something is lost";
-  return [el("h3", `${rule.id} · ${rule.sentence}`), el("p.where", `${level}; ${kind}.`),
+  return [el("h3", `${rule.id} · `, ...ticked(rule.sentence)), el("p.where", `${level}; ${kind}.`),
     ...(rule.explain ? [wrapped(rule.explain)] : []),
     ...(rule.source.length ? [el("p.label", `Source: ${rule.source.join("; ")}`)] : [])];
 }
 function wrapped(text) {
-  return el("pre.wrap", text);
+  return el("pre.wrap", ...ticked(text));
+}
+// what stands between backticks is code
+function ticked(text) {
+  return text.split(/`([^`\n]+)`/).map((part, i) => (i % 2 ? el("code", part) : part));
 }
 function findings(found) {
-  const alike = new Map(); // by what was found: the same mistake in four modes is one
+  const causes = alike(found.filter((row) => !row.follows)).map(finding);
+  const follow = alike(found.filter((row) => row.follows)).map(finding);
+  if (!follow.length || !causes.length) return [...causes, ...follow];
+  return [...causes, el("details.follow", el("summary", `What follows from it: ${follow.length}`), ...follow)];
+}
+function alike(found) { // by what was found: the same mistake in four modes is one
+  const alike = new Map();
   for (const row of found.filter((each) => each.proof)) {
     const id = [row.rule.id, row.verdict, row.proof.message, row.proof.pointer].join("\n");
     if (!alike.has(id)) alike.set(id, []);
     alike.get(id).push(row);
   }
-  return [...alike.values()].sort((a, b) => a[0].verdict - b[0].verdict).map(finding);
+  return [...alike.values()].sort((a, b) => a[0].verdict - b[0].verdict);
 }
 function finding(group) {
   const { rule, proof, verdict } = group[0];
   const where = unique(group.map((row) => `${data.cases[row.case]}[${data.modes[row.mode]}]`));
   const parts = [el("p", el(`b.${verdictName(verdict)}`, `${mark(verdict)} ${verdictName(verdict)}`), ` ${rule.id} (${rule.level})`)];
-  if (!byRule) parts.push(el("p", rule.sentence));
+  if (!byRule) parts.push(el("p", ...ticked(rule.sentence)));
   parts.push(wrapped(proof.message || verdictName(verdict)), el("p.where", `At ${proof.pointer || "the top"}, in ${where.join(", ")}`));
   if (proof.excerpt) parts.push(el("p.label", "The request there"), excerpt(proof.excerpt));
   if (proof.provider_error) parts.push(el("p.label", `The provider would say (${proof.status})`), wrapped(proof.provider_error));
@@ -228,6 +241,29 @@ function transcripts(found) {
     ...(from.length ? [el("p.label", `Recorded in ${from.slice(0, 4).join(", ")}${from.length > 4 ? " …" : ""}`)] : [])];
 }
 
+// what failed --------------------------------------------------------------------------------------------
+const SHOWN = 20;
+function failures() {
+  const failed = alike(rows.filter((row) => ["bad", "ours"].includes(tone(row.verdict)) && !row.follows));
+  $("failures").hidden = !failed.length;
+  $("failures-title").textContent = `What failed: ${failed.length}`;
+  $("failed").replaceChildren(...failed.slice(0, SHOWN).map(failure));
+  if (failed.length > SHOWN) $("failed").append(el("li.more", `… and ${failed.length - SHOWN} more: below, by verdict`));
+}
+function failure(group) {
+  const { rule, proof, verdict, place } = group[0];
+  const where = unique(group.map((row) => `${placeName(data.places[row.place])} / ${data.cases[row.case]}`));
+  const made = button("button.failure", "", () => show(`${rule.id} · ${placeName(data.places[place])}`, [...ruleText(rule), ...findings(beside(group))]));
+  made.append(el(`b.${verdictName(verdict)}`, `${mark(verdict)} ${rule.id}`), " ", ...ticked((proof.message || verdictName(verdict)).split("\n")[0]),
+    el("small", `${where.slice(0, 2).join(", ")}${where.length > 2 ? ` and ${where.length - 2} more` : ""}`));
+  return el("li", made);
+}
+// a group, and what follows from it in the same plays
+function beside(group) {
+  const plays = new Set(group.map((row) => row.play));
+  return [...group, ...rows.filter((row) => row.follows && plays.has(row.play))];
+}
+
 // around the matrix --------------------------------------------------------------------------------------
 const states = ["Every rule is kept.", "Rules are broken.", "Some of it could not be judged."];
 $("state").append(el("b", states[data.exit]), ` Requirements ${data.requirements} · ${data.tool.name} ${data.tool.version}`);
@@ -239,4 +275,5 @@ $("legend").append(...data.verdicts.filter((_, v) => v === NOTHING || rows.some(
   el("span", `In a cell, by case: ${data.modes.join(" · ")}; by rule: verdicts.`));
 if (data.skipped.length) $("skipped").append(el("h2", "Cases a wire format cannot express"),
   el("ul", ...data.skipped.map((s) => el("li", `${s.adapter}, ${s.wire}, ${s.case}: ${s.reason}`))));
+failures();
 draw();

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Call
-from ..reply import Headers
-from . import HEX, WRONG_KEY, Dialect, FailureKind
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Call
+from ..http.reply import Headers
+from .base import HEX, WRONG_KEY, Dialect, FailureKind
 
 __all__ = ["FAILURES", "OpenAI", "fields", "object_at"]
 

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Answer, Call, Say, Stop, Think, Usage
-from ..reply import Headers
-from ..seal import decoded, encoded, is_ours, opened, seal
-from . import (
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ..http.reply import Headers
+from ..signatures import decoded, encoded, is_ours, opened, sign
+from .base import (
     WRONG_KEY,
     Dialect,
     FailureKind,
@@ -113,7 +113,7 @@ class Anthropic(Dialect):
                 case Say(text) if text:
                     yield part, {"type": "text", "text": ""}, {"type": "text", "text": text}
                 case Think() if (shown := self.shown(part)) is not None:
-                    signed = {"thinking": shown, "signature": encoded(seal(shown))}
+                    signed = {"thinking": shown, "signature": encoded(sign(shown))}
                     start: Json = {"type": "thinking", "thinking": "", "signature": ""}
                     yield Think(shown), start, {"type": "thinking", **signed}
                 case Call():

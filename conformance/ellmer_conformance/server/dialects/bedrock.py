@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Answer, Call, Say, Stop, Think, Usage
-from ..reply import Headers
-from ..seal import decoded, encoded, is_ours, opened, seal
-from . import (
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ..http.reply import Headers
+from ..signatures import decoded, encoded, is_ours, opened, sign
+from ._eventstream import message
+from .base import (
     ALNUM,
     WRONG_KEY,
     Dialect,
@@ -31,7 +32,6 @@ from . import (
     utf8,
     words,
 )
-from ._eventstream import message
 
 __all__ = ["Bedrock"]
 
@@ -186,7 +186,7 @@ class Bedrock(Dialect):
 
     def signature(self, part: Think) -> str:
         """The signature of a thought."""
-        return encoded(seal(part.text))
+        return encoded(sign(part.text))
 
     def headers(self, *, stream: bool) -> Headers:
         kind = "application/vnd.amazon.eventstream" if stream else "application/json"

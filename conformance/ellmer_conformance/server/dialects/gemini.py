@@ -12,22 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Answer, Call, Say, Stop, Think, Usage
-from ..reply import Headers
-from ..seal import decoded, encoded, is_ours, opened, seal
-from . import (
-    WRONG_KEY,
-    Dialect,
-    FailureKind,
-    Frame,
-    Kind,
-    arguments_text,
-    pretty,
-    utf8,
-    words,
-)
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ..http.reply import Headers
+from ..signatures import decoded, encoded, is_ours, opened, sign
+from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 
 __all__ = ["Gemini"]
 
@@ -131,12 +121,12 @@ class Gemini(Dialect):
             id = {"id": call.id or self.ticket.token(f"call {index}", 8, _IDS)} if self.modern else {}
             parts.append({"functionCall": {"name": call.name, "args": found, **id}})
         if parts and (self.modern or answer.thinking):
-            parts[0]["thoughtSignature"] = encoded(seal(answer.thinking or whole[0][1].name))
+            parts[0]["thoughtSignature"] = encoded(sign(answer.thinking or whole[0][1].name))
         return parts
 
     def signed(self, answer: Answer) -> Json:
         """The signature of a text, which only newer models send."""
-        return {"thoughtSignature": encoded(seal(answer.thinking))} if self.modern else {}
+        return {"thoughtSignature": encoded(sign(answer.thinking))} if self.modern else {}
 
     def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
         """A whole reply, or a chunk of it; with a finish reason where `answer` ends here."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Answer, Call, Stop, Think, Usage
-from ..reply import Headers
-from . import (
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Stop, Think, Usage
+from ..http.reply import Headers
+from .base import (
     HEX,
     WRONG_KEY,
     Dialect,

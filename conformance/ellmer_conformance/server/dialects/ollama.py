@@ -10,20 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Answer, Call, Stop, Think, Usage
-from ..reply import Headers
-from . import (
-    WRONG_KEY,
-    Dialect,
-    FailureKind,
-    Frame,
-    arguments,
-    compact,
-    utf8,
-    words,
-)
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Stop, Think, Usage
+from ..http.reply import Headers
+from .base import WRONG_KEY, Dialect, FailureKind, Frame, arguments, compact, utf8, words
 
 __all__ = ["Ollama"]
 

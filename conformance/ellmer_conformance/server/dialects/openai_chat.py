@@ -11,23 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Answer, Call, Say, Stop, Usage
-from . import (
-    HEX,
-    NOISE,
-    FailureKind,
-    Frame,
-    arguments_text,
-    compact,
-    pretty,
-    slices,
-    sse,
-    utf8,
-    words,
-)
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Say, Stop, Usage
 from ._openai import OpenAI, fields, object_at
+from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
 
 __all__ = ["OpenAIChat"]
 

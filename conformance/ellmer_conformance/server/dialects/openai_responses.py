@@ -11,24 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Answer, Call, Say, Stop, Think, Usage
-from ..seal import decoded, encoded, is_ours, opened, seal
-from . import (
-    HEX,
-    NOISE,
-    FailureKind,
-    Frame,
-    Kind,
-    arguments_text,
-    compact,
-    pretty,
-    slices,
-    sse,
-    words,
-)
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._openai import FAILURES, OpenAI, object_at
+from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, compact, pretty, slices, sse, words
 
 __all__ = ["OpenAIResponses"]
 
@@ -157,7 +145,7 @@ class OpenAIResponses(OpenAI):
                     "role": "assistant",
                 }
             case Think(text):
-                sealed = {"encrypted_content": encoded(seal(text), _SEALED)} if self.seals else {}
+                sealed = {"encrypted_content": encoded(sign(text), _SEALED)} if self.seals else {}
                 summary = [{"type": "summary_text", "text": text}] if self.summarises else []
                 kind = {"type": "reasoning", "content": []}
                 return {"id": self.id("rs", number), **kind, **sealed, "summary": summary}

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ...exchange import Json
-from ...rule import Refusal
-from ...script import Answer, Usage
-from . import WRONG_KEY, FailureKind
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Usage
+from .base import WRONG_KEY, FailureKind
 from .gemini import Gemini
 
 __all__ = ["Vertex"]

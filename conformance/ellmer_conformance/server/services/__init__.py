@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import ModuleType
 
-from ... import wires
-from ...exchange import Request
-from ..dialects import Dialect, Ticket
-from ..reading import HttpRequest
-from ..registry import dialect_of
-from ..render import refuse
-from ..reply import Reply
-from ..routes import Route
+from ...contract import readers
+from ...contract.exchange import Request
+from ..dialect_lookup import dialect_of
+from ..dialects.base import Dialect, Ticket
+from ..http.reply import Reply
+from ..http.request_parser import HttpRequest
+from ..http.routes import Route
+from ..rendering import refuse
 from . import anthropic, gemini, mistral, ollama, openai
-from .visit import Shelf, Visit
+from .service_request import ServiceRequest, StoredObjects
 
 __all__ = ["Services"]
 
@@ -38,7 +38,7 @@ class Services:
 
     def __init__(self, chat: Callable[[HttpRequest], Reply]) -> None:
         self._chat = chat
-        self._shelves: dict[tuple[str, str], Shelf] = {}
+        self._shelves: dict[tuple[str, str], StoredObjects] = {}
 
     def answer(self, http: HttpRequest, way: Route, *, locks: bool = True) -> Reply | None:
         """The reply of a service; None where there is none. Without `locks` nobody needs a key."""
@@ -50,23 +50,23 @@ class Services:
                 invited = "upload_id" in dict(way.query)  # the URL of a started upload is its key
                 if locks and not invited and (refusal := dialect.locked(http.headers, dict(way.query))):
                     return refuse(dialect, refusal)
-                visit = Visit(http, way, dialect, match.groupdict(), self._shelf(way), self._chat)
-                reply: Reply = serve(visit)
+                service = ServiceRequest(http, way, dialect, match.groupdict(), self._shelf(way), self._chat)
+                reply: Reply = serve(service)
                 return reply
         return None
 
-    def _shelf(self, way: Route) -> Shelf:
-        shelf = self._shelves.setdefault((way.case, way.nonce or ""), Shelf())
+    def _shelf(self, way: Route) -> StoredObjects:
+        stored = self._shelves.setdefault((way.case, way.nonce or ""), StoredObjects())
         if len(self._shelves) > _SHELVES:
             del self._shelves[next(iter(self._shelves))]
-        return shelf
+        return stored
 
 
 def provider_of(http: HttpRequest, way: Route) -> str:
     """Whose service a path is: some have the same names for them, and differ in the headers, or the vendor's name."""
     if any(pattern.search(way.path) for _, pattern, _ in ollama.ROUTES):
         return "ollama"
-    if wires.vendor_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":
+    if readers.vendor_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":
         return "mistral" if "/models" in way.path else "openai-chat"
     if "/v1beta/" in way.path or "x-goog-api-key" in http.headers:
         return "gemini"

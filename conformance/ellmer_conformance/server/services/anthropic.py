@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from ...exchange import Json
-from ...rule import Refusal
-from ..dialects import ALNUM
-from ..reply import Reply
-from .visit import Asked, Batch, File, Visit
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ..dialects.base import ALNUM
+from ..http.reply import Reply
+from .service_request import Asked, Batch, File, ServiceRequest
 
 __all__ = ["ROUTES"]
 
@@ -23,17 +23,17 @@ _MODELS = {
 _MISSING = Refusal("Not found", 404, "not_found_error")
 
 
-def models(visit: Visit) -> Reply:
+def models(service: ServiceRequest) -> Reply:
     """The list."""
-    return visit.reply(_listed([_model(id, name) for id, name in _MODELS.items()]))
+    return service.reply(_listed([_model(id, name) for id, name in _MODELS.items()]))
 
 
-def model(visit: Visit) -> Reply:
+def model(service: ServiceRequest) -> Reply:
     """One of them, or any other."""
-    name = visit.names["id"]
-    if missing := visit.dialect.no_model(name):
-        return visit.refuse(missing)
-    return visit.reply(_model(name, _MODELS.get(name, name)))
+    name = service.names["id"]
+    if missing := service.dialect.no_model(name):
+        return service.refuse(missing)
+    return service.reply(_model(name, _MODELS.get(name, name)))
 
 
 def _model(id: str, name: str) -> Json:
@@ -46,98 +46,98 @@ def _listed(data: list[Json]) -> Json:
     return {"data": data, "has_more": False, **ends}
 
 
-def count(visit: Visit) -> Reply:
+def count(service: ServiceRequest) -> Reply:
     """The tokens of a request; it is a request to Messages, save that it limits nothing."""
-    body = {"max_tokens": 1, **visit.body}
-    missing = visit.dialect.no_model(str(body.get("model")))
-    refusal = missing or visit.objection("/v1/messages", body)
+    body = {"max_tokens": 1, **service.body}
+    missing = service.dialect.no_model(str(body.get("model")))
+    refusal = missing or service.objection("/v1/messages", body)
     return (
-        visit.refuse(refusal)
+        service.refuse(refusal)
         if refusal
-        else visit.reply({"input_tokens": visit.tokens("/v1/messages", body)})
+        else service.reply({"input_tokens": service.tokens("/v1/messages", body)})
     )
 
 
 # files ----------------------------------------------------------------------------------------------------
 
 
-def upload(visit: Visit) -> Reply:
+def upload(service: ServiceRequest) -> Reply:
     """Keeps a file."""
-    _, file = visit.form()
+    _, file = service.form()
     if file is None:
-        return visit.refuse(Refusal("file: Field required", 400, "invalid_request_error"))
-    return visit.reply(
-        _file(visit, visit.keep(file._replace(id=f"file_011C{visit.fresh('file', 20, ALNUM)}")))
+        return service.refuse(Refusal("file: Field required", 400, "invalid_request_error"))
+    return service.reply(
+        _file(service, service.keep(file._replace(id=f"file_011C{service.fresh('file', 20, ALNUM)}")))
     )
 
 
-def files(visit: Visit) -> Reply:
+def files(service: ServiceRequest) -> Reply:
     """The list."""
-    return visit.reply(_listed([_file(visit, file) for file in visit.shelf.files.values()]))
+    return service.reply(_listed([_file(service, file) for file in service.stored.files.values()]))
 
 
-def file(visit: Visit) -> Reply:
+def file(service: ServiceRequest) -> Reply:
     """What is known of one."""
-    found = visit.shelf.files.get(visit.names["id"])
-    return visit.reply(_file(visit, found)) if found else _no_file(visit)
+    found = service.stored.files.get(service.names["id"])
+    return service.reply(_file(service, found)) if found else _no_file(service)
 
 
-def content(visit: Visit) -> Reply:
+def content(service: ServiceRequest) -> Reply:
     """Only what the model made can be had back."""
-    if visit.names["id"] not in visit.shelf.files:
-        return _no_file(visit)
-    said = f"File '{visit.names['id']}' is not downloadable"
-    return visit.refuse(Refusal(said, 400, "invalid_request_error"))
+    if service.names["id"] not in service.stored.files:
+        return _no_file(service)
+    said = f"File '{service.names['id']}' is not downloadable"
+    return service.refuse(Refusal(said, 400, "invalid_request_error"))
 
 
-def delete(visit: Visit) -> Reply:
+def delete(service: ServiceRequest) -> Reply:
     """Forgets it."""
-    found = visit.shelf.files.pop(visit.names["id"], None)
-    return visit.reply({"id": found.id, "type": "file_deleted"}) if found else _no_file(visit)
+    found = service.stored.files.pop(service.names["id"], None)
+    return service.reply({"id": found.id, "type": "file_deleted"}) if found else _no_file(service)
 
 
-def _file(visit: Visit, file: File) -> Json:
-    known = {"type": "file", "id": file.id, "size_bytes": len(file.data), "created_at": visit.moment()}
+def _file(service: ServiceRequest, file: File) -> Json:
+    known = {"type": "file", "id": file.id, "size_bytes": len(file.data), "created_at": service.moment()}
     return {**known, "filename": file.name, "mime_type": file.type, "downloadable": False}
 
 
-def _no_file(visit: Visit) -> Reply:
-    return visit.refuse(Refusal(f"File not found: {visit.names['id']}", 404, "not_found_error"))
+def _no_file(service: ServiceRequest) -> Reply:
+    return service.refuse(Refusal(f"File not found: {service.names['id']}", 404, "not_found_error"))
 
 
 # batches --------------------------------------------------------------------------------------------------
 
 
-def submit(visit: Visit) -> Reply:
+def submit(service: ServiceRequest) -> Reply:
     """Takes a batch of requests."""
-    requests = visit.body.get("requests")
+    requests = service.body.get("requests")
     if not isinstance(requests, list) or not requests:
-        return visit.refuse(Refusal("requests: Field required", 400, "invalid_request_error"))
+        return service.refuse(Refusal("requests: Field required", 400, "invalid_request_error"))
     try:
-        asked = [visit.ask(one["custom_id"], "/v1/messages", one["params"]) for one in requests]
+        asked = [service.ask(one["custom_id"], "/v1/messages", one["params"]) for one in requests]
     except (KeyError, TypeError):
         said = "requests.0: custom_id and params: Field required"
-        return visit.refuse(Refusal(said, 400, "invalid_request_error"))
-    batch = Batch(f"msgbatch_01{visit.fresh('batch', 22, ALNUM)}", asked, {})
-    visit.shelf.batches[batch.id] = batch
-    return visit.reply(_batch(visit, batch))
+        return service.refuse(Refusal(said, 400, "invalid_request_error"))
+    batch = Batch(f"msgbatch_01{service.fresh('batch', 22, ALNUM)}", asked, {})
+    service.stored.batches[batch.id] = batch
+    return service.reply(_batch(service, batch))
 
 
-def poll(visit: Visit) -> Reply:
+def poll(service: ServiceRequest) -> Reply:
     """How far it is."""
-    batch = visit.look()
-    return visit.reply(_batch(visit, batch)) if batch else visit.refuse(_MISSING)
+    batch = service.look()
+    return service.reply(_batch(service, batch)) if batch else service.refuse(_MISSING)
 
 
-def results(visit: Visit) -> Reply:
+def results(service: ServiceRequest) -> Reply:
     """The answers, a line each."""
-    batch = visit.shelf.batches.get(visit.names["id"])
+    batch = service.stored.batches.get(service.names["id"])
     if batch is None:
-        return visit.refuse(_MISSING)
+        return service.refuse(_MISSING)
     if not batch.done:
         said = f"Message Batch {batch.id} has no available results."
-        return visit.refuse(Refusal(said, 404, "not_found_error"))
-    return visit.lines([{"custom_id": asked.name, "result": _result(asked)} for asked in batch.asked])
+        return service.refuse(Refusal(said, 404, "not_found_error"))
+    return service.lines([{"custom_id": asked.name, "result": _result(asked)} for asked in batch.asked])
 
 
 def _result(asked: Asked) -> Json:
@@ -146,21 +146,21 @@ def _result(asked: Asked) -> Json:
     return {"type": "succeeded", "message": asked.body}
 
 
-def _batch(visit: Visit, batch: Batch) -> Json:
+def _batch(service: ServiceRequest, batch: Batch) -> Json:
     errored = sum(asked.status >= 400 for asked in batch.asked)
     counts = {"processing": len(batch.asked), "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}
     if batch.done:
         counts |= {"processing": 0, "succeeded": len(batch.asked) - errored, "errored": errored}
-    host = visit.http.headers.get("host", "")
-    place = visit.way.url.partition("/v1/")[0].partition("127.0.0.1")[2]
+    host = service.http.headers.get("host", "")
+    place = service.way.url.partition("/v1/")[0].partition("127.0.0.1")[2]
     return {
         "id": batch.id,
         "type": "message_batch",
         "processing_status": "ended" if batch.done else "in_progress",
         "request_counts": counts,
-        "ended_at": visit.moment() if batch.done else None,
-        "created_at": visit.moment(),
-        "expires_at": visit.moment(24),
+        "ended_at": service.moment() if batch.done else None,
+        "created_at": service.moment(),
+        "expires_at": service.moment(24),
         "archived_at": None,
         "cancel_initiated_at": None,
         "results_url": f"http://{host}{place}/v1/messages/batches/{batch.id}/results" if batch.done else None,

@@ -11,11 +11,11 @@ from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 
-from ...exchange import Json
-from ...rule import Refusal
-from ..dialects import HEX, compact, pretty
-from ..reply import Reply, plain
-from .visit import Asked, Batch, File, Visit
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ..dialects.base import HEX, compact, pretty
+from ..http.reply import Reply, plain
+from .service_request import Asked, Batch, File, ServiceRequest
 
 __all__ = ["ROUTES"]
 
@@ -28,17 +28,17 @@ _METHODS = ["generateContent", "countTokens", "createCachedContent", "batchGener
 _TYPES = "type.googleapis.com/google.ai.generativelanguage.v1main"
 
 
-def models(visit: Visit) -> Reply:
+def models(service: ServiceRequest) -> Reply:
     """The list."""
-    return reply(visit, {"models": [_model(id, name) for id, name in _MODELS.items()]})
+    return reply(service, {"models": [_model(id, name) for id, name in _MODELS.items()]})
 
 
-def model(visit: Visit) -> Reply:
+def model(service: ServiceRequest) -> Reply:
     """One of them, or any other."""
-    name = visit.names["id"]
-    if missing := visit.dialect.no_model(name, "getModel"):
-        return visit.refuse(missing)
-    return reply(visit, _model(name, _MODELS.get(name, name)))
+    name = service.names["id"]
+    if missing := service.dialect.no_model(name, "getModel"):
+        return service.refuse(missing)
+    return reply(service, _model(name, _MODELS.get(name, name)))
 
 
 def _model(id: str, name: str) -> Json:
@@ -48,82 +48,82 @@ def _model(id: str, name: str) -> Json:
     return {**known, **limits, "supportedGenerationMethods": _METHODS, **settings}
 
 
-def count(visit: Visit) -> Reply:
+def count(service: ServiceRequest) -> Reply:
     """The tokens of a request, which may be wrapped."""
-    name, given = visit.names["id"], visit.body
-    if missing := visit.dialect.no_model(name, "countTokens"):
-        return visit.refuse(missing)
+    name, given = service.names["id"], service.body
+    if missing := service.dialect.no_model(name, "countTokens"):
+        return service.refuse(missing)
     path, body = f"/v1beta/models/{name}:generateContent", given.get("generateContentRequest", given)
     body = {key: value for key, value in body.items() if key != "model"} if isinstance(body, dict) else {}
-    if refusal := visit.objection(path, body):
-        return visit.refuse(refusal)
-    total = visit.tokens(path, body)
+    if refusal := service.objection(path, body):
+        return service.refuse(refusal)
+    total = service.tokens(path, body)
     return reply(
-        visit, {"totalTokens": total, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": total}]}
+        service, {"totalTokens": total, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": total}]}
     )
 
 
-def reply(visit: Visit, value: Json) -> Reply:
+def reply(service: ServiceRequest, value: Json) -> Reply:
     """JSON over many lines."""
-    return plain(200, visit.dialect.headers(stream=False), pretty(value))
+    return plain(200, service.dialect.headers(stream=False), pretty(value))
 
 
 # files: https://ai.google.dev/gemini-api/docs/files --------------------------------------------------------
 
 
-def upload(visit: Visit) -> Reply:
+def upload(service: ServiceRequest) -> Reply:
     """The start of a resumable upload, or its bytes: the first says where to send the second."""
-    started = dict(visit.way.query).get("upload_id")
+    started = dict(service.way.query).get("upload_id")
     if started:
-        return _finish(visit, started)
-    if "start" not in visit.http.headers.get("x-goog-upload-command", ""):
-        return visit.refuse(Refusal("Only resumable uploads are understood here.", 400, "INVALID_ARGUMENT"))
-    id, named = visit.fresh("file", 12, HEX), visit.body.get("file")
+        return _finish(service, started)
+    if "start" not in service.http.headers.get("x-goog-upload-command", ""):
+        return service.refuse(Refusal("Only resumable uploads are understood here.", 400, "INVALID_ARGUMENT"))
+    id, named = service.fresh("file", 12, HEX), service.body.get("file")
     given = named if isinstance(named, dict) else {}
-    type = visit.http.headers.get("x-goog-upload-header-content-type", "application/octet-stream")
-    visit.keep(File(id, str(given.get("display_name") or given.get("displayName") or ""), type, b""))
-    url = f"{_origin(visit)}/upload/v1beta/files?upload_id={id}&upload_protocol=resumable"
+    type = service.http.headers.get("x-goog-upload-header-content-type", "application/octet-stream")
+    service.keep(File(id, str(given.get("display_name") or given.get("displayName") or ""), type, b""))
+    url = f"{_origin(service)}/upload/v1beta/files?upload_id={id}&upload_protocol=resumable"
     headers = [("content-type", "text/plain; charset=utf-8"), ("x-goog-upload-status", "active")]
     return plain(200, [*headers, ("x-goog-upload-url", url), ("x-goog-upload-control-url", url)], b"")
 
 
-def _finish(visit: Visit, id: str) -> Reply:
-    file = visit.shelf.files.get(id)
+def _finish(service: ServiceRequest, id: str) -> Reply:
+    file = service.stored.files.get(id)
     if file is None:
-        return _no_file(visit)
-    file = visit.keep(file._replace(data=file.data + visit.http.body))
-    final = "finalize" in visit.http.headers.get("x-goog-upload-command", "finalize")
-    said = reply(visit, {"file": _file(visit, file)}) if final else plain(200, [], b"")
+        return _no_file(service)
+    file = service.keep(file._replace(data=file.data + service.http.body))
+    final = "finalize" in service.http.headers.get("x-goog-upload-command", "finalize")
+    said = reply(service, {"file": _file(service, file)}) if final else plain(200, [], b"")
     state = ("x-goog-upload-status", "final" if final else "active")
     return replace(said, headers=(*said.headers, state))
 
 
-def files(visit: Visit) -> Reply:
+def files(service: ServiceRequest) -> Reply:
     """The list."""
-    kept = [_file(visit, file) for file in visit.shelf.files.values()]
-    return reply(visit, {"files": kept} if kept else {})
+    kept = [_file(service, file) for file in service.stored.files.values()]
+    return reply(service, {"files": kept} if kept else {})
 
 
-def file(visit: Visit) -> Reply:
+def file(service: ServiceRequest) -> Reply:
     """What is known of one."""
-    found = visit.shelf.files.get(visit.names["id"])
-    return reply(visit, _file(visit, found)) if found else _no_file(visit)
+    found = service.stored.files.get(service.names["id"])
+    return reply(service, _file(service, found)) if found else _no_file(service)
 
 
-def delete(visit: Visit) -> Reply:
+def delete(service: ServiceRequest) -> Reply:
     """Forgets it."""
-    return reply(visit, {}) if visit.shelf.files.pop(visit.names["id"], None) else _no_file(visit)
+    return reply(service, {}) if service.stored.files.pop(service.names["id"], None) else _no_file(service)
 
 
-def _file(visit: Visit, file: File) -> Json:
+def _file(service: ServiceRequest, file: File) -> Json:
     return {
         "name": f"files/{file.id}",
         **({"displayName": file.name} if file.name else {}),
         "mimeType": file.type,
         "sizeBytes": str(len(file.data)),
-        "createTime": visit.moment(),
-        "updateTime": visit.moment(),
-        "expirationTime": visit.moment(48),
+        "createTime": service.moment(),
+        "updateTime": service.moment(),
+        "expirationTime": service.moment(48),
         "sha256Hash": b64encode(sha256(file.data).hexdigest().encode()).decode(),
         "uri": f"https://generativelanguage.googleapis.com/v1beta/files/{file.id}",
         "state": "ACTIVE",
@@ -131,47 +131,47 @@ def _file(visit: Visit, file: File) -> Json:
     }
 
 
-def _no_file(visit: Visit) -> Reply:
-    said = f"You do not have permission to access the File {visit.names.get('id', '')} or it may not exist."
-    return visit.refuse(Refusal(said, 403, "PERMISSION_DENIED"))
+def _no_file(service: ServiceRequest) -> Reply:
+    said = f"You do not have permission to access the File {service.names.get('id', '')} or it may not exist."
+    return service.refuse(Refusal(said, 403, "PERMISSION_DENIED"))
 
 
-def _origin(visit: Visit) -> str:
-    place = visit.way.url.partition("127.0.0.1")[2].partition("/upload/")[0]
-    return f"http://{visit.http.headers.get('host', '')}{place}"
+def _origin(service: ServiceRequest) -> str:
+    place = service.way.url.partition("127.0.0.1")[2].partition("/upload/")[0]
+    return f"http://{service.http.headers.get('host', '')}{place}"
 
 
 # batches --------------------------------------------------------------------------------------------------
 
 
-def submit(visit: Visit) -> Reply:
+def submit(service: ServiceRequest) -> Reply:
     """Takes a batch whose requests are in it."""
-    name, given = visit.names["id"], visit.body.get("batch") or {}
+    name, given = service.names["id"], service.body.get("batch") or {}
     try:
         requests = given["inputConfig" if "inputConfig" in given else "input_config"]["requests"]["requests"]
         path = f"/v1beta/models/{name}:generateContent"
-        asked = [visit.ask(compact(one.get("metadata")), path, one["request"]) for one in requests]
+        asked = [service.ask(compact(one.get("metadata")), path, one["request"]) for one in requests]
     except (KeyError, TypeError, AttributeError):
-        return visit.refuse(Refusal("The batch has no requests in it.", 400, "INVALID_ARGUMENT"))
+        return service.refuse(Refusal("The batch has no requests in it.", 400, "INVALID_ARGUMENT"))
     batch = Batch(
-        visit.fresh("batch", 36, HEX), asked, {"model": name, "displayName": given.get("displayName")}
+        service.fresh("batch", 36, HEX), asked, {"model": name, "displayName": given.get("displayName")}
     )
-    visit.shelf.batches[batch.id] = batch
-    return reply(visit, _batch(visit, batch))
+    service.stored.batches[batch.id] = batch
+    return reply(service, _batch(service, batch))
 
 
-def poll(visit: Visit) -> Reply:
+def poll(service: ServiceRequest) -> Reply:
     """How far it is; when it is done, the answers are in it."""
-    batch = visit.look()
+    batch = service.look()
     if batch is None:
-        return visit.refuse(Refusal("Requested entity was not found.", 404, "NOT_FOUND"))
-    return reply(visit, _batch(visit, batch))
+        return service.refuse(Refusal("Requested entity was not found.", 404, "NOT_FOUND"))
+    return reply(service, _batch(service, batch))
 
 
-def _batch(visit: Visit, batch: Batch) -> Json:
+def _batch(service: ServiceRequest, batch: Batch) -> Json:
     name, total = f"batches/{batch.id}", str(len(batch.asked))
     shown = {"displayName": batch.given["displayName"]} if batch.given["displayName"] else {}
-    times = {"createTime": visit.moment(), "updateTime": visit.moment()}
+    times = {"createTime": service.moment(), "updateTime": service.moment()}
     known = {
         "@type": f"{_TYPES}.GenerateContentBatch",
         "model": f"models/{batch.given['model']}",
@@ -188,7 +188,7 @@ def _batch(visit: Visit, batch: Batch) -> Json:
     stats |= {"failedRequestCount": str(failed)} if failed else {}
     ended = {
         "output": output,
-        "endTime": visit.moment(),
+        "endTime": service.moment(),
         "batchStats": stats,
         "state": "BATCH_STATE_SUCCEEDED",
     }

@@ -7,27 +7,27 @@ from __future__ import annotations
 
 import re
 
-from ...exchange import Json
-from ...rule import Refusal
-from ..reply import Reply
-from .visit import Visit
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ..http.reply import Reply
+from .service_request import ServiceRequest
 
 __all__ = ["ROUTES"]
 
 _MODELS = ("mistral-small-latest", "mistral-medium-latest", "mistral-large-latest", "codestral-latest")
 
 
-def models(visit: Visit) -> Reply:
+def models(service: ServiceRequest) -> Reply:
     """The list."""
-    return visit.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
+    return service.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
 
 
-def model(visit: Visit) -> Reply:
+def model(service: ServiceRequest) -> Reply:
     """One of them, or any other."""
-    name = visit.names["id"]
-    if visit.dialect.no_model(name):
-        return visit.refuse(Refusal(f"Invalid model: {name}", 404, "invalid_model"))
-    return visit.reply(_model(name))
+    name = service.names["id"]
+    if service.dialect.no_model(name):
+        return service.refuse(Refusal(f"Invalid model: {name}", 404, "invalid_model"))
+    return service.reply(_model(name))
 
 
 def _model(name: str) -> Json:

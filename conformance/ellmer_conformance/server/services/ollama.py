@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...exchange import Json
-from ...rule import Refusal
-from ..reply import Reply
-from .visit import Visit
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ..http.reply import Reply
+from .service_request import ServiceRequest
 
 __all__ = ["ROUTES"]
 
@@ -26,22 +26,22 @@ _DETAILS = {
 }
 
 
-def version(visit: Visit) -> Reply:
+def version(service: ServiceRequest) -> Reply:
     """What runs."""
-    return visit.reply({"version": "0.12.6"})
+    return service.reply({"version": "0.12.6"})
 
 
-def tags(visit: Visit) -> Reply:
+def tags(service: ServiceRequest) -> Reply:
     """What is there."""
-    return visit.reply({"models": [_model(name, visit) for name in _MODELS]})
+    return service.reply({"models": [_model(name, service) for name in _MODELS]})
 
 
-def show(visit: Visit) -> Reply:
+def show(service: ServiceRequest) -> Reply:
     """One of them, or any other."""
-    name: Any = visit.body.get("model") or visit.body.get("name") or ""
-    if not name or visit.dialect.no_model(str(name)):
-        return visit.refuse(Refusal(f"model '{name}' not found", 404))
-    return visit.reply(
+    name: Any = service.body.get("model") or service.body.get("name") or ""
+    if not name or service.dialect.no_model(str(name)):
+        return service.refuse(Refusal(f"model '{name}' not found", 404))
+    return service.reply(
         {
             "modelfile": f"FROM {name}\n",
             "parameters": "temperature 1",
@@ -49,13 +49,13 @@ def show(visit: Visit) -> Reply:
             "details": _DETAILS,
             "model_info": {"general.architecture": "qwen3vl", "qwen3vl.context_length": 262_144},
             "capabilities": ["completion", "vision", "tools", "thinking"],
-            "modified_at": visit.moment(),
+            "modified_at": service.moment(),
         }
     )
 
 
-def _model(name: str, visit: Visit) -> Json:
-    there = {"modified_at": visit.moment(), "size": 3_295_648_256, "digest": "1343d82ebee3" + "0" * 52}
+def _model(name: str, service: ServiceRequest) -> Json:
+    there = {"modified_at": service.moment(), "size": 3_295_648_256, "digest": "1343d82ebee3" + "0" * 52}
     return {"name": name, "model": name, **there, "details": _DETAILS}
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import re
 
-from ...exchange import Json
-from ...rule import Refusal
-from ..dialects import ALNUM, HEX, compact, utf8
-from ..reply import Reply
-from .visit import Asked, Batch, File, Visit
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ..dialects.base import ALNUM, HEX, compact, utf8
+from ..http.reply import Reply
+from .service_request import Asked, Batch, File, ServiceRequest
 
 __all__ = ["ROUTES"]
 
@@ -20,117 +20,117 @@ _BAD = "invalid_request_error"
 _MODELS = ("gpt-4.1", "gpt-4.1-mini", "gpt-5.6-terra", "gpt-5.4-mini", "text-embedding-3-small")
 
 
-def models(visit: Visit) -> Reply:
+def models(service: ServiceRequest) -> Reply:
     """The list."""
-    return visit.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
+    return service.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
 
 
-def model(visit: Visit) -> Reply:
+def model(service: ServiceRequest) -> Reply:
     """One of them, or any other."""
-    name = visit.names["id"]
-    if visit.dialect.no_model(name):
+    name = service.names["id"]
+    if service.dialect.no_model(name):
         said = f"The model '{name}' does not exist"
-        return visit.refuse(Refusal(said, 404, _BAD, "model_not_found", "model"))
-    return visit.reply(_model(name))
+        return service.refuse(Refusal(said, 404, _BAD, "model_not_found", "model"))
+    return service.reply(_model(name))
 
 
 def _model(name: str) -> Json:
     return {"id": name, "object": "model", "created": 1_744_316_542, "owned_by": "system"}
 
 
-def count(visit: Visit) -> Reply:
+def count(service: ServiceRequest) -> Reply:
     """The tokens of a request to Responses."""
-    refusal = visit.objection("/v1/responses", visit.body)
+    refusal = service.objection("/v1/responses", service.body)
     if refusal:
-        return visit.refuse(refusal)
-    return visit.reply(
-        {"object": "response.input_tokens", "input_tokens": visit.tokens("/v1/responses", visit.body)}
+        return service.refuse(refusal)
+    return service.reply(
+        {"object": "response.input_tokens", "input_tokens": service.tokens("/v1/responses", service.body)}
     )
 
 
 # files ----------------------------------------------------------------------------------------------------
 
 
-def upload(visit: Visit) -> Reply:
+def upload(service: ServiceRequest) -> Reply:
     """Keeps a file."""
-    fields, file = visit.form()
+    fields, file = service.form()
     missing = "file" if file is None else "purpose" if not fields.get("purpose") else ""
     if missing or file is None:
-        return visit.refuse(Refusal(f"'{missing}' is a required property", 400, _BAD))
-    id = f"file-{visit.fresh('file', 22, ALNUM)}"
-    return visit.reply(_file(visit, visit.keep(file._replace(id=id, purpose=fields["purpose"]))))
+        return service.refuse(Refusal(f"'{missing}' is a required property", 400, _BAD))
+    id = f"file-{service.fresh('file', 22, ALNUM)}"
+    return service.reply(_file(service, service.keep(file._replace(id=id, purpose=fields["purpose"]))))
 
 
-def files(visit: Visit) -> Reply:
+def files(service: ServiceRequest) -> Reply:
     """The list."""
-    data = [_file(visit, file) for file in visit.shelf.files.values()]
+    data = [_file(service, file) for file in service.stored.files.values()]
     ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
-    return visit.reply({"object": "list", "data": data, "has_more": False, **ends})
+    return service.reply({"object": "list", "data": data, "has_more": False, **ends})
 
 
-def file(visit: Visit) -> Reply:
+def file(service: ServiceRequest) -> Reply:
     """What is known of one."""
-    found = visit.shelf.files.get(visit.names["id"])
-    return visit.reply(_file(visit, found)) if found else _no_file(visit)
+    found = service.stored.files.get(service.names["id"])
+    return service.reply(_file(service, found)) if found else _no_file(service)
 
 
-def content(visit: Visit) -> Reply:
+def content(service: ServiceRequest) -> Reply:
     """Its bytes."""
-    found = visit.shelf.files.get(visit.names["id"])
-    return visit.data(found.data, "application/octet-stream") if found else _no_file(visit)
+    found = service.stored.files.get(service.names["id"])
+    return service.data(found.data, "application/octet-stream") if found else _no_file(service)
 
 
-def delete(visit: Visit) -> Reply:
+def delete(service: ServiceRequest) -> Reply:
     """Forgets it."""
-    found = visit.shelf.files.pop(visit.names["id"], None)
-    return visit.reply({"object": "file", "deleted": True, "id": found.id}) if found else _no_file(visit)
+    found = service.stored.files.pop(service.names["id"], None)
+    return service.reply({"object": "file", "deleted": True, "id": found.id}) if found else _no_file(service)
 
 
-def _file(visit: Visit, file: File) -> Json:
-    created = visit.dialect.ticket.created
+def _file(service: ServiceRequest, file: File) -> Json:
+    created = service.dialect.ticket.created
     known = {"purpose": file.purpose, "filename": file.name, "bytes": len(file.data), "created_at": created}
     expires = {"expires_at": created + 2_592_000 if file.purpose == "batch" else None}
     state = {"status": "processed", "status_details": None}
     return {"object": "file", "id": file.id, **known, **expires, **state}
 
 
-def _no_file(visit: Visit) -> Reply:
-    return visit.refuse(Refusal(f"No such File object: {visit.names['id']}", 404, _BAD, None, "id"))
+def _no_file(service: ServiceRequest) -> Reply:
+    return service.refuse(Refusal(f"No such File object: {service.names['id']}", 404, _BAD, None, "id"))
 
 
 # batches --------------------------------------------------------------------------------------------------
 
 
-def submit(visit: Visit) -> Reply:
+def submit(service: ServiceRequest) -> Reply:
     """Takes a batch whose requests are lines of a file."""
-    given = visit.body
-    file = visit.shelf.files.get(str(given.get("input_file_id")))
+    given = service.body
+    file = service.stored.files.get(str(given.get("input_file_id")))
     if file is None:
         said = f"Invalid 'input_file_id': no file with id '{given.get('input_file_id')}'."
-        return visit.refuse(Refusal(said, 400, _BAD, None, "input_file_id"))
+        return service.refuse(Refusal(said, 400, _BAD, None, "input_file_id"))
     try:
         lines = [json.loads(line) for line in file.data.splitlines() if line.strip()]
-        asked = [visit.ask(line["custom_id"], line["url"], line["body"]) for line in lines]
+        asked = [service.ask(line["custom_id"], line["url"], line["body"]) for line in lines]
     except (ValueError, KeyError, TypeError):
-        return visit.refuse(Refusal("The input file is not a list of requests in JSON Lines.", 400, _BAD))
-    batch = Batch(f"batch_{visit.fresh('batch', 32, HEX)}", asked, given)
-    visit.shelf.batches[batch.id] = batch
-    return visit.reply(_batch(visit, batch))
+        return service.refuse(Refusal("The input file is not a list of requests in JSON Lines.", 400, _BAD))
+    batch = Batch(f"batch_{service.fresh('batch', 32, HEX)}", asked, given)
+    service.stored.batches[batch.id] = batch
+    return service.reply(_batch(service, batch))
 
 
-def poll(visit: Visit) -> Reply:
+def poll(service: ServiceRequest) -> Reply:
     """How far it is; when it is done, the answers are a file."""
-    batch = visit.look()
+    batch = service.look()
     if batch is None:
-        return visit.refuse(Refusal(f"No batch found with id '{visit.names['id']}'.", 404, _BAD))
+        return service.refuse(Refusal(f"No batch found with id '{service.names['id']}'.", 404, _BAD))
     if batch.done:
         for failed in (False, True):
             if lines := [_line(a) for a in batch.asked if (a.status >= 400) is failed]:
                 text = "".join(f"{compact(line)}\n" for line in lines)
-                visit.keep(
+                service.keep(
                     File(_output(batch, failed=failed), "output.jsonl", "", utf8(text), "batch_output")
                 )
-    return visit.reply(_batch(visit, batch))
+    return service.reply(_batch(service, batch))
 
 
 def _line(asked: Asked) -> Json:
@@ -142,8 +142,8 @@ def _output(batch: Batch, *, failed: bool) -> str:
     return f"file-{batch.id[6:26]}{'er' if failed else 'ok'}"
 
 
-def _batch(visit: Visit, batch: Batch) -> Json:
-    created, done = visit.dialect.ticket.created, batch.done
+def _batch(service: ServiceRequest, batch: Batch) -> Json:
+    created, done = service.dialect.ticket.created, batch.done
     failed = sum(asked.status >= 400 for asked in batch.asked)
     succeeded = len(batch.asked) - failed
     return {

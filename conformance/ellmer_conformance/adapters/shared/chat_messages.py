@@ -1,0 +1,106 @@
+"""A history in the messages of Chat Completions, which other libraries have taken over as their own."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...contract.exchange import Json
+from ...scenarios.messages import PDF, Image, Part, Text, Tool
+from .sdk_session import Answered, Said, SDKSession, texts_and_calls
+from .tool_values import data_url, parameters
+
+__all__ = ["ChatMessages", "MediaInResults", "chat_part", "chat_tool", "json_of"]
+
+_CHAT_STOPS = {"tool_calls": "tool", "content_filter": "filter"}
+
+
+class ChatMessages(SDKSession, ABC):
+    """A history in the messages of Chat Completions, which other libraries have taken over.
+
+    One tool message per result, then a user message with what does not fit into them.
+    """
+
+    def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
+        messages = [{"role": "tool", "tool_call_id": r.id, "content": r.text} for r in results]
+        content = [chat_part(part) for r in results for part in r.media] + [chat_part(part) for part in parts]
+        return [*messages, *([{"role": "user", "content": content}] if content else [])]
+
+    def assistant(self, parts: Sequence[Part]) -> list[Any]:
+        text, calls = texts_and_calls(parts)
+        asked = [
+            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": json_of(c.arguments)}}
+            for c in calls
+        ]
+        return [{"role": "assistant", "content": text or None, **({"tool_calls": asked} if asked else {})}]
+
+    def body(self) -> Json:
+        """Model, messages and tools."""
+        system = [{"role": "system", "content": self.system}] if self.system else []
+        tools = [chat_tool(tool) for tool in self.tools.values()]
+        body = {"model": self.endpoint.model, "messages": [*system, *self.messages]}
+        return body | ({"tools": tools} if tools else {})
+
+    def said(self, completion: Any) -> Said:
+        """What a chat completion says."""
+        choice = completion.choices[0]
+        message, usage = choice.message, completion.usage
+        calls = message.tool_calls or []
+        return Said(
+            message.content or "",
+            [self.kept(message)],
+            _CHAT_STOPS.get(choice.finish_reason, choice.finish_reason),
+            [(call.id, call.function.name, call.function.arguments) for call in calls],
+            {"input": usage.prompt_tokens, "output": usage.completion_tokens} if usage else {},
+        )
+
+    def kept(self, message: Any) -> Any:
+        """The message as it is sent back."""
+        calls = {"tool_calls": [_call(call) for call in message.tool_calls]} if message.tool_calls else {}
+        return {"role": "assistant", "content": message.content, **calls}
+
+
+class MediaInResults(ChatMessages, ABC):
+    """The same, for libraries whose tool messages may hold media, wherever these go on the wire."""
+
+    def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
+        messages = [{"role": "tool", "tool_call_id": r.id, "content": _inside(r)} for r in results]
+        content = [chat_part(part) for part in parts]
+        return [*messages, *([{"role": "user", "content": content}] if content else [])]
+
+
+def _inside(result: Answered) -> Any:
+    items = result.value if isinstance(result.value, list) else [result.value]
+    if not result.media:
+        return result.text
+    return [chat_part(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
+
+
+def _call(call: Any) -> Json:
+    function = {"name": call.function.name, "arguments": call.function.arguments or "{}"}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def chat_part(part: Part) -> Json:
+    """A part of a user message in Chat Completions."""
+    match part:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Image():
+            return {"type": "image_url", "image_url": {"url": data_url(part)}}
+        case PDF(filename=filename):
+            return {"type": "file", "file": {"filename": filename, "file_data": data_url(part)}}
+    raise TypeError(f"{type(part).__name__} has no place in a user message")
+
+
+def chat_tool(tool: Tool) -> Json:
+    """A tool in Chat Completions."""
+    function = {"name": tool.name, "description": tool.description, "parameters": parameters(tool)}
+    return {"type": "function", "function": function}
+
+
+def json_of(arguments: Mapping[str, Any]) -> str:
+    """Arguments as the text that they are in OpenAI's formats."""
+    return json.dumps(dict(arguments), ensure_ascii=False)

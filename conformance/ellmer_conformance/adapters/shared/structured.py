@@ -1,0 +1,65 @@
+"""Values with a schema, for SDKs that take a Pydantic model and give one back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pydantic import BaseModel, create_model
+
+from ...scenarios.messages import Part, Reply
+from .sdk_session import SDKSession
+
+__all__ = ["Parsing", "model_of"]
+
+_TYPES: Mapping[str, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
+
+
+def model_of(schema: Mapping[str, Any]) -> type[BaseModel]:
+    """The model that a flat schema describes, with every property required, as a caller would write it."""
+    fields: dict[str, Any] = {name: (_TYPES[of["type"]], ...) for name, of in schema["properties"].items()}
+    return create_model("Value", **fields)
+
+
+class Parsing(SDKSession, ABC):
+    """A conversation over an SDK that parses answers itself. What it hands over is taken for the value."""
+
+    @abstractmethod
+    def parse(self, model: type[BaseModel]) -> Any:
+        """Sends the messages, returns what the SDK made of the answer."""
+
+    @abstractmethod
+    async def aparse(self, model: type[BaseModel]) -> Any:
+        """The same, without blocking."""
+
+    def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
+        """A value that fits the schema, or the SDK's error."""
+        try:
+            with self._asking(parts):
+                return _reply(self.parse(model_of(schema)))
+        except Exception as error:  # noqa: BLE001 - the SDK's errors, all of them, are what is judged
+            return Reply(complete=False, error=error)
+
+    async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
+        """The same, without blocking."""
+        try:
+            with self._asking(parts):
+                return _reply(await self.aparse(model_of(schema)))
+        except Exception as error:  # noqa: BLE001 - the SDK's errors, all of them, are what is judged
+            return Reply(complete=False, error=error)
+
+    @contextmanager
+    def _asking(self, parts: Sequence[Part]) -> Iterator[None]:
+        """What the user says is among the messages for this once: a value is no turn of the conversation."""
+        before = len(self.messages)
+        self.messages += self.user([], parts)
+        try:
+            yield
+        finally:
+            del self.messages[before:]
+
+
+def _reply(value: Any) -> Reply:
+    return Reply(value=value.model_dump() if isinstance(value, BaseModel) else value)

@@ -1,0 +1,115 @@
+"""What bridges share: a tool's value as text and media, in the forms that libraries ask for."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...contract.exchange import Json
+from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, Turn
+
+__all__ = [
+    "CUT",
+    "CUT_OFF",
+    "NOT_RUN",
+    "answered",
+    "base64_of",
+    "call_of",
+    "calls_in",
+    "data_url",
+    "hoisted",
+    "media_type",
+    "open_calls",
+    "parameters",
+    "text_of",
+]
+
+NOT_RUN = "Error: the call was not run."
+CUT_OFF = "The token limit cut your tool call off, and it was not run. Please try again."
+CUT = "(cut off)"
+
+
+def base64_of(part: Image | PDF) -> str:
+    """The bytes as base64."""
+    return base64.b64encode(part.data).decode("ascii")
+
+
+def media_type(part: Image | PDF) -> str:
+    """`image/png`."""
+    return part.type if isinstance(part, Image) else "application/pdf"
+
+
+def data_url(part: Image | PDF) -> str:
+    """A URL that holds the bytes, or the image's own."""
+    if isinstance(part, Image) and part.url:
+        return part.url
+    return f"data:{media_type(part)};base64,{base64_of(part)}"
+
+
+def text_of(value: Any) -> str:
+    """A tool's value without media, as the text of a result."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def hoisted(id: str, value: Any) -> tuple[str, list[Part]]:
+    """The text of a result, with `[see below]` for media; and the media, each between tags that name the call."""
+    items = value if isinstance(value, list) else [value]
+    media = [item for item in items if isinstance(item, Image | PDF)]
+    if not media:
+        return text_of(value), []
+    places = [f"[see below: item {n}]" if item in media else item for n, item in enumerate(items, 1)]
+    parts: list[Part] = []
+    for item in media:
+        parts += [Text(f'<content tool-call-id="{id}">'), item, Text("</content>")]
+    return (text_of(places) if isinstance(value, list) else "[see below]"), parts
+
+
+def parameters(tool: Tool) -> Json:
+    """The JSON Schema of a tool's arguments, as a copy."""
+    copied: Json = json.loads(json.dumps(tool.parameters, default=dict))
+    return copied
+
+
+def call_of(part: Part) -> ToolCall:
+    """The part of an assistant turn that is no text."""
+    if isinstance(part, ToolCall):
+        return part
+    raise TypeError(f"{type(part).__name__} has no place in an assistant turn")
+
+
+def calls_in(history: Sequence[Turn]) -> dict[str, ToolCall]:
+    """Every call in a history, by id."""
+    return {part.id: part for turn in history for part in turn.parts if isinstance(part, ToolCall)}
+
+
+def open_calls(history: Sequence[Turn]) -> dict[str, ToolCall]:
+    """The calls at the end of a history that nobody has answered yet, by id."""
+    last = history[-1].parts if history and history[-1].role == "assistant" else ()
+    return {part.id: part for part in last if isinstance(part, ToolCall)}
+
+
+def answered(tools: Mapping[str, Tool], name: str, arguments: Any) -> tuple[Any, bool]:
+    """What a call gives: the value, or a sentence and True where it failed."""
+    if name not in tools:
+        return f"Error: there is no tool {name}.", True
+    try:
+        value = tools[name].run(
+            **(json.loads(arguments or "{}") if isinstance(arguments, str) else arguments or {})
+        )
+        deep = list(_nested(value))
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model is told
+        return f"Error: {type(error).__name__}: {error}", True
+    if deep:
+        return f"Error: {name} returned media in {deep[0]}: return them one level higher.", True
+    return value, False
+
+
+def _nested(value: Any, place: str = "value", depth: int = 0) -> Iterator[str]:
+    """Where media stand too deep in a value to be sent."""
+    if isinstance(value, Image | PDF) and depth > 1:
+        yield place
+    elif isinstance(value, list | dict):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _nested(item, f"{place}[{key}]", depth + 1)

@@ -1,0 +1,23 @@
+"""The console scripts. The base install has them, too, and not what they need: then they say what to install."""
+
+from __future__ import annotations
+
+from ellmer_harness.console_script import needing
+
+__all__ = ["demo", "main"]
+
+
+def main() -> None:
+    """`conformance`."""
+    with needing("conformance"):
+        from .cli import main  # noqa: PLC0415  # may not be there
+
+        main()
+
+
+def demo() -> None:
+    """`ellmer-demo`."""
+    with needing("demo"):
+        from .demo import main  # noqa: PLC0415  # may not be there
+
+        main()

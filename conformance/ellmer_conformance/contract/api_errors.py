@@ -1,0 +1,119 @@
+"""What a provider says when it refuses: the type and the sentence of an error body, in any provider's form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["ApiError", "read_error"]
+
+_CHANGING = re.compile(r"\S*\d\S*")  # ids, indices, counts, dates: whatever has a digit in it
+_GUESS = re.compile(r", did you mean '[^']*'\?")  # Groq's, of the field that is most alike
+
+
+@dataclass(frozen=True)
+class ApiError:
+    """An answer that is an error. `type` is the provider's class of errors, `param` the field that it names, each `""`
+    where there is none."""
+
+    status: int
+    type: str
+    message: str
+    param: str = ""
+
+    @property
+    def stable(self) -> str:
+        """The sentence without what differs from request to request."""
+        return " ".join(_CHANGING.sub("#", _GUESS.sub("", self.message)).split())
+
+
+def read_error(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> ApiError:
+    """The error in a body: OpenAI's, Anthropic's and Google's forms, flat ones, lists of details, plain text.
+
+    AWS has the type in a header. What a gateway or a backend wrapped is what counts: `error.metadata.raw`, an error in
+    `details`, a message that is an object, a sentence in `param`.
+    """
+    value, text = _value(body)
+    kind, message = (
+        _typed(value, text) if isinstance(value, dict) else ("", value if isinstance(value, str) else text)
+    )
+    named = (headers or {}).get("x-amzn-errortype", "")
+    return ApiError(status, kind or named.partition(":")[0], _unwrapped(value) or message, _param(value))
+
+
+def _value(body: bytes) -> tuple[Any, str]:
+    text = body.decode(errors="replace").strip()
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None, text
+    return (value[0] if isinstance(value, list) and value else value), text
+
+
+def _error(value: Any) -> dict[str, Any]:
+    """The object that tells the error: the value's `error`, or the value itself."""
+    if not isinstance(value, dict):
+        return {}
+    inner = value.get("error")
+    return inner if isinstance(inner, dict) else value
+
+
+def _param(value: Any) -> str:
+    """The field that an error names: OpenAI's `param`, the place of a Google violation."""
+    error = _error(value)
+    param = error.get("param")
+    if isinstance(param, str) and " " not in param:
+        return param
+    for detail in _objects(error.get("details")):
+        for violation in _objects(detail.get("fieldViolations")):
+            return str(violation.get("field") or "")
+    return ""
+
+
+def _unwrapped(value: Any) -> str:
+    """The sentence that another error wraps, if one does."""
+    error = _error(value)
+    raw, details, param = _object(error.get("metadata")).get("raw"), error.get("details"), error.get("param")
+    if isinstance(raw, str) and raw.strip():
+        return read_error(0, raw.encode(errors="replace")).message
+    if isinstance(error.get("message"), dict):
+        return read_error(0, json.dumps(error["message"]).encode()).message
+    if isinstance(_object(details).get("error"), dict):
+        return read_error(0, json.dumps(details).encode()).message
+    places = [
+        f"{'.'.join(map(str, d['loc'][1:]))}: {d['msg']}"
+        for d in _objects(details)
+        if {"loc", "msg"} <= d.keys()
+    ]
+    if places:
+        return "; ".join(places)
+    return f"{error.get('message')}: {param}" if isinstance(param, str) and " " in param.strip() else ""
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _typed(value: dict[str, Any], text: str) -> tuple[str, str]:
+    error = value.get("error")
+    if isinstance(error, dict):
+        kind = error.get("type") or error.get("status") or error.get("code")
+        return str(kind or ""), str(error.get("message") or json.dumps(error))
+    if isinstance(error, str):
+        return str(value.get("code") or value.get("error_type") or ""), error
+    if "detail" in value:
+        return "", _message(value["detail"])
+    if "message" in value:
+        return str(value.get("type") or value.get("reason") or ""), _message(value["message"])
+    return "", text
+
+
+def _message(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

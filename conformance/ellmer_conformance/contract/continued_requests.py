@@ -1,0 +1,64 @@
+"""Requests that go on from an answer which the provider keeps (`previous_response_id`): what they say, all in all.
+
+https://platform.openai.com/docs/guides/conversation-state
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ellmer_harness.format import sse_and_ndjson
+
+from . import readers
+from .exchange import Exchange, Item, Json, Response
+
+__all__ = ["said"]
+
+_KEPT = "previous_response_id"
+
+
+def said(exchanges: Iterable[Exchange]) -> list[list[Item]]:
+    """What each request says, in neutral items: first what the provider kept of the exchange it goes on from."""
+    kept: dict[str, list[Item]] = {}
+    found = []
+    for exchange in exchanges:
+        before = kept.get(str(exchange.request.body.get(_KEPT)), [])
+        found.append(_behind(before, readers.read(exchange.request)))
+        answer = _answer(exchange)
+        if answer:
+            output = readers.read(replace(exchange.request, body={"input": answer.get("output")}))
+            kept[str(answer["id"])] = [
+                _as_kept(item) for item in _behind(found[-1], output) if item.turn >= 0
+            ]
+    return found
+
+
+def _behind(before: Sequence[Item], new: Sequence[Item]) -> list[Item]:
+    """The new items behind those before; a system prompt stays in front, for it is not kept."""
+    turns = 1 + max((item.turn for item in before), default=-1)
+    prompts = [item for item in new if item.turn < 0]
+    return [*prompts, *before, *(replace(item, turn=item.turn + turns) for item in new if item.turn >= 0)]
+
+
+def _as_kept(item: Item) -> Item:
+    return replace(item, pointer=f"/{_KEPT}")
+
+
+def _answer(exchange: Exchange) -> Json | None:
+    """The answer as the provider keeps it, where it does."""
+    if exchange.request.wire != "openai-responses" or exchange.response is None:
+        return None
+    answer = _last(exchange.response)
+    return answer if isinstance(answer, dict) and answer.get("id") else None
+
+
+def _last(response: Response) -> object:
+    """The whole answer: the body, or what the last event of a stream carries."""
+    try:
+        if "event-stream" not in response.headers.get("content-type", ""):
+            return json.loads(response.body)
+        return (sse_and_ndjson.parse(response.body) or {})["sse"][-1]["data"]["response"]
+    except (ValueError, LookupError, TypeError):
+        return None

@@ -1,0 +1,171 @@
+"""One play of a case: everything that was observed, as a plain value that rules judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from ..scenarios.case import Case, Mode
+from ..scenarios.messages import PDF, Image, Reply
+from ..scenarios.script import Answer, Call, Cut, Step
+from ..scenarios.variations import Variation, VariedAnswer, expanded
+from ..scenarios.variations.events import sizes
+from . import continued_requests
+from .exchange import Exchange, Item, Media
+
+__all__ = ["Run", "ToolRun", "Trouble", "Varied", "call_key"]
+
+
+@dataclass(frozen=True)
+class ToolRun:
+    """One time a tool of the case was really called; `error` is what it raised."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    value: Any = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a play could not be judged: `ours` where the harness or the suite is at fault, not the adapter."""
+
+    text: str
+    ours: bool
+
+
+@dataclass(frozen=True)
+class Varied:
+    """The case once more, its answers under a variation."""
+
+    variation: Variation
+    run: Run
+
+
+@dataclass(frozen=True)
+class Run:
+    """What went over the wire, what the tools saw, and what the caller got (one `Reply` per step)."""
+
+    case: Case
+    wire: str
+    vendor: str
+    mode: Mode
+    exchanges: Sequence[Exchange] = ()
+    replies: Sequence[Reply] = ()
+    tool_runs: Sequence[ToolRun] = ()
+    transcript: str = ""
+    refused: Sequence[str] = ()  # capabilities the case needs and the adapter declares as refused
+    replayed: bool = False
+    misses: Sequence[str] = ()  # requests without a recording, explained
+    unplayed: Sequence[str] = ()  # recordings without a request
+    cassette: str = ""  # its path below the folder of the cassettes
+    recorded_from: str = ""  # "live" or "strict-server"
+    snapshot_diff: str | None = None  # how the transcript differs from the frozen one; None: not compared
+    trouble: Trouble | None = None  # nothing else holds, then
+    apart: bool = False  # the adapter takes texts and media apart
+    model: str = ""  # the one that the session was told to ask; "" where that is not known
+    leaks: Sequence[str] | None = None  # where a key was written to; None: not watched
+    elsewhere: Sequence[str] | None = None  # other hosts that were called; None: not watched
+    altered: Sequence[str] | None = None  # what of the caller's the adapter changed; None: not watched
+    waits: Sequence[float] | None = None  # seconds between tries, on a virtual clock; None: not watched
+    left: Sequence[bool] | None = None  # whether the server saw each client go that gave up; None: unwatched
+    blocking: Sequence[str] | None = None  # what blocked the event loop; None: not watched
+    reloaded: bool = False  # it went on from what was saved
+    varied: Sequence[Varied] = ()  # the same, its answers under other variations
+    way: Literal["cassette", "server", "command", "observe", "proxy", "probe"] = (
+        "cassette"  # how it was played
+    )
+    unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way cannot judge, and why
+
+    @cached_property
+    def said(self) -> list[list[Item]]:
+        """What each request says, in neutral items."""
+        return continued_requests.said(self.exchanges)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the model's answers were asked for as streams: the library's choice, whatever the mode."""
+        return any(exchange.request.stream for exchange in self.exchanges)
+
+    @property
+    def variations(self) -> list[Variation]:
+        """Those of the case's variations that befall its answers: they are known when the first has come.
+
+        Whether that is a stream is the library's choice, whatever the mode: it may stream for a caller who does not.
+        """
+        if not self.case.variations or not self.exchanges or self.exchanges[0].response is None:
+            return []
+        response = self.exchanges[0].response
+        first = VariedAnswer(self.wire, response.status, response.headers, (response.body,))
+        found = expanded(self.case.variations, len(sizes(first)))
+        return [one for one in found if one.befalls(self.wire, streamed=first.streams)]
+
+    def answered(self) -> Iterator[tuple[int, Step]]:
+        """Each exchange that took a step of the script, with the step: those the provider did not refuse.
+
+        A recording or an observing server refuses nothing; a status of 400 up to 499 took no step.
+        """
+        steps = iter(self.case.script)
+        for index, exchange in enumerate(self.exchanges):
+            if exchange.response is not None and 400 <= exchange.response.status < 429:
+                continue
+            step = next(steps, None)
+            if step is not None:
+                yield index, step
+
+    def calls(self) -> Iterator[tuple[int, Sequence[Call]]]:
+        """Each exchange whose answer makes whole tool calls, with the calls."""
+        for index, step in self.answered():
+            if isinstance(step, Answer):
+                found = [part for part in step.parts if isinstance(part, Call) and part.text is None]
+                if found and step.stop != "length":
+                    yield index, found
+
+    def cut_calls(self) -> list[Call]:
+        """The calls of the script that never came whole: cut, or stopped by the token limit."""
+        answers = [s.answer for s in self.case.script if isinstance(s, Cut)]
+        answers += [s for s in self.case.script if isinstance(s, Answer) and s.stop == "length"]
+        return [part for a in answers for part in a.parts if isinstance(part, Call)]
+
+    def tool_media(self) -> list[Media]:
+        """The images and PDFs that the tools returned, in call order, whichever tool was done first."""
+        called = [call_key(call.name, call.arguments) for _, calls in self.calls() for call in calls]
+        runs = sorted(self.tool_runs, key=lambda run: _place(called, run))
+        return [media for run in runs for media in media_of(run.value)]
+
+
+def _place(called: Sequence[str], run: ToolRun) -> int:
+    """Which of the model's calls a tool was run for; after all others where it is none."""
+    key = call_key(run.name, run.arguments)
+    return called.index(key) if key in called else len(called)
+
+
+def call_key(name: str, arguments: object) -> str:
+    """What stands for a call: equal for those that differ in no more than what JSON readers lose of a number."""
+    return f"{name}({json.dumps(_rounded(arguments), sort_keys=True, ensure_ascii=False, default=repr)})"
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _rounded(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return value
+    rounded = float(f"{value:.12g}") + 0.0  # and no sign of nothing
+    return int(rounded) if rounded.is_integer() else rounded  # a number: "123" is another argument
+
+
+def media_of(value: object) -> list[Media]:
+    """The images and PDFs in a tool's value, one level deep."""
+    values = value if isinstance(value, list | tuple) else [value]
+    return [_media(item) for item in values if isinstance(item, Image | PDF)]
+
+
+def _media(part: Image | PDF) -> Media:
+    if isinstance(part, PDF):
+        return Media("application/pdf", part.data, filename=part.filename)
+    return Media(part.type, part.data, part.url)

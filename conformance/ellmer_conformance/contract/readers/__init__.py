@@ -1,0 +1,146 @@
+"""Reading: what a request of each wire format says, in neutral `Item`s. One module per wire format.
+
+Each module has `WIRE` (its name), `VENDOR` (the service whose format it is), `paths` (patterns of URL paths that
+mark it) and `read(request) -> list[Item]`, in the order the provider would read it. A body of any shape is read
+as far as it makes sense: judging is the rules' work. `detect()` finds the wire and the vendor of a recorded URL,
+`request()` makes the value that rules judge.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import date
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ..exchange import Item, Json, Request
+from ..json_depth import bounded
+from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
+from .provider_hosts import vendor_of
+
+__all__ = ["MODULES", "detect", "is_beside", "read", "request", "vendor_of"]
+
+MODULES: Mapping[str, ModuleType] = {
+    module.WIRE: module
+    for module in (
+        *(openai_chat, openai_responses, anthropic, gemini, bedrock, ollama, mistral, cohere),
+        gen_ai_span,
+    )
+}
+
+# Formats that are recognised, so that a report can name what it did not judge.
+_UNREAD = {
+    "bedrock-invoke": r"/model/[^/]+/(invoke|invoke-with-response-stream)$",
+    "cloudflare-run": r"/ai/run/@[^?]+$",
+    "gemini-interactions": r"/v1(beta|alpha)?/interactions/?$",
+    "ollama-generate": r"/api/generate/?$",
+    "cohere-v1": r"/v1/chat/?$",
+}
+#: What clients do beside chatting: lists of models, token counts, files, batches.
+_BESIDE = re.compile(
+    r"/(models|files|batches|uploads)(/[^/:]+)*$|/(count_tokens|input_tokens|count-tokens|tokenize)$"
+    r"|:(countTokens|batchGenerateContent)$|/api/(show|pull)$"
+)
+_CASE = re.compile(r"^/c/[^/]+/[^/]+(?=/)")  # the strict server's base URL of a case
+_MODEL = re.compile(r"/(?:models|tunedModels|deployments)/(?P<model>[^/:]+)")
+_BEDROCK_MODEL = re.compile(r"/model/(?P<model>[^/]+)/")  # with its version behind a colon
+_STREAMS = re.compile(r":stream|-stream$")
+_LOCAL = {"localhost", "127.0.0.1", "::1", "testserver", ""}
+
+
+def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None) -> tuple[str, str] | None:
+    """The wire format and the vendor a request went to; None where it is no chat request of a known format.
+
+    The vendor is known by the host. On the strict server it is the one in the `Host` header where that names a
+    service, else the one whose format it is.
+    """
+    parts = urlsplit(url)
+    wire = _wire_of(_CASE.sub("", parts.path))
+    if wire is None or (body is not None and not isinstance(body, dict)):
+        return None
+    vendor = vendor_of(parts.netloc.rpartition("@")[2])
+    if _CASE.match(parts.path) and (parts.hostname or "") in _LOCAL:
+        named = (_header(headers or {}, "host") or "").partition(":")[0]
+        own = MODULES[wire].VENDOR if wire in MODULES else wire
+        vendor = own if named in _LOCAL else vendor_of(named)
+    if wire == "gemini" and re.search("/publishers/google/|/endpoints/", parts.path):
+        vendor = "vertex"
+    if wire == "ollama":
+        vendor = wire  # whose machine it runs on is no one's business
+    return _spoken(wire, vendor), vendor
+
+
+def is_beside(method: str, url: str) -> bool:
+    """Whether a request asks no model for an answer, and is no mistake either: a list of models, a token count, …"""
+    return method != "POST" or bool(_BESIDE.search(urlsplit(url).path))
+
+
+def request(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    body: bytes,
+    vendor: str | None = None,
+    *,
+    when: date | None = None,
+) -> Request:
+    """The request that went to a URL.
+
+    Raises ValueError, with a sentence, where the URL is no chat endpoint of a known wire format or the body is
+    no JSON object.
+    """
+    value = bounded(json.loads(body))
+    if not isinstance(value, dict):
+        raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
+    found = detect(url, value, headers)
+    if found is None:
+        known = ", ".join(wire for wire, module in MODULES.items() if module.paths)
+        raise ValueError(f"{method} {url} is no chat endpoint of a known wire format ({known})")
+    return Request(
+        wire=_spoken(found[0], vendor or found[1]),
+        vendor=vendor or found[1],
+        body=value,
+        url=url,
+        method=method,
+        headers=headers,
+        model=_model(url, value),
+        stream=value.get("stream", found[0] == "ollama") is True or bool(_STREAMS.search(urlsplit(url).path)),
+        when=when,
+    )
+
+
+def read(request: Request) -> list[Item]:
+    """What a request says, in its wire format's order."""
+    found: list[Item] = MODULES[request.wire].read(request)
+    return found
+
+
+@lru_cache(1024)
+def _wire_of(path: str) -> str | None:
+    for wire, module in MODULES.items():
+        if any(re.search(pattern, path) for pattern in module.paths):
+            return wire
+    return next((wire for wire, pattern in _UNREAD.items() if re.search(pattern, path)), None)
+
+
+def _spoken(wire: str, vendor: str) -> str:
+    """The wire format of a path at a vendor: Mistral has its own at OpenAI's."""
+    return "mistral" if (wire, vendor) == ("openai-chat", "mistral") else wire
+
+
+def _model(url: str, body: Json) -> str:
+    """The model the body names, else the one the URL does (Gemini's, Bedrock's, an Azure deployment)."""
+    model = body.get("model")
+    if isinstance(model, str) and model:
+        return model.removeprefix("models/")
+    path = urlsplit(url).path
+    match = _BEDROCK_MODEL.search(path) or _MODEL.search(unquote(path))
+    return unquote(match["model"]) if match else ""
+
+
+def _header(headers: Mapping[str, str], name: str) -> str | None:
+    return next((value for key, value in headers.items() if key.lower() == name), None)

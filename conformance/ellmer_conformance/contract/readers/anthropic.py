@@ -1,0 +1,115 @@
+"""Anthropic Messages: turns of user and assistant, each a list of blocks; results are blocks of the user.
+
+https://docs.claude.com/en/api/messages
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from ..exchange import Item, Json, Media, Request
+from .json_access import elements, inline, linked, object_of, text_of
+
+WIRE = "anthropic"
+VENDOR = "anthropic"
+paths = (r"/v1/messages/?$", r"/publishers/anthropic/models/(?!count-tokens)[^/:]+:(streamR|r)awPredict$")
+
+Role = Literal["system", "user", "assistant", "tool"]
+_ROLES: dict[str, Role] = {"assistant": "assistant", "system": "system"}
+
+
+def messages(body: Json) -> Iterator[tuple[str, Json]]:
+    """The messages with their pointers."""
+    return elements(body.get("messages"), "/messages")
+
+
+def tools(body: Json) -> Iterator[tuple[str, Json]]:
+    """The declared tools with their pointers."""
+    return elements(body.get("tools"), "/tools")
+
+
+def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+    """A message's blocks with their pointers; a string counts as one text block."""
+    content = message.get("content")
+    if isinstance(content, str):
+        yield f"{pointer}/content", {"type": "text", "text": content}
+    else:
+        yield from elements(content, f"{pointer}/content")
+
+
+def read(request: Request) -> list[Item]:
+    """What the request says, in its order."""
+    found = list(_system(request.body.get("system")))
+    for turn, (pointer, message) in enumerate(messages(request.body)):
+        role = _ROLES.get(text_of(message.get("role")), "user")
+        for place, block in blocks(message, pointer):
+            found += _block(block, place, turn, role)
+    return found
+
+
+def _system(system: Any) -> Iterator[Item]:
+    if isinstance(system, str):
+        yield Item("system", "system", "/system", -1, system)
+    for pointer, block in elements(system, "/system"):
+        yield Item("system", "system", pointer, -1, text_of(block.get("text")))
+
+
+def _block(block: Json, pointer: str, turn: int, role: Role, within: str | None = None) -> Iterator[Item]:
+    kind, name = text_of(block.get("type")), text_of(block.get("name"))
+    match kind:
+        case "text":
+            said: Any = "system" if role == "system" else "text"
+            yield Item(said, role, pointer, turn, text_of(block.get("text")), within=within)
+        case "image" | "document":
+            media = _media(block)
+            yield Item(
+                kind, role, pointer, turn, name=text_of(block.get("title")), media=media, within=within
+            )
+        case "tool_use":
+            id = text_of(block.get("id"))
+            yield Item("call", role, pointer, turn, id=id, name=name, arguments=block.get("input"))
+        case "tool_result":
+            yield from _result(block, pointer, turn, role)
+        case "thinking" | "redacted_thinking":
+            yield Item("thinking", role, pointer, turn, text_of(block.get("thinking")))
+        case _:
+            yield Item("other", role, pointer, turn, name=kind, within=within)
+
+
+def _result(block: Json, pointer: str, turn: int, role: Role) -> Iterator[Item]:
+    id, content = text_of(block.get("tool_use_id")), block.get("content")
+    text = (
+        content
+        if isinstance(content, str)
+        else "".join(
+            text_of(part.get("text")) for _, part in elements(content, "") if part.get("type") == "text"
+        )
+    )
+    yield Item("result", role, pointer, turn, text, id=id, error=block.get("is_error") is True)
+    for place, part in elements(content, f"{pointer}/content"):
+        yield from _block(part, place, turn, role, within=id)
+
+
+def _media(block: Json) -> Media:
+    source = object_of(block.get("source"))
+    default = "image/*" if block.get("type") == "image" else "application/pdf"
+    type = text_of(source.get("media_type")) or default
+    title = text_of(block.get("title"))
+    match source.get("type"):
+        case "base64":
+            return inline(type, source.get("data"), title)
+        case "text":
+            return Media(type, text_of(source.get("data")).encode(errors="surrogatepass"), filename=title)
+        case "content":
+            return Media(
+                "text/plain", _plain(source.get("content")).encode(errors="surrogatepass"), filename=title
+            )
+        case _:
+            return linked(source.get("url") or source.get("file_id"), type, title)
+
+
+def _plain(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(text_of(part.get("text")) for _, part in elements(content, ""))

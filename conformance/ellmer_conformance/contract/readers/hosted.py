@@ -1,0 +1,39 @@
+"""Bodies of one format behind the door of another: what InvokeModel of Bedrock and Cloudflare's own endpoint are sent.
+
+Bedrock hands InvokeModel's body to the model as it is: Claude's is Anthropic's, Nova's is that of Converse, those of
+OpenAI's, Mistral's and AI21's newer models are Chat Completions. A bare prompt is no conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote, urlsplit
+
+from ..exchange import Json
+
+__all__ = ["Hosted", "hosted"]
+
+#: Wire, vendor and model of a request; or, in words, why there is nothing to judge.
+Hosted = tuple[str, str, str] | str
+
+_MODEL = re.compile(r"/model/(?P<model>[^/]+)/invoke")
+_CLAUDE = re.compile(r"anthropic\.(claude.*)")
+
+
+def hosted(wire: str, url: str, body: Json) -> Hosted:
+    """What a request to `bedrock-invoke` or `cloudflare-run` says."""
+    path = urlsplit(url).path
+    if not isinstance(body.get("messages"), list):
+        said = any(key in body for key in ("prompt", "inputText", "message"))
+        return f"a bare prompt ({wire})" if said else "no chat request"
+    if wire == "cloudflare-run":
+        return "openai-chat", "cloudflare", unquote(path.partition("/ai/run/")[2])
+    match = _MODEL.search(path)
+    model = unquote(match["model"]) if match else ""
+    if claude := _CLAUDE.search(model):
+        return "anthropic", "bedrock", claude[1]
+    return (
+        ("bedrock", "bedrock-invoke", model)
+        if "amazon.nova" in model
+        else ("openai-chat", "bedrock-invoke", model)
+    )

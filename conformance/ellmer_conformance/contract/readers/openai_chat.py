@@ -1,0 +1,141 @@
+"""OpenAI Chat Completions: `messages`, one per speaker; a tool result is a message of its own.
+
+https://platform.openai.com/docs/api-reference/chat/create
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..exchange import Item, Json, Media, Request
+from .json_access import elements, inline, kind_of, linked, object_of, parsed, text_of
+
+WIRE = "openai-chat"
+VENDOR = "openai"
+paths = (r"/chat/completions/?$",)
+
+_ROLES = {
+    "system": "system",
+    "developer": "system",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+
+def messages(body: Json) -> Iterator[tuple[str, Json]]:
+    """The messages with their pointers."""
+    return elements(body.get("messages"), "/messages")
+
+
+def parts(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+    """The parts of a message's content with their pointers; none where it is a string."""
+    return elements(message.get("content"), f"{pointer}/content")
+
+
+def all_parts(body: Json) -> Iterator[tuple[str, Json]]:
+    """The parts of all messages with their pointers."""
+    for pointer, message in messages(body):
+        yield from parts(message, pointer)
+
+
+def tools(body: Json) -> Iterator[tuple[str, Json]]:
+    """The declared tools with their pointers."""
+    return elements(body.get("tools"), "/tools")
+
+
+def read(request: Request) -> list[Item]:
+    """What the request says, in its order."""
+    return [
+        item
+        for turn, (pointer, message) in enumerate(messages(request.body))
+        for item in _message(message, pointer, turn)
+    ]
+
+
+def text(content: Any) -> str:
+    """All text of a message's content, be it a string or a list of parts."""
+    if isinstance(content, list):
+        return "".join(text_of(part.get("text")) for _, part in elements(content, ""))
+    return text_of(content)
+
+
+def _message(message: Json, pointer: str, turn: int) -> Iterator[Item]:
+    role = _ROLES.get(text_of(message.get("role")), "user")
+    if role == "tool":
+        yield from _result(message, pointer, turn)
+        return
+    for key in ("reasoning_content", "reasoning"):
+        if thought := text_of(message.get(key)):
+            yield Item("thinking", "assistant", f"{pointer}/{key}", turn, thought)
+    yield from _content(message.get("content"), f"{pointer}/content", turn, role)
+    yield from _calls(message, pointer, turn)
+
+
+def _content(content: Any, pointer: str, turn: int, role: Any, within: str | None = None) -> Iterator[Item]:
+    if isinstance(content, str):
+        yield Item("system" if role == "system" else "text", role, pointer, turn, content, within=within)
+    for place, part in elements(content, pointer):
+        yield _part(part, place, turn, role, within)
+
+
+def _part(part: Json, pointer: str, turn: int, role: Any, within: str | None) -> Item:
+    match part.get("type"):
+        case "text" | "refusal" as kind:
+            said: Any = "system" if role == "system" else "text"
+            return Item(said, role, pointer, turn, text_of(part.get(kind)), within=within)
+        case "thinking":
+            return Item("thinking", role, pointer, turn, text(part.get("thinking")), within=within)
+        case _:
+            media = _media(part)
+            kind = kind_of(media) if media else "other"
+            if part.get("type") == "image_url":
+                kind = "image"
+            return Item(kind, role, pointer, turn, name=text_of(part.get("type")), media=media, within=within)
+
+
+def _media(part: Json) -> Media | None:
+    match part.get("type"):
+        case "image_url":
+            image = part.get("image_url")
+            return linked(image if isinstance(image, str) else object_of(image).get("url"), "image/*")
+        case "document_url":  # Mistral
+            return linked(part.get("document_url"), "application/pdf", text_of(part.get("document_name")))
+        case "file":
+            file = object_of(part.get("file"))
+            source = file.get("file_data") or file.get("file_id")
+            return linked(source, "application/pdf", text_of(file.get("filename")))
+        case "input_audio":
+            audio = part.get("input_audio")
+            if isinstance(audio, str):  # Mistral
+                return linked(audio) if audio.startswith("http") else inline("audio/*", audio)
+            audio = object_of(audio)
+            return inline(f"audio/{text_of(audio.get('format'))}", audio.get("data"))
+        case _:
+            return None
+
+
+def _calls(message: Json, pointer: str, turn: int) -> Iterator[Item]:
+    for place, call in elements(message.get("tool_calls"), f"{pointer}/tool_calls"):
+        body = object_of(call.get("function") or call.get("custom"))
+        yield Item(
+            "call",
+            "assistant",
+            place,
+            turn,
+            id=text_of(call.get("id")),
+            name=text_of(body.get("name")),
+            arguments=parsed(body.get("arguments", body.get("input"))),
+        )
+    if isinstance(old := message.get("function_call"), dict):
+        place, name = f"{pointer}/function_call", text_of(old.get("name"))
+        yield Item("call", "assistant", place, turn, name=name, arguments=parsed(old.get("arguments")))
+
+
+def _result(message: Json, pointer: str, turn: int) -> Iterator[Item]:
+    content, id = message.get("content"), text_of(message.get("tool_call_id"))
+    name = text_of(message.get("name"))
+    yield Item("result", "tool", pointer, turn, text(content), id=id, name=name)
+    if isinstance(content, list):
+        yield from _content(content, f"{pointer}/content", turn, "tool", within=id)

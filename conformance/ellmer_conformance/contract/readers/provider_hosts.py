@@ -1,0 +1,70 @@
+"""Whose service a host name belongs to."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+__all__ = ["host_of", "vendor_of"]
+
+_HOSTS = {
+    "api.openai.com": "openai",
+    "openai.azure.com": "azure",
+    "openai.azure.us": "azure",
+    "cognitiveservices.azure.com": "azure",
+    "services.ai.azure.com": "azure-foundry",
+    "models.inference.ai.azure.com": "github",
+    "api.anthropic.com": "anthropic",
+    "generativelanguage.googleapis.com": "google",
+    "aiplatform.googleapis.com": "vertex",
+    "api.groq.com": "groq",
+    "api.deepseek.com": "deepseek",
+    "openrouter.ai": "openrouter",
+    "api.x.ai": "xai",
+    "mistral.ai": "mistral",
+    "ollama.com": "ollama",
+    "api.together.xyz": "together",
+    "api.together.ai": "together",
+    "api.perplexity.ai": "perplexity",
+    "huggingface.co": "huggingface",
+    "api.cerebras.ai": "cerebras",
+    "inference.baseten.co": "baseten",
+    "api.doubleword.ai": "doubleword",
+    "api.fireworks.ai": "fireworks",
+    "api.cohere.com": "cohere",
+    "api.cohere.ai": "cohere",
+    "api.moonshot.ai": "moonshot",
+    "api.moonshot.cn": "moonshot",
+    "aliyuncs.com": "qwen",
+    "api.z.ai": "zai",
+    "api.cloudflare.com": "cloudflare",
+    "api.portkey.ai": "portkey",
+    "cloud.databricks.com": "databricks",
+    "azuredatabricks.net": "databricks",
+    "snowflakecomputing.com": "snowflake",
+    "models.github.ai": "github",
+    "api.githubcopilot.com": "copilot",
+    "amazonaws.com": "bedrock",
+    "amazonaws.com.cn": "bedrock",
+    "api.aws": "bedrock",
+}
+
+
+_NAMED = {"gemini": "google", "aws_bedrock": "bedrock", "mistralai": "mistral", "googleai": "google"}
+
+
+def host_of(vendor: str) -> str:
+    """A host of a vendor, `""` of one that nobody knows."""
+    name = _NAMED.get(vendor, vendor)
+    return next((host for host, known in _HOSTS.items() if known == name), "")
+
+
+@lru_cache(1024)
+def vendor_of(host: str) -> str:
+    """`groq` of `api.groq.com`; of a host nobody knows, the host."""
+    name, _, port = host.lower().partition(":")
+    for known, vendor in _HOSTS.items():
+        if name == known or name.endswith((f".{known}", f"-{known}")):
+            return vendor
+    if "llamacpp" in name:  # whoever runs it at home calls it by its name
+        return "llamacpp"
+    return "ollama" if port == "11434" else name

@@ -1,0 +1,37 @@
+"""Real keys and organisations, taken out of what is shown and kept when a recording is made live."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ..scenarios.planted_keys import is_canary
+
+__all__ = ["redacted", "redacted_value"]
+
+_SHORTEST = 8  # characters of a value that may be a key
+_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_KEY")
+_OWNERS = re.compile(r"\b(org|proj|user)-[A-Za-z0-9]{12,}\b")
+
+
+def redacted(text: str) -> str:
+    """The text without the keys of the environment, and without names of organisations, projects and users."""
+    for key in _keys():
+        text = text.replace(key, "[key]")
+    return _OWNERS.sub(r"\1-REDACTED", text)
+
+
+def redacted_value(value: Any) -> Any:
+    """A JSON value, redacted."""
+    if value is None:
+        return None
+    return json.loads(redacted(json.dumps(value)))
+
+
+def _keys() -> Iterator[str]:
+    """The real keys that are set, the longest first."""
+    values = {value for name, value in os.environ.items() if name.endswith(_NAMES)}
+    yield from sorted((v for v in values if len(v) >= _SHORTEST and not is_canary(v)), key=len, reverse=True)

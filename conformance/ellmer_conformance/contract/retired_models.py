@@ -1,0 +1,154 @@
+"""Models that their provider has shut down: a recording of one is stale, because nobody gets that answer any more.
+
+`pytest -p ellmer_conformance.contract.retired_models` puts this behind the harness's hook `pytest_cassette_stale`; outside of pytest
+it is a policy: `use_cassette(path, policies=[pytest_cassette_stale])`.
+
+The dates are those of the providers' own pages (and, for xAI and Cohere, of the errors they answer with), for the platforms they run themselves: Bedrock, Azure, Vertex AI and
+routers have schedules of their own, and are left alone. A date to come counts from that day on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date
+from urllib.parse import unquote, urlsplit
+
+from ellmer_harness.exchange.messages import Sent
+from ellmer_harness.tape.stale_policies import Recording
+
+__all__ = ["SCHEDULES", "Schedule", "pytest_cassette_stale", "shutdown"]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When a provider shuts down which models; `read` is when its page was looked at."""
+
+    provider: str
+    source: str
+    read: date
+    days: Mapping[str, str] = field(repr=False)
+
+    def of(self, model: str) -> date | None:
+        """The day from which the model is gone."""
+        return next(
+            (date.fromisoformat(day) for day, names in self.days.items() if model in names.split()), None
+        )
+
+
+SCHEDULES = {
+    "api.anthropic.com": Schedule(
+        "Anthropic",
+        "https://platform.claude.com/docs/en/about-claude/model-deprecations",
+        date(2026, 11, 21),
+        {
+            "2024-11-06": "claude-1.0 claude-1.1 claude-1.2 claude-1.3"
+            " claude-instant-1.0 claude-instant-1.1 claude-instant-1.2",
+            "2025-07-21": "claude-2.0 claude-2.1 claude-3-sonnet-20240229",
+            "2025-10-28": "claude-3-5-sonnet-20240620 claude-3-5-sonnet-20241022 claude-3-5-sonnet-latest",
+            "2026-01-05": "claude-3-opus-20240229 claude-3-opus-latest",
+            "2026-02-19": "claude-3-5-haiku-20241022 claude-3-5-haiku-latest"
+            " claude-3-7-sonnet-20250219 claude-3-7-sonnet-latest",
+            "2026-04-20": "claude-3-haiku-20240307",
+            "2026-06-15": "claude-opus-4-20250514 claude-opus-4-0 claude-sonnet-4-20250514 claude-sonnet-4-0",
+            "2026-08-05": "claude-opus-4-1-20250805 claude-opus-4-1",
+        },
+    ),
+    "api.openai.com": Schedule(
+        "OpenAI",
+        "https://developers.openai.com/api/docs/deprecations",
+        date(2026, 11, 21),
+        {
+            "2024-01-04": "ada babbage curie davinci"
+            " text-ada-001 text-babbage-001 text-curie-001 text-davinci-001 text-davinci-002 text-davinci-003",
+            "2024-09-13": "gpt-3.5-turbo-0613 gpt-3.5-turbo-16k-0613",
+            "2025-07-14": "gpt-4.5-preview gpt-4.5-preview-2025-02-27",
+            "2025-07-28": "o1-preview o1-preview-2024-09-12",
+            "2025-10-27": "o1-mini o1-mini-2024-09-12 text-moderation-latest text-moderation-stable",
+            "2026-02-12": "codex-mini-latest",
+            "2026-02-17": "chatgpt-4o-latest",
+            "2026-03-26": "gpt-4-0314 gpt-4-0125-preview gpt-4-turbo-preview",
+            "2026-05-12": "dall-e-2 dall-e-3",
+            "2026-07-23": "computer-use-preview computer-use-preview-2025-03-11 gpt-4o-audio-preview-2024-12-17"
+            " gpt-4o-search-preview-2025-03-11 gpt-4o-mini-search-preview-2025-03-11 gpt-5-chat-latest gpt-5-codex"
+            " gpt-5.1-chat-latest gpt-5.1-codex gpt-5.1-codex-max gpt-5.1-codex-mini gpt-5.2-codex"
+            " o3-deep-research o3-deep-research-2025-06-26 o4-mini-deep-research o4-mini-deep-research-2025-06-26",
+            "2026-10-23": "gpt-3.5-turbo gpt-3.5-turbo-0125 gpt-4 gpt-4-0613 gpt-4-1106-preview gpt-4-turbo"
+            " gpt-4-turbo-2024-04-09 gpt-4o-2024-05-13 gpt-4.1-nano gpt-4.1-nano-2025-04-14 o1 o1-2024-12-17"
+            " o1-pro o1-pro-2025-03-19 o3-mini o3-mini-2025-01-31 o4-mini o4-mini-2025-04-16",
+            "2026-12-11": "gpt-5 gpt-5-2025-08-07 gpt-5-mini gpt-5-mini-2025-08-07 gpt-5-nano gpt-5-nano-2025-08-07"
+            " gpt-5-pro o3 o3-2025-04-16 o3-pro",
+            "2027-01-14": "gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini",
+        },
+    ),
+    "generativelanguage.googleapis.com": Schedule(
+        "Google",
+        "https://ai.google.dev/gemini-api/docs/deprecations",
+        date(2026, 11, 21),
+        {
+            "2025-09-29": "gemini-1.5-pro gemini-1.5-flash gemini-1.5-flash-8b",
+            "2025-11-10": "imagen-3.0-generate-002",
+            "2025-12-02": "gemini-2.5-pro-preview-03-25 gemini-2.5-pro-preview-05-06 gemini-2.5-pro-preview-06-05",
+            "2025-12-09": "gemini-2.0-flash-live-001 gemini-live-2.5-flash-preview",
+            "2026-01-14": "text-embedding-004",
+            "2026-01-15": "gemini-2.5-flash-image-preview",
+            "2026-03-09": "gemini-3-pro-preview",
+            "2026-06-01": "gemini-2.0-flash gemini-2.0-flash-001 gemini-2.0-flash-lite gemini-2.0-flash-lite-001",
+            "2026-06-25": "gemini-3.1-flash-image-preview gemini-3-pro-image-preview",
+            "2026-12-01": "gemini-2.5-pro gemini-2.5-flash",
+        },
+    ),
+    "api.x.ai": Schedule(
+        "xAI", "https://docs.x.ai/docs/models", date(2026, 11, 21), {"2025-09-15": "grok-beta"}
+    ),
+    **dict.fromkeys(
+        ("api.cohere.com", "api.cohere.ai"),
+        Schedule(
+            "Cohere",
+            "https://docs.cohere.com/docs/deprecations",
+            date(2026, 11, 21),
+            {"2025-09-15": "command-r command-r-plus"},
+        ),
+    ),
+}
+_IN_PATH = re.compile(r"/models/([^/:]+)")
+
+
+def pytest_cassette_stale(recording: Recording) -> str | None:
+    """The models of a recording that are gone by its clock, as a clause; None if all of them are there.
+
+    What the strict server answered is no model's answer, and does not age with one.
+    """
+    if (recording.metadata.get("ellmer_harness") or {}).get("recorded_from") == "strict-server":
+        return None
+    found = dict.fromkeys(
+        filter(None, (_gone(request, recording.today.date()) for request in recording.requests))
+    )
+    return "; ".join(found) or None
+
+
+def shutdown(host: str, model: str) -> date | None:
+    """The day from which a host does not serve a model any more; None if no such day is known."""
+    schedule = SCHEDULES.get(host)
+    return schedule.of(model.removeprefix("models/")) if schedule else None
+
+
+def _gone(request: Sent, today: date) -> str | None:
+    host, model = urlsplit(request.url).hostname or "", _model(request)
+    day = shutdown(host, model)
+    if day is None or day > today:
+        return None
+    return f"{SCHEDULES[host].provider} shut {model} down on {day} ({SCHEDULES[host].source})"
+
+
+def _model(request: Sent) -> str:
+    """As the body names it, or the path."""
+    body = None
+    with suppress(ValueError):
+        body = request.json
+    if isinstance(body, dict) and isinstance(body.get("model"), str):
+        return str(body["model"])
+    match = _IN_PATH.search(urlsplit(request.url).path)
+    return unquote(match[1]) if match else ""

@@ -1,0 +1,30 @@
+"""The contract of each wire format, one package each, one function a rule. `book()` finds a dialect."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ..readers import MODULES
+from ..rulebook import RuleBook
+
+__all__ = ["WIRES", "book"]
+
+_PACKAGES = {module.name for module in iter_modules(__path__)}
+WIRES = tuple(wire for wire in MODULES if wire.replace("-", "_") in _PACKAGES)  # those with rules
+
+
+@cache
+def book(wire: str, vendor: str = "") -> RuleBook:
+    """The rules of a wire format as a vendor applies them; without a vendor, as the format's own author does.
+
+    Of a vendor nobody studied, every reject rule is a preview. Raises LookupError for an unknown wire format.
+    """
+    if wire not in WIRES:
+        raise LookupError(
+            f"there are no rules for the wire format {wire!r}; there are for {', '.join(WIRES)}"
+        )
+    module = import_module(f".{wire.replace('-', '_')}", __name__)
+    found: RuleBook = module.dialect(vendor)
+    return found

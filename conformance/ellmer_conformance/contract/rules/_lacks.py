@@ -1,0 +1,66 @@
+"""What a model does not take, as data: one line for each recorded refusal of a feature by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ..exchange import Json, Request
+from ..rule import Check, Finding, Kind, Level, Refusal, broken, met
+from ..rulebook import RuleBook
+
+__all__ = ["Lack", "enter"]
+
+
+class Lack(NamedTuple):
+    """A feature that some models do not take.
+
+    `found` tells the pointer of the feature in a request, or None; `facts` are `model`, its name, and `value`, what is there.
+    """
+
+    id: str
+    sentence: str
+    models: tuple[str, ...]
+    refusal: Refusal
+    source: str | tuple[str, ...]
+    found: Callable[[Request], str | None]
+    taken: Json
+    refused: Json
+    formerly: tuple[Refusal, ...] = ()
+
+
+def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
+    """Enters a rule for each."""
+    for lack in lacks:
+        book.rule(
+            lack.id,
+            Level.MUST,
+            Kind.REJECT,
+            source=lack.source,
+            refusal=lack.refusal,
+            formerly=lack.formerly,
+            models=lack.models,
+            examples=[lack.taken],
+            counterexamples=[lack.refused],
+        )(_check(lack))
+
+
+def _check(lack: Lack) -> Check:
+    def check(request: Request) -> Iterator[Finding]:
+        place = lack.found(request)
+        if place is None:
+            yield met("/model")
+        else:
+            yield broken(
+                place, "this model does not take it", model=request.model, value=_at(request.body, place)
+            )
+
+    check.__doc__ = lack.sentence
+    return check
+
+
+def _at(value: Any, pointer: str) -> Any:
+    """What is at a JSON pointer."""
+    for name in pointer.split("/")[1:]:
+        value = value[int(name)] if isinstance(value, list) else value.get(name)
+    return value

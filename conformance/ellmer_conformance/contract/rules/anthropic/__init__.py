@@ -1,0 +1,32 @@
+"""The contract of Anthropic Messages, in the provider's order of checks, and its vendors' dialects."""
+
+from importlib import import_module
+
+from .. import common
+from ._rulebook import book, conversation
+
+for _part in (
+    "tools",
+    "schemas",
+    "strict_tools",
+    "shape",
+    "caching",
+    "content",
+    "media",
+    "models",
+    "parameters",
+    "thinking_modes",
+    "sampling",
+    "fields",
+    "shapes",
+    "order",
+    "pairing",
+    "server_tools",
+    "thinking",
+):
+    import_module(f".{_part}", __name__)
+common.enter(book, conversation)
+
+from .providers import dialect  # noqa: E402  # dialects are made of the whole book
+
+__all__ = ["book", "dialect"]

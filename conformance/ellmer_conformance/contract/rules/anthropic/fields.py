@@ -1,0 +1,125 @@
+"""The fields that a request, its messages and its blocks have: another one is refused, not ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...readers.anthropic import messages
+from ...readers.json_access import text_of, words
+from ...rule import Finding, broken, met
+from ._rulebook import (
+    ASK,
+    IMAGE,
+    MUST,
+    REJECT,
+    THOUGHT,
+    TOOL,
+    assistant,
+    body,
+    book,
+    refused,
+    result,
+    use,
+    user,
+)
+from ._tools import custom
+from ._turns import all_blocks
+
+MEASURED = "measured on the live API, 2026-08"
+KEYS = frozenset(
+    words(
+        "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
+        "diagnostics fallback_credit_token fallbacks inference_geo max_tokens mcp_servers messages metadata model "
+        "output_config output_format service_tier speed stop_sequences stream system temperature thinking thread "
+        "tool_choice tools top_k top_p user_profile_id workspace_id"
+    )
+)
+MESSAGE = frozenset(words("clear_at content output_config role"))
+#: Of the blocks that are most often sent with what another provider, or an answer, has beside.
+BLOCKS = {
+    "image": frozenset(words("cache_control source transformations type")),
+    "redacted_thinking": frozenset(words("data type")),
+    "text": frozenset(words("cache_control citations text type")),
+    "thinking": frozenset(words("signature thinking type")),
+    "tool_result": frozenset(words("cache_control content is_error tool_use_id toolset_name type")),
+    "tool_use": frozenset(words("cache_control caller id input name toolset_name type")),
+}
+TOOL_FIELDS = frozenset(
+    words(
+        "allowed_callers cache_control defer_loading description eager_input_streaming input_examples input_schema name "
+        "strict type"
+    )
+)
+
+
+@book.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source=[MEASURED, "https://github.com/anthropics/anthropic-sdk-python (MessageCreateParams)"],
+    refusal=refused("{key}: Extra inputs are not permitted"),
+    examples=[body(ASK, top_k=5, stop_sequences=["."])],
+    counterexamples=[body(ASK, stop=["."]), body(ASK, n=1)],
+)
+def keys_are_known(request: Request) -> Iterator[Finding]:
+    """The request has no field that the endpoint does not know.
+
+    Why: a parameter of another provider is refused, not ignored.
+    """
+    for key in request.body:
+        yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+
+
+@book.rule(
+    "REQ-033",
+    MUST,
+    REJECT,
+    source=[MEASURED, "several independent reports of the same text"],
+    refusal=refused("{place}: Extra inputs are not permitted"),
+    examples=[
+        body(ASK, assistant(THOUGHT, use("a")), user(result("a"), IMAGE)),
+        body(user({"type": "text", "text": "Hi", "citations": None})),
+    ],
+    counterexamples=[
+        body({**ASK, "name": "Ann"}),
+        body(ASK, {**assistant("5"), "id": "msg_1"}, ASK),
+        body(ASK, assistant({**use("a"), "index": 0}), user(result("a"))),
+        body(ASK, assistant(use("a")), user(result("a", name="add"))),
+    ],
+)
+def messages_and_blocks_have_no_more(request: Request) -> Iterator[Finding]:
+    """A message has a role and content, a block what its type has, and nothing beside.
+
+    Why: an answer was sent back as it came, or with what a client keeps of it. Fix: write each block anew.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        for key in message:
+            place = f"messages.{index}.{key}"
+            problem = f"`{key}` is no field of a message"
+            yield met(pointer) if key in MESSAGE else broken(f"{pointer}/{key}", problem, place=place)
+    for pointer, name, block in all_blocks(request.body):
+        for key in block.keys() - BLOCKS.get(text_of(block.get("type")), block.keys()):
+            problem = f"`{key}` is no field of such a block"
+            yield broken(f"{pointer}/{key}", problem, place=f"{name}.{key}")
+
+
+@book.rule(
+    "REQ-035",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/BerriAI/litellm/issues/31582",
+        "several independent reports of the same text, of fields of newer versions above all",
+    ],
+    refusal=refused("tools.{index}.custom.{key}: Extra inputs are not permitted"),
+    examples=[body(ASK, tools=[{**TOOL, "strict": False}])],
+    counterexamples=[body(ASK, tools=[{**TOOL, "parameters": {}}])],
+)
+def tools_have_no_more(request: Request) -> Iterator[Finding]:
+    """A tool of the client has a name, a description, an `input_schema` and a few options, and nothing beside."""
+    for index, pointer, tool in custom(request.body):
+        yield met(pointer)
+        for key in tool.keys() - TOOL_FIELDS:
+            problem = f"`{key}` is no field of a tool"
+            yield broken(f"{pointer}/{key}", problem, index=index, key=key)

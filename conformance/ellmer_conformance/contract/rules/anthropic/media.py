@@ -1,0 +1,118 @@
+"""Inline images and documents: media types that are taken, and bytes that are what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...readers.json_access import decoded
+from ...rule import Finding, broken, met
+from .._media import IMAGE_TYPES, PNG, redacted, sniffed
+from ._rulebook import IMAGE, MUST, REJECT, body, book, refused, user
+from ._turns import all_blocks
+
+SDK = "https://github.com/anthropics/anthropic-sdk-python (Base64ImageSourceParam, Base64PDFSourceParam)"
+
+
+def _inline(kind: str, type: str, data: str) -> Json:
+    return {"type": kind, "source": {"type": "base64", "media_type": type, "data": data}}
+
+
+@book.rule(
+    "IMG-006",
+    MUST,
+    REJECT,
+    source=SDK,
+    refusal=refused("{place}.source.base64.media_type: Input should be {expected}"),
+    examples=[body(user(IMAGE)), body(user(_inline("document", "application/pdf", "JVBERi0=")))],
+    counterexamples=[
+        body(user(_inline("image", "image/svg+xml", PNG))),
+        body(user(_inline("document", "text/csv", "YSxi"))),
+    ],
+)
+def media_types_are_taken(request: Request) -> Iterator[Finding]:
+    """An inline image is a JPEG, PNG, GIF or WebP, an inline document a PDF.
+
+    Fix: convert the image; send plain text as a source of type `text`.
+    """
+    images = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
+    for pointer, place, block in _inlined(request.body):
+        type, image = block["source"].get("media_type"), block.get("type") == "image"
+        known, where = (
+            type in (IMAGE_TYPES if image else ("application/pdf",)),
+            f"{pointer}/source/media_type",
+        )
+        facts = {"place": place, "expected": images if image else "'application/pdf'"}
+        yield met(where) if known else broken(where, f"{type} is not taken here", **facts)
+
+
+@book.rule(
+    "IMG-010",
+    MUST,
+    REJECT,
+    source=[
+        "several independent reports of the same text",
+        "recorded (claude-sonnet-4-5), of a file behind a URL",
+    ],
+    refusal=refused("Could not process image"),
+    formerly=[refused("{place}.source.base64.data: The file format is invalid or unsupported")],
+    examples=[body(user(IMAGE))],
+    counterexamples=[body(user(_inline("image", "image/png", "bm90IGFuIGltYWdl")))],
+)
+def images_are_images(request: Request) -> Iterator[Finding]:
+    """The bytes of an inline image are a JPEG, PNG, GIF or WebP."""
+    for pointer, place, block in _inlined(request.body):
+        data = block["source"].get("data")
+        if block.get("type") == "image" and isinstance(data, str) and data and not redacted(data):
+            known = sniffed(decoded(data) or b"") in IMAGE_TYPES
+            where = f"{pointer}/source/data"
+            yield met(where) if known else broken(where, "the bytes are no such image", place=place)
+
+
+@book.rule(
+    "IMG-015",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text, some with the whole body",
+    refusal=refused(
+        "{place}.source.base64: The image was specified using the {told} media type, but the image appears to be a "
+        "{found} image"
+    ),
+    formerly=[refused("{place}.source.base64.data: Image does not match the provided media type {told}")],
+    models=[
+        "!claude-3-opus*",
+        "!claude-3-sonnet*",
+        "!claude-3-haiku*",
+        "!claude-3-5-*",
+    ],  # recorded as accepted
+    examples=[body(user(IMAGE))],
+    counterexamples=[body(user(_inline("image", "image/jpeg", PNG)))],
+)
+def images_are_what_they_are_called(request: Request) -> Iterator[Finding]:
+    """The media type of an inline image is that of its bytes.
+
+    Fix: look at the bytes, not at the name of the file or at a header of the upload.
+    """
+    for pointer, place, block in _inlined(request.body):
+        told, data = block["source"].get("media_type"), block["source"].get("data")
+        if (
+            block.get("type") == "image"
+            and told in IMAGE_TYPES
+            and isinstance(data, str)
+            and not redacted(data)
+        ):
+            found = sniffed(decoded(data) or b"")
+            wrong, where = found in IMAGE_TYPES and found != told, f"{pointer}/source/media_type"
+            facts = {"place": place, "told": told, "found": found}
+            yield broken(where, f"called {told}, is {found}", **facts) if wrong else met(where)
+
+
+def _inlined(request: Json) -> Iterator[tuple[str, str, Json]]:
+    for pointer, place, block in all_blocks(request):
+        source = block.get("source")
+        if (
+            block.get("type") in {"image", "document"}
+            and isinstance(source, dict)
+            and source.get("type") == "base64"
+        ):
+            yield pointer, place, block

@@ -1,0 +1,204 @@
+"""Calls and results: which result answers which call. Judged after merging turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from ...exchange import Request
+from ...rule import Finding, broken, met
+from ._rulebook import ASK, IMAGE, MUST, REJECT, THOUGHT, assistant, body, book, refused, result, use, user
+from ._turns import exchanges, turns
+
+CHECKED = date(2024, 10, 1)  # results for no call are recorded as accepted in July 2024 (claude-3-opus)
+
+UNANSWERED = refused(
+    "messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: {ids}. "
+    "Each `tool_use` block must have a corresponding `tool_result` block in the next message."
+)
+ISSUES = [
+    "recorded refusal (claude-3-5-sonnet)",
+    "https://github.com/anthropics/claude-code/issues/1237",
+    "https://github.com/anthropics/claude-code/issues/5989",
+]
+
+
+@book.rule(
+    "PAIR-005",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/trycua/cua/issues/524",
+        "https://github.com/anthropics/claude-code/issues/20700",
+    ],
+    refusal=refused("messages.{turn}.content.{index}: `tool_use` ids must be unique"),
+    examples=[body(ASK, assistant(use("a"), use("b")), user(result("a"), result("b")))],
+    counterexamples=[body(ASK, assistant(use("a"), use("a")), user(result("a")))],
+)
+def calls_have_ids_of_their_own(request: Request) -> Iterator[Finding]:
+    """No two calls of a turn have one id."""
+    for number, turn, _ in exchanges(request):
+        seen: set[object] = set()
+        for index, pointer, block in turn.of("tool_use"):
+            id = block.get("id")
+            problem = f"a second call {id!r}"
+            yield broken(pointer, problem, turn=number, index=index) if id in seen else met(pointer)
+            seen.add(id)
+
+
+@book.rule(
+    "ORD-001",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/anthropics/claude-code/issues/37",
+        "https://github.com/QwenLM/qwen-code/issues/8161",
+        "https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use",
+    ],
+    refusal=UNANSWERED,
+    examples=[body(ASK, assistant(use("a")), user(result("a"), "And 3 + 4?", IMAGE))],
+    counterexamples=[
+        body(ASK, assistant(use("a")), user("Here you are:", result("a"))),
+        body(ASK, assistant(use("a"), use("b")), user(result("a"), IMAGE, result("b"))),
+    ],
+)
+def results_come_first(request: Request) -> Iterator[Finding]:
+    """In the turn that answers tool calls, every result stands before any text, image or document.
+
+    Why: the API looks for results at the head of the turn, and says that they are missing.
+    Fix: results first, in the order of the calls, then the rest.
+    """
+    for number, turn, answer in exchanges(request):
+        asked = {block.get("id") for _, _, block in turn.of("tool_use")}
+        found = answer.of("tool_result") if answer else []
+        head = next((i for i, (_, _, _) in enumerate(found) if found[i][0] != i), len(found))
+        for place, (_, pointer, block) in enumerate(found):
+            late = place >= head and block.get("tool_use_id") in asked
+            facts = {"index": number + 1, "ids": block.get("tool_use_id")}
+            yield broken(pointer, "a result behind other content", **facts) if late else met(pointer)
+
+
+@book.rule(
+    "ORD-007",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal of text behind a call `srvtoolu_…` (claude-3-5-sonnet)",
+        "https://github.com/stacklok/mecatl/issues/1465",
+    ],
+    refusal=UNANSWERED,
+    examples=[
+        body(ASK, assistant(THOUGHT, "Let me see.", use("a")), user(result("a"))),
+        body(ASK, assistant(use("a"), "Let me see."), user(result("a"))),
+    ],
+    counterexamples=[
+        body(ASK, assistant(THOUGHT, use("a"), "Let me see."), user(result("a"))),
+        body(ASK, assistant(use("srvtoolu_1"), "Found it."), user(result("srvtoolu_1"))),
+    ],
+)
+def calls_end_the_turn(request: Request) -> Iterator[Finding]:
+    """In a turn with thoughts, or with a server tool's call, no text follows the last call.
+
+    Why: the blocks go back in the order they were made, and the model calls last. Of turns without thoughts it is
+    not known.
+    """
+    for number, turn, answer in exchanges(request):
+        calls = turn.of("tool_use")
+        last, pointer, block = calls[-1]
+        thought = bool(turn.of("thinking") or turn.of("redacted_thinking"))
+        if answer and (thought or str(block.get("id")).startswith("srvtoolu_")):
+            after = any(each.get("type") == "text" for _, each in turn.blocks[last + 1 :])
+            facts = {"index": number, "ids": block.get("id")}
+            yield broken(pointer, "text follows the call", **facts) if after else met(pointer)
+
+
+@book.rule(
+    "PAIR-001",
+    MUST,
+    REJECT,
+    source=ISSUES,
+    refusal=UNANSWERED,
+    since=CHECKED,
+    examples=[
+        body(ASK, assistant(use("a")), user(result("a"))),
+        body(ASK, assistant(use("a")), assistant(use("b")), user(result("a")), user(result("b"))),
+        body(assistant(use("a")), user(result("a"))),
+    ],
+    counterexamples=[
+        body(ASK, assistant(use("a")), user("Never mind.")),
+        body(ASK, assistant(use("a"), use("b")), user(result("a"))),
+        body(ASK, assistant(use("a")), user("Wait."), assistant("Yes?"), user(result("a"))),
+    ],
+)
+def every_call_is_answered(request: Request) -> Iterator[Finding]:
+    """Every call of a turn has its result in the next turn.
+
+    Why: the tool was cancelled, crashed, or hit a limit. Fix: send a result that says so, with `is_error`.
+    """
+    for number, turn, answer in exchanges(request):
+        given = {block.get("tool_use_id") for _, _, block in answer.of("tool_result")} if answer else set()
+        calls = turn.of("tool_use")
+        missing = ", ".join(str(block.get("id")) for _, _, block in calls if block.get("id") not in given)
+        facts = {"index": number + 1 if answer else number, "ids": missing}
+        yield broken(calls[0][1], f"no result for {missing}", **facts) if missing else met(calls[0][1])
+
+
+@book.rule(
+    "PAIR-002",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal (claude-haiku-4-5)",
+        "https://github.com/router-for-me/CLIProxyAPI/issues/497",
+        "https://github.com/anthropics/claude-code/issues/13460",
+    ],
+    refusal=refused(
+        "messages.{turn}.content.{index}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. "
+        "Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
+    ),
+    since=CHECKED,
+    examples=[body(ASK, assistant(use("a")), user(result("a")))],
+    counterexamples=[body(ASK, user(result("a"))), body(ASK, assistant("5"), user(result("a")))],
+)
+def results_follow_calls(request: Request) -> Iterator[Finding]:
+    """A result answers a call of the turn before.
+
+    Why: history was cut between the two, or the call dropped. Fix: drop or keep both sides together.
+    """
+    asked: set[object] = set()
+    for number, turn in enumerate(turns(request)):
+        if turn.role == "user":
+            for index, pointer, block in turn.of("tool_result"):
+                id = block.get("tool_use_id")
+                facts = {"turn": number, "index": index, "id": id}
+                problem = f"{id!r} is no call of the turn before"
+                yield met(pointer) if id in asked else broken(pointer, problem, **facts)
+        asked = (
+            {block.get("id") for _, _, block in turn.of("tool_use")} if turn.role == "assistant" else set()
+        )
+
+
+@book.rule(
+    "PAIR-013",
+    MUST,
+    REJECT,
+    source="a live run before and after the fix",
+    refusal=refused(
+        "messages.{turn}.content.{index}: each tool_use must have a single result. "
+        "Found multiple `tool_result` blocks with id: {id}"
+    ),
+    examples=[body(ASK, assistant(use("a")), user(result("a")))],
+    counterexamples=[body(ASK, assistant(use("a")), user(result("a"), result("a", "6")))],
+)
+def one_result_for_a_call(request: Request) -> Iterator[Finding]:
+    """A call has one result.
+
+    Fix: keep the last one.
+    """
+    for number, turn in enumerate(turns(request)):
+        seen: set[object] = set()
+        for index, pointer, block in turn.of("tool_result"):
+            id = block.get("tool_use_id")
+            facts = {"turn": number, "index": index, "id": id}
+            yield broken(pointer, f"a second result for {id!r}", **facts) if id in seen else met(pointer)
+            seen.add(id)

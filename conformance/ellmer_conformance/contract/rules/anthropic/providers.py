@@ -1,0 +1,77 @@
+"""Who else speaks Anthropic Messages: clouds that hand requests over to Anthropic, and gateways to other models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from ...exchange import Request
+from ...readers.json_access import object_of
+from ...rule import Refusal
+from ...rulebook import RuleBook
+from .._lacks import Lack, enter
+from ._rulebook import IMAGE, body, book, user
+from ._turns import all_blocks
+
+#: The same service behind another cloud's door: https://github.com/Kilo-Org/kilocode/issues/5163 shows its sentences.
+CLOUDS = ("vertex", "azure-foundry", "bedrock")
+#: What does not depend on the cloud: the conversation, its media, the tools. Parameters and betas may.
+EVERYWHERE = ("EMP", "IMG", "ORD", "PAIR", "SCH")
+#: Recorded at InvokeModel: temperature and `top_p` together (claude-haiku-4-5).
+INVOKED = ("REQ-015",)
+
+
+def _message(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Bedrock's InvokeModel has Anthropic's sentence, and the type in a header."""
+    body = json.dumps({"message": refusal.message}, separators=(",", ":"), ensure_ascii=False)
+    service = "http://internal.amazon.com/coral/com.amazon.bedrock/"
+    return {
+        "content-type": "application/json",
+        "x-amzn-errortype": f"ValidationException:{service}",
+    }, body.encode()
+
+
+def _known() -> list[str]:
+    return [id for id, rule in book.rules.items() if rule.refuses and rule.group in EVERYWHERE]
+
+
+def _linked(request: Request) -> str | None:
+    """An image or a document behind a URL."""
+    places = (
+        f"{pointer}/source"
+        for pointer, _, block in all_blocks(request.body)
+        if block.get("type") in {"image", "document"} and object_of(block.get("source")).get("type") == "url"
+    )
+    return next(places, None)
+
+
+INVOKE = book.extend("bedrock", only=[*_known(), *INVOKED], envelope=_message)
+_LINK = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
+
+enter(
+    INVOKE,
+    [
+        Lack(
+            "IMG-018",
+            "InvokeModel is sent media in base64: it fetches nothing.",
+            (),
+            Refusal("messages.0.content.0.image.source.base64.data: URL sources are not supported"),
+            (
+                "recorded refusal (claude-sonnet-4-5)",
+                "https://github.com/posit-dev/chatlas/blob/main/tests/_vcr/test_provider_bedrock/test_anthropic_images.yaml",
+            ),
+            _linked,
+            body(user(IMAGE)),
+            body(user(_LINK)),
+        )
+    ],
+)
+
+
+def dialect(vendor: str) -> RuleBook:
+    """The rules at a vendor; of the gateways to other models nothing is known to be refused."""
+    if vendor in {"", book.vendor}:
+        return book
+    if vendor == "bedrock":
+        return INVOKE
+    return book.extend(vendor, only=_known() if vendor in CLOUDS else [])

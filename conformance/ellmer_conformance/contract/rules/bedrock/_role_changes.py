@@ -1,0 +1,101 @@
+"""A request to Claude, as Bedrock hands it over: in Anthropic's terms."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+
+from ...exchange import Json, Request
+from ...readers.bedrock import blocks, messages
+from ...readers.json_access import object_of, text_of
+from ._blocks import specs
+
+__all__ = ["led_back", "translation"]
+
+
+@lru_cache(maxsize=4)
+def translation(request: Request) -> tuple[Request, dict[str, str]]:
+    """The request in Anthropic's terms, and where each of its blocks stands in Bedrock's.
+
+    Cache points are marks on the block before, and so leave the count; so does a blank text that only bears one,
+    recorded as accepted.
+    """
+    places: dict[str, str] = {}
+    said: list[Json] = []
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        content = _said([*blocks(message, pointer)])
+        places |= {f"/messages/{index}/content/{j}": place for j, (place, _) in enumerate(content)}
+        said.append({"role": message.get("role"), "content": [_block(block) for _, block in content]})
+    config, more = (
+        object_of(request.body.get("inferenceConfig")),
+        request.body.get("additionalModelRequestFields"),
+    )
+    tools = [
+        {"name": tool.get("name"), "input_schema": object_of(tool.get("inputSchema")).get("json")}
+        for _, tool in specs(request.body)
+    ]
+    body = {"messages": said, "tools": tools, "temperature": config.get("temperature"), **object_of(more)}
+    chosen = object_of(object_of(request.body.get("toolConfig")).get("toolChoice"))
+    body["tool_choice"] = {"type": next(iter(chosen), "auto")}
+    name = request.model.rpartition("anthropic.")[2]
+    return Request("anthropic", "anthropic", body, request.url, model=name, when=request.when), places
+
+
+def _said(content: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
+    marked = [place for place, (_, following) in enumerate(content[1:]) if "cachePoint" in following]
+    blank = {place for place in marked if not text_of(content[place][1].get("text", "-")).strip()}
+    return [each for place, each in enumerate(content) if place not in blank and "cachePoint" not in each[1]]
+
+
+def led_back(pointer: str, places: dict[str, str]) -> str:
+    """The pointer into Bedrock's body that a pointer into Anthropic's means."""
+    block = re.match(r"/messages/\d+/content/\d+", pointer)
+    if block:
+        return places.get(block[0], pointer)
+    roots = {
+        "/tool_choice": "/toolConfig/toolChoice",
+        "/tool_choice/type": "/toolConfig/toolChoice",
+        "/temperature": "/inferenceConfig/temperature",
+    }
+    if schema := re.fullmatch(r"/tools/(\d+)/input_schema(.*)", pointer):
+        return f"/toolConfig/tools/{schema[1]}/toolSpec/inputSchema/json{schema[2]}"
+    return roots.get(pointer, pointer.replace("/thinking", "/additionalModelRequestFields/thinking"))
+
+
+def _block(block: Json) -> Json:  # noqa: PLR0911 - one line a kind
+    match block:
+        case {"text": text}:
+            return {"type": "text", "text": text}
+        case {"image": {"source": {"bytes": data}, "format": format}}:
+            return {
+                "type": "image",
+                "source": {"type": "base64", "media_type": f"image/{format}", "data": data},
+            }
+        case {"toolUse": dict(use)}:
+            served = use.get("type") == "server_tool_use"
+            kind = "server_tool_use" if served else "tool_use"
+            return {
+                "type": kind,
+                "id": use.get("toolUseId"),
+                "name": use.get("name"),
+                "input": use.get("input"),
+            }
+        case {"toolResult": dict(result)}:
+            content = [_block(part) for _, part in blocks(result, "")]
+            failed = {"is_error": True} if result.get("status") == "error" else {}
+            return {
+                "type": "tool_result",
+                "tool_use_id": result.get("toolUseId"),
+                "content": content,
+                **failed,
+            }
+        case {"json": value}:
+            return {"type": "text", "text": json.dumps(value)}
+        case {"reasoningContent": {"redactedContent": data}}:
+            return {"type": "redacted_thinking", "data": data}
+        case {"reasoningContent": {"reasoningText": dict(thought)}}:
+            signature = text_of(thought.get("signature"))
+            return {"type": "thinking", "thinking": thought.get("text"), "signature": signature}
+        case _:
+            return {"type": next(iter(block), "")}

@@ -1,0 +1,252 @@
+"""What Anthropic refuses when Bedrock hands the request over: the same rules, on the request as Claude gets it.
+
+Bedrock passes the sentence on behind one of its own. Only rules are here whose refusal was seen to come through,
+or that Anthropic applies whatever the way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Any
+
+from ...exchange import Json, Request
+from ...readers.bedrock import blocks, messages
+from ...readers.json_access import object_of
+from ...rule import Check, Finding, Refusal, broken, met
+from ..anthropic import book as anthropic
+from ..anthropic._schemas import strict_problem
+from ._blocks import specs
+from ._role_changes import led_back, translation
+from ._rulebook import (
+    ASK,
+    CLAUDE,
+    IMAGE,
+    MUST,
+    PASSED_ON,
+    REJECT,
+    SCHEMA,
+    THOUGHT,
+    TOOLS,
+    assistant,
+    body,
+    book,
+    loop,
+    refused,
+    result,
+    spec,
+    use,
+    user,
+)
+
+CLOSED: Json = {**SCHEMA, "additionalProperties": False}
+TINY: Json = {**CLOSED, "properties": {"x": {"type": "integer", "multipleOf": 5}}, "required": ["x"]}
+LIST: Json = {**CLOSED, "properties": {"x": {"type": "array", "maxItems": 5}}, "required": ["x"]}
+THINKING: Json = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
+ADAPTIVE: Json = {"additionalModelRequestFields": {"thinking": {"type": "adaptive"}}}
+SONNET_5 = "us.anthropic.claude-sonnet-5"
+OPUS_5_5 = "us.anthropic.claude-opus-5-5"
+HAIKU_3 = "anthropic.claude-3-haiku-20240307-v1:0"
+
+
+def _format(schema: Json) -> Json:
+    definition = {"name": "sum", "schema": json.dumps(schema)}
+    return {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": definition}}}
+
+
+def _strict(schema: Json) -> Json:
+    return spec(strict=True, inputSchema={"json": schema})
+
+
+#: Rules of Anthropic's book, each with bodies that conform and bodies that do not.
+_SAME: dict[str, tuple[list[Json], list[Json]]] = {
+    "EMP-008": ([body(ASK)], [body(user(" \n"))]),
+    "EMP-007": (
+        [loop(result("a", {"text": "It failed."}, status="error"))],
+        [loop({"toolResult": {"toolUseId": "a", "content": [], "status": "error"}})],
+    ),
+    "IMG-010": (
+        [body(user({"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}}, "What is this?"))],
+        [body(user({"image": {"format": "png", "source": {"bytes": "bm90IGFuIGltYWdl"}}}, "What is this?"))],
+    ),
+    "IMG-015": (
+        [body(user(IMAGE, "What is this?"))],
+        [body(user({"image": {**IMAGE["image"], "format": "jpeg"}}, "What is this?"))],
+    ),
+    "ORD-001": (
+        [loop(result("a"), "And 3 + 4?")],
+        [loop("Here you are:", result("a")), loop(result("a"), "and", result("b"), calls=("a", "b"))],
+    ),
+    "ORD-007": (
+        [body(ASK, assistant(THOUGHT, "I add.", use("a")), user(result("a")), toolConfig=TOOLS)],
+        [body(ASK, assistant(THOUGHT, use("a"), "I add."), user(result("a")), toolConfig=TOOLS)],
+    ),
+    "REQ-028": (
+        [body(ASK, toolConfig=TOOLS, model=OPUS_5_5)],
+        [body(ASK, toolConfig={**TOOLS, "toolChoice": {"any": {}}}, model=OPUS_5_5)],
+    ),
+    "SCH-016": (
+        [body(ASK, toolConfig=TOOLS)],
+        [body(ASK, toolConfig=spec(inputSchema={"json": {**SCHEMA, "anyOf": [{"required": ["x"]}]}}))],
+    ),
+    "SCH-017": (
+        [body(ASK, toolConfig=TOOLS)],
+        [body(ASK, toolConfig=spec(inputSchema={"json": {"type": "object", "properties": {"a/b": {}}}}))],
+    ),
+    "ORD-013": ([body(ASK, model=SONNET_5)], [body(ASK, assistant("{"), model=SONNET_5)]),
+    "ORD-011": ([body(ASK, assistant("The sum is"))], [body(ASK, assistant("The sum is "))]),
+    "THK-001": (
+        [body(ASK, assistant(THOUGHT, "5"), ASK)],
+        [body(ASK, assistant({"reasoningContent": {"reasoningText": {"text": "2 + 3 …"}}}, "5"), ASK)],
+    ),
+    "THK-009": (
+        [body(ASK, assistant(THOUGHT, use("a")), user(result("a")), toolConfig=TOOLS, **THINKING)],
+        [loop(result("a"), **THINKING)],
+    ),
+    "THK-015": (
+        [body(ASK, model=SONNET_5, **ADAPTIVE)],
+        [body(ASK, model=SONNET_5, **THINKING)],
+    ),
+    "THK-016": ([body(ASK, **THINKING)], [body(ASK, **ADAPTIVE)]),
+    "THK-011": (
+        [body(ASK, toolConfig=TOOLS, **THINKING)],
+        [body(ASK, toolConfig={**TOOLS, "toolChoice": {"any": {}}}, **THINKING)],
+    ),
+    "THK-012": (
+        [body(ASK, inferenceConfig={"temperature": 1}, **THINKING)],
+        [body(ASK, inferenceConfig={"temperature": 0}, **THINKING)],
+    ),
+}
+
+
+#: What Bedrock puts otherwise: it finds a field missing where Anthropic would find it wrong.
+_ELSE: dict[str, list[Refusal]] = {
+    "THK-001": [refused(f"{PASSED_ON}{{place}}.thinking.signature: Field required")],
+}
+
+
+def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
+    theirs = anthropic.rules[id]
+    assert theirs.refusal is not None
+    book.rule(
+        id,
+        theirs.level,
+        theirs.kind,
+        source=[*theirs.source, f"Bedrock passes it on (Anthropic's {id})"],
+        refusal=refused(PASSED_ON + theirs.refusal.message),
+        formerly=[
+            *(refused(PASSED_ON + each.message) for each in theirs.formerly),
+            *_ELSE.get(id, ()),
+        ],
+        models=_passed_on(theirs.models),
+        preview=theirs.preview,
+        examples=examples,
+        counterexamples=counterexamples,
+    )(_handed_over(theirs.check))
+
+
+def _passed_on(models: Sequence[str]) -> list[str]:
+    """Anthropic's patterns of its models' names, as Bedrock has them."""
+    named = [re.sub(r"^(!?)claude", r"\1*anthropic.claude", name) for name in models]
+    return named if any(not name.startswith("!") for name in named) else [*CLAUDE, *named]
+
+
+def _handed_over(check: Check) -> Check:
+    """The check on the request as Claude gets it, with its pointers led back."""
+
+    def handed_over(request: Request) -> Iterator[Finding]:
+        translated, places = translation(request)
+        for finding in check(translated):
+            yield finding._replace(pointer=led_back(finding.pointer, places))
+
+    handed_over.__doc__ = check.__doc__
+    return handed_over
+
+
+for _id, _bodies in _SAME.items():
+    _enter(_id, *_bodies)
+
+
+@book.rule(
+    "ORD-015",
+    MUST,
+    REJECT,
+    source="recorded refusal behind a turn with results, recorded acceptance behind one without (claude-3-haiku)",
+    refusal=refused(
+        f"{PASSED_ON}Your API request included an `assistant` message in the final position, which would pre-fill the "
+        "`assistant` response. When using tools, pre-filling the `assistant` response is not supported."
+    ),
+    models=["*anthropic.claude-3-haiku*", "*anthropic.claude-3-sonnet*", "*anthropic.claude-3-opus*"],
+    examples=[
+        loop(result("a"), model=HAIKU_3),
+        body(
+            *(ASK, assistant(use("a")), user(result("a")), assistant("5"), ASK, assistant("{")),
+            toolConfig=TOOLS,
+            model=HAIKU_3,
+        ),
+    ],
+    counterexamples=[
+        body(
+            ASK, assistant(use("a")), user(result("a")), ASK, assistant("{"), toolConfig=TOOLS, model=HAIKU_3
+        )
+    ],
+)
+def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
+    """For Claude 3, the assistant has not the last word behind a tool's result."""
+    *before, (place, last) = [*messages(request.body)] or [("/messages", {})]
+    answered = takewhile(lambda each: each[1].get("role") == "user", reversed(before))
+    resulting = any("toolResult" in block for pointer, each in answered for _, block in blocks(each, pointer))
+    wrong = last.get("role") == "assistant" and resulting
+    yield broken(place, "the assistant has the last word") if wrong else met(place)
+
+
+@book.rule(
+    "SCH-003",
+    MUST,
+    REJECT,
+    source="recorded refusals (claude-sonnet-4-5)",
+    refusal=refused(f"{PASSED_ON}tools.{{index}}.custom: {{reason}}"),
+    models=CLAUDE,
+    examples=[body(ASK, toolConfig=_strict(CLOSED)), body(ASK, toolConfig=TOOLS)],
+    counterexamples=[body(ASK, toolConfig=_strict(each)) for each in (SCHEMA, TINY, LIST)],
+)
+def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
+    """In a strict tool every object sets `additionalProperties: false`; neither numbers nor lists are bounded."""
+    for index, (pointer, tool) in enumerate(specs(request.body)):
+        if tool.get("strict") is True:
+            reason = strict_problem(object_of(tool.get("inputSchema")).get("json"))
+            place = f"{pointer}/inputSchema/json"
+            yield broken(place, reason, index=index, reason=reason) if reason else met(place)
+
+
+@book.rule(
+    "STO-009",
+    MUST,
+    REJECT,
+    source="recorded refusals (claude-sonnet-4-5)",
+    refusal=refused(f"{PASSED_ON}output_config.format.schema: {{reason}}"),
+    models=CLAUDE,
+    examples=[body(ASK, outputConfig=_format(CLOSED))],
+    counterexamples=[body(ASK, outputConfig=_format(each)) for each in (SCHEMA, TINY, LIST)],
+)
+def answers_are_closed(request: Request) -> Iterator[Finding]:
+    """In the schema of an answer every object sets `additionalProperties: false`; numbers and lists are not bounded.
+
+    Fix: close the objects; say the bounds in the description.
+    """
+    path = ("outputConfig", "textFormat", "structure", "jsonSchema")
+    definition: Any = request.body
+    for key in path:
+        definition = object_of(definition).get(key)
+    if isinstance(definition, dict) and isinstance(definition.get("schema"), str):
+        place, reason = f"/{'/'.join(path)}/schema", strict_problem(_loaded(definition["schema"]))
+        yield broken(place, reason, reason=reason) if reason else met(place)
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

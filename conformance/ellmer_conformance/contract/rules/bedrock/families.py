@@ -1,0 +1,130 @@
+"""Fields and blocks that some families of models do not take, in Bedrock's own sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ...exchange import Request
+from ...readers.bedrock import blocks, messages
+from ...readers.json_access import object_of
+from ...rule import Finding, broken, met
+from ._rulebook import ASK, CLAUDE, MUST, REJECT, THOUGHT, assistant, body, book, refused, user
+
+CACHE = {"cachePoint": {"type": "default"}}
+UNSIGNED = {"reasoningContent": {"reasoningText": {"text": "2 + 3 …"}}}
+OSS = "openai.gpt-oss-20b-1:0"
+MISTRAL_7B = "mistral.mistral-7b-instruct-v0:2"
+REPORTS = "several independent reports of the same text"
+
+
+@book.rule(
+    "SYS-006",
+    MUST,
+    REJECT,
+    source=[
+        REPORTS,
+        "https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html",
+    ],
+    refusal=refused(
+        "This model doesn't support system messages. Try again without a system message or use a model that supports "
+        "system messages."
+    ),
+    models=["*mistral.mistral-7b-instruct*", "*mistral.mixtral-8x7b-instruct*", "*amazon.titan-text*"],
+    examples=[body(ASK, model=MISTRAL_7B)],
+    counterexamples=[body(ASK, system=[{"text": "Be brief."}], model=MISTRAL_7B)],
+)
+def small_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
+    """The oldest Mistral models and Titan take no system prompt.
+
+    Fix: say it in the first user message.
+    """
+    given = request.body.get("system")
+    yield broken("/system", "a system prompt") if given else met("/messages")
+
+
+@book.rule(
+    "REQ-026",
+    MUST,
+    REJECT,
+    source=REPORTS,
+    refusal=refused(
+        "This model doesn't support the stopSequences field. Remove stopSequences and try again."
+    ),
+    models=["*openai.gpt-oss*", "*zai.glm*"],
+    examples=[body(ASK, inferenceConfig={"maxTokens": 9}, model=OSS)],
+    counterexamples=[body(ASK, inferenceConfig={"stopSequences": ["END"]}, model=OSS)],
+)
+def some_models_do_not_stop(request: Request) -> Iterator[Finding]:
+    """OpenAI's and Z.AI's models take no stop sequences."""
+    config, place = object_of(request.body.get("inferenceConfig")), "/inferenceConfig"
+    if config:
+        yield (
+            broken(f"{place}/stopSequences", "a stop sequence") if config.get("stopSequences") else met(place)
+        )
+
+
+@book.rule(
+    "THK-020",
+    MUST,
+    REJECT,
+    source=REPORTS,
+    refusal=refused(
+        "This model doesn't support the reasoningContent.reasoningText.signature field. "
+        "Remove reasoningContent.reasoningText.signature and try again."
+    ),
+    models=["*openai.*", "*qwen.*", "*minimax.*", "*moonshot*", "*zai.*", "*deepseek.*"],
+    examples=[body(ASK, assistant(UNSIGNED, "5"), ASK, model=OSS)],
+    counterexamples=[body(ASK, assistant(THOUGHT, "5"), ASK, model=OSS)],
+)
+def thoughts_of_others_are_not_signed(request: Request) -> Iterator[Finding]:
+    """Only Claude's thoughts go back with a signature, and only to Claude.
+
+    Why: the model was changed within a conversation. Fix: drop the signature, or the thought.
+    """
+    for pointer, message in messages(request.body):
+        for place, block in blocks(message, pointer):
+            if thought := object_of(object_of(block.get("reasoningContent")).get("reasoningText")):
+                signed = "signature" in thought
+                yield broken(place, "a signed thought") if signed else met(place)
+
+
+@book.rule(
+    "THK-021",
+    MUST,
+    REJECT,
+    source=["https://github.com/openclaw/openclaw/issues/6470", REPORTS],
+    refusal=refused(
+        "User messages cannot contain reasoning content. Please remove the reasoning content and try again."
+    ),
+    examples=[body(ASK, assistant(THOUGHT, "5"), ASK)],
+    counterexamples=[body(user(THOUGHT, "What is 2 + 3?"))],
+)
+def users_do_not_reason(request: Request) -> Iterator[Finding]:
+    """A thought is the assistant's.
+
+    Why: a summary of the conversation was sent as the user's, thoughts and all.
+    """
+    for pointer, message in messages(request.body):
+        if message.get("role") == "user":
+            thought = any("reasoningContent" in block for _, block in blocks(message, pointer))
+            yield broken(pointer, "a thought of the user") if thought else met(pointer)
+
+
+@book.rule(
+    "REQ-027",
+    MUST,
+    REJECT,
+    source=["https://github.com/anomalyco/opencode/issues/31687", REPORTS],
+    refusal=refused("Cache point cannot be inserted after reasoning block."),
+    models=CLAUDE,
+    examples=[body(ASK, assistant(THOUGHT, "5", CACHE), ASK)],
+    counterexamples=[body(ASK, assistant(THOUGHT, CACHE, "5"), ASK)],
+)
+def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
+    """A cache point does not stand right behind a thought."""
+    for pointer, message in messages(request.body):
+        for (_, before), (place, block) in pairwise(blocks(message, pointer)):
+            if "cachePoint" in block:
+                wrong = "reasoningContent" in before
+                yield broken(place, "a cache point behind a thought") if wrong else met(place)

@@ -1,0 +1,245 @@
+"""Calls and results, message by message: Bedrock merges nothing before it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...readers.bedrock import blocks, messages
+from ...rule import Finding, broken, met
+from ._rulebook import (
+    ASK,
+    LLAMA,
+    MAVERICK,
+    MISTRAL,
+    MUST,
+    NOVA,
+    NOVA_LITE,
+    REJECT,
+    TITAN,
+    TOOLS,
+    assistant,
+    body,
+    book,
+    dotted,
+    loop,
+    refused,
+    result,
+    use,
+    user,
+)
+
+UNANSWERED = refused("Expected toolResult blocks at messages.{index}.content for the following Ids: {ids}")
+ISSUES = [
+    "https://github.com/genkit-ai/aws-bedrock-js-plugin/issues/664",
+    "https://github.com/gethnet/litellm-connector-copilot/pull/101",
+]
+
+
+@book.rule(
+    "REQ-002",
+    MUST,
+    REJECT,
+    source="https://github.com/elastic/kibana/pull/246393",
+    refusal=refused(
+        "A conversation must start with a user message. Try again with a conversation that starts with a user message."
+    ),
+    examples=[body(ASK)],
+    counterexamples=[body()],
+)
+def messages_are_there(request: Request) -> Iterator[Finding]:
+    """The request carries at least one message; a system prompt alone is none."""
+    found = request.body.get("messages")
+    if isinstance(found, list):
+        yield met("/messages") if found else broken("/messages", "there is no message")
+
+
+@book.rule(
+    "ORD-009",
+    MUST,
+    REJECT,
+    source=[
+        "pydantic-ai, provider notes (verified live 2026-07)",
+        "https://github.com/elastic/kibana/pull/246393",
+    ],
+    refusal=refused(
+        "A conversation must start with a user message. Try again with a conversation that starts with a user message."
+    ),
+    models=[*NOVA, *TITAN, *LLAMA, *MISTRAL],
+    examples=[body(ASK, assistant("5"), ASK, model=NOVA_LITE), body(ASK, ASK, model=NOVA_LITE)],
+    counterexamples=[body(assistant("Hello!"), ASK, model=NOVA_LITE)],
+)
+def the_user_has_the_first_word(request: Request) -> Iterator[Finding]:
+    """The first message is the user's; Claude and Qwen take the assistant's too.
+
+    Why not alternation: two user messages in a row are recorded as accepted (Nova, Titan).
+    """
+    for pointer, message in list(messages(request.body))[:1]:
+        first = message.get("role") != "assistant"
+        yield met(pointer) if first else broken(pointer, "the assistant has the first word")
+
+
+@book.rule(
+    "SCH-008",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/vxcontrol/pentagi/pull/196",
+        "https://github.com/patriceckhart/zot/pull/18",
+        "https://github.com/experientiallabs/experiential/issues/399",
+    ],
+    refusal=refused("The toolConfig field must be defined when using toolUse and toolResult content blocks."),
+    examples=[loop(result("a"))],
+    counterexamples=[body(ASK, assistant(use("a")), user(result("a")))],
+)
+def tools_stay_declared(request: Request) -> Iterator[Finding]:
+    """While the history has calls and results, `toolConfig` stays.
+
+    Fix: keep the tools in the request, also where none should be called (there is no tool choice `none`).
+    """
+    used = any(
+        "toolUse" in block or "toolResult" in block
+        for pointer, message in messages(request.body)
+        for _, block in blocks(message, pointer)
+    )
+    if used:
+        declared = request.body.get("toolConfig")
+        yield met("/toolConfig") if declared else broken("", "calls in the history, and no `toolConfig`")
+
+
+@book.rule(
+    "PAR-002",
+    MUST,
+    REJECT,
+    source=ISSUES,
+    refusal=UNANSWERED,
+    examples=[loop(result("b"), result("a"), calls=("a", "b"))],
+    counterexamples=[
+        body(ASK, assistant(use("a"), use("b")), user(result("a")), user(result("b")), toolConfig=TOOLS),
+        body(ASK, assistant(use("a")), user("Wait."), user(result("a")), toolConfig=TOOLS),
+    ],
+)
+def results_come_in_one_message(request: Request) -> Iterator[Finding]:
+    """All results of parallel calls are in one user message, the next one.
+
+    Why: messages are judged one by one, and those of one role are not merged. Fix: put the results together.
+    """
+    found = list(messages(request.body))
+    for index, pointer, ids in _calls(found):
+        given = _results(found, index + 1)
+        later = {id for late in range(index + 2, len(found)) for id in _results(found, late)}
+        split = ", ".join(id for id in ids if id not in given and id in later)
+        facts = {"index": index + 1, "ids": split}
+        yield broken(pointer, f"the results of {split} come later", **facts) if split else met(pointer)
+
+
+@book.rule(
+    "PAIR-001",
+    MUST,
+    REJECT,
+    source=ISSUES,
+    refusal=UNANSWERED,
+    examples=[loop(result("a"), "And 3 + 4?", model=NOVA_LITE)],
+    counterexamples=[loop("Never mind."), loop(result("a"), calls=("a", "b"))],
+)
+def every_call_is_answered(request: Request) -> Iterator[Finding]:
+    """Every call has its result in the next message.
+
+    Why: the tool was cancelled, crashed, or hit a limit. Fix: send a result that says so, with status `error`.
+    """
+    found = list(messages(request.body))
+    for index, pointer, ids in _calls(found):
+        given = {id for later in range(index + 1, len(found)) for id in _results(found, later)}
+        missing = ", ".join(id for id in ids if id not in given)
+        facts = {"index": index + 1, "ids": missing}
+        yield broken(pointer, f"no result for {missing}", **facts) if missing else met(pointer)
+
+
+@book.rule(
+    "PAIR-002",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused(
+        "The number of toolResult blocks at {place}.content exceeds the number of toolUse blocks of previous turn."
+    ),
+    examples=[loop(result("a"))],
+    counterexamples=[
+        body(ASK, user(result("a")), toolConfig=TOOLS),
+        body(ASK, assistant("5"), user(result("a")), toolConfig=TOOLS),
+        loop(result("a"), result("a")),
+    ],
+)
+def results_follow_calls(request: Request) -> Iterator[Finding]:
+    """A message has no more results than the message before it has calls.
+
+    Why: history was cut between the two, or a result is there twice. Fix: drop or keep both sides together.
+    """
+    found = list(messages(request.body))
+    calls = {index: len(ids) for index, _, ids in _calls(found)}
+    for index, (pointer, message) in enumerate(found):
+        count = len(_results(found, index)) if message.get("role") == "user" else 0
+        if count:
+            many = count > calls.get(index - 1, 0)
+            problem = f"{count} results for {calls.get(index - 1, 0)} calls"
+            yield broken(pointer, problem, place=dotted(pointer)) if many else met(pointer)
+
+
+@book.rule(
+    "ORD-014",
+    MUST,
+    REJECT,
+    source=[
+        "pydantic-ai, provider notes (verified live 2026-07)",
+        "https://github.com/BerriAI/litellm/issues/6053",
+    ],
+    refusal=refused(
+        "{place}.content: Conversation blocks and tool result blocks cannot be provided in the same turn."
+    ),
+    models=[*LLAMA, *MISTRAL],
+    examples=[
+        loop(result("a"), model=MAVERICK),
+        body(
+            ASK, assistant(use("a")), user(result("a")), assistant("."), ASK, toolConfig=TOOLS, model=MAVERICK
+        ),
+    ],
+    counterexamples=[loop(result("a"), "And 3 + 4?", model=MAVERICK)],
+)
+def results_stand_alone(request: Request) -> Iterator[Finding]:
+    """For Llama and Mistral models, a message with results has nothing else.
+
+    Fix: put an assistant message between the results and what the user says.
+    """
+    for pointer, message in messages(request.body):
+        kinds = [next(iter(block), "") for _, block in blocks(message, pointer) if "cachePoint" not in block]
+        if "toolResult" in kinds:
+            mixed = set(kinds) != {"toolResult"}
+            yield (
+                broken(pointer, "results beside other content", place=dotted(pointer))
+                if mixed
+                else met(pointer)
+            )
+
+
+def _calls(found: list[tuple[str, Json]]) -> Iterator[tuple[int, str, list[str]]]:
+    """Each assistant message that calls the client's tools: index, pointer, ids. A server's tool answers at once."""
+    for index, (pointer, message) in enumerate(found):
+        served = _ids(message, "toolResult")
+        ids = [id for id in _ids(message, "toolUse") if id not in served]
+        if message.get("role") == "assistant" and ids:
+            yield index, pointer, ids
+
+
+def _results(found: list[tuple[str, Json]], index: int) -> list[str]:
+    """The ids of the results in the user message at an index."""
+    message = found[index][1] if index < len(found) else {}
+    return _ids(message, "toolResult") if message.get("role") == "user" else []
+
+
+def _ids(message: Json, kind: str) -> list[str]:
+    found = (block.get(kind) for _, block in blocks(message, ""))
+    return [
+        str(each.get("toolUseId"))
+        for each in found
+        if isinstance(each, dict) and each.get("type") != "server_tool_use"
+    ]

@@ -1,0 +1,62 @@
+"""Temperature and `topP`: newer models of Claude take one of them, the newest none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...readers.json_access import object_of
+from ...rule import Finding, broken, met
+from ._rulebook import ASK, MUST, PASSED_ON, REJECT, body, book, refused
+
+NONE = ["opus-4-7", "opus-4-8", "opus-5", "sonnet-5", "fable-5", "mythos-5"]
+OPUS_5 = "us.anthropic.claude-opus-5"
+
+
+@book.rule(
+    "REQ-015",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal of the same body without Converse (claude-haiku-4-5)",
+        "https://github.com/skydiscover-ai/skydiscover/issues/15",
+        "https://github.com/aws-samples/bedrock-chat/pull/979",
+    ],
+    refusal=refused(
+        f"{PASSED_ON}`temperature` and `top_p` cannot both be specified for this model. Please use only one."
+    ),
+    models=[f"*anthropic.claude-{name}*" for name in ("haiku-4-5", "sonnet-4-5", "sonnet-4-6", "opus-4-1")],
+    examples=[body(ASK, inferenceConfig={"temperature": 0.5})],
+    counterexamples=[body(ASK, inferenceConfig={"temperature": 0.5, "topP": 0.9})],
+)
+def one_way_of_sampling(request: Request) -> Iterator[Finding]:
+    """From Opus 4.1 on, temperature and `topP` exclude each other."""
+    config = object_of(request.body.get("inferenceConfig"))
+    if config.keys() & {"temperature", "topP"}:
+        both = config.get("temperature") is not None and config.get("topP") is not None
+        yield broken("/inferenceConfig/topP", "beside a temperature") if both else met("/inferenceConfig")
+
+
+@book.rule(
+    "REQ-029",
+    MUST,
+    REJECT,
+    source="measured on the live API by others, 2026-08 (opus-5)",
+    refusal=refused(f"{PASSED_ON}`{{key}}` is deprecated for this model."),
+    models=[f"*anthropic.claude-{name}*" for name in NONE],
+    examples=[body(ASK, inferenceConfig={"temperature": 1}, model=OPUS_5)],
+    counterexamples=[
+        body(ASK, inferenceConfig={"temperature": 0}, model=OPUS_5),
+        body(ASK, inferenceConfig={"topP": 0.9}, model=OPUS_5),
+    ],
+)
+def sampling_is_the_models(request: Request) -> Iterator[Finding]:
+    """From Opus 4.7 on, temperature and `topP` are 1.
+
+    Fix: leave them out.
+    """
+    config = object_of(request.body.get("inferenceConfig"))
+    for key, name in (("temperature", "temperature"), ("topP", "top_p")):
+        value, place = config.get(key), f"/inferenceConfig/{key}"
+        if value is not None:
+            yield met(place) if value == 1 else broken(place, f"`{key}` is {value}", key=name)

@@ -1,0 +1,84 @@
+"""The book of the behaviour rules, and the few words they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....scenarios.messages import Reply
+from ...exchange import Item, Json
+from ...observed_run import Run
+from ...rule import Finding, Kind, Level, broken, met
+from ...rulebook import RuleBook
+
+__all__ = [
+    "LOSS",
+    "MUST",
+    "SHOULD",
+    "answer_refused",
+    "at",
+    "book",
+    "found",
+    "last",
+    "new",
+    "objects",
+    "results_after",
+    "share_ids",
+    "stopped_by",
+]
+
+book = RuleBook("*")
+MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
+
+
+def found(fine: object, pointer: str, problem: str) -> Finding:
+    """The subject was met at `pointer`; `problem` says what is wrong unless it is fine."""
+    return met(pointer) if fine else broken(pointer, problem)
+
+
+def at(exchange: int, item: Item) -> str:
+    """The place of an item in the run."""
+    return f"/exchanges/{exchange}/request{item.pointer}"
+
+
+def results_after(run: Run, exchange: int) -> list[Item]:
+    """The results that the next request adds; none when the conversation ended there."""
+    return new(run, exchange + 1, "result") if exchange + 1 < len(run.said) else []
+
+
+def stopped_by(run: Run, reply: Reply, reason: str) -> bool:
+    """Whether a reply says why it ended: in the neutral word, or in one of the provider's own."""
+    if reply.stop is None or reply.stop in {"stop", "tool"}:
+        return False
+    own = f'"{reply.stop}"'.encode()
+    return reply.stop == reason or any(own in e.response.body for e in run.exchanges if e.response)
+
+
+def share_ids(run: Run) -> bool:
+    """Whether calls of one answer came with the same id."""
+    ids = [[call.id for call in calls if call.id] for _, calls in run.calls()]
+    return any(len(set(each)) < len(each) for each in ids)
+
+
+def answer_refused(run: Run) -> bool:
+    """Whether an answer that cannot be told apart was refused with an error, which is as good as taking it."""
+    return share_ids(run) and any(reply.error is not None for reply in run.replies)
+
+
+def last(run: Run) -> str:
+    """The place of the last request."""
+    return f"/exchanges/{len(run.said) - 1}/request"
+
+
+def new(run: Run, exchange: int, kind: str) -> list[Item]:
+    """Items of a kind that the request has and the one before it had not (by count: history is replayed)."""
+    before = sum(item.kind == kind for item in run.said[exchange - 1]) if exchange else 0
+    return [item for item in run.said[exchange] if item.kind == kind][before:]
+
+
+def objects(value: Any) -> Iterator[Json]:
+    """Every object in a body."""
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(item)

@@ -1,0 +1,111 @@
+"""Calls and results. No refusal of these is recorded: the rules are what the documentation asks, as previews."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...readers.cohere import messages
+from ...readers.json_access import elements
+from ...rule import Finding, broken, met
+from ._rulebook import ASK, IMAGE, MUST, REJECT, body, book, call, refused, result
+
+GUIDE = "https://docs.cohere.com/docs/tool-use-overview; the wording here is ours"
+
+
+@book.rule(
+    "PAIR-009",
+    MUST,
+    REJECT,
+    source="https://docs.cohere.com/reference/chat (ToolCallV2Function); the wording here is ours",
+    refusal=refused("the arguments of a tool call must be a string"),
+    preview=True,
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[body(ASK, call("a", arguments={"x": 2}), result("a"))],
+)
+def arguments_are_text(request: Request) -> Iterator[Finding]:
+    """A call's arguments are sent back as JSON text, not as an object."""
+    for pointer, message in messages(request.body):
+        for place, made in _calls(message, pointer):
+            function = made.get("function")
+            if isinstance(function, dict) and "arguments" in function:
+                text = isinstance(function["arguments"], str)
+                where = f"{place}/function/arguments"
+                yield met(where) if text else broken(where, "the arguments are no text")
+
+
+@book.rule(
+    "PAIR-001",
+    MUST,
+    REJECT,
+    source=GUIDE,
+    refusal=refused("no tool message responds to the tool call {ids}"),
+    preview=True,
+    examples=[body(ASK, call("a", "b"), result("a"), result("b"))],
+    counterexamples=[body(ASK, call("a", "b"), result("a")), body(ASK, call("a"), ASK)],
+)
+def every_call_is_answered(request: Request) -> Iterator[Finding]:
+    """Every tool call has a result in the tool messages behind it.
+
+    Why: the tool was cancelled, crashed, or hit a limit. Fix: send a result that says so.
+    """
+    found = list(messages(request.body))
+    for index, (pointer, message) in enumerate(found):
+        ids = [str(made.get("id")) for _, made in _calls(message, pointer)]
+        given = set(_row(found, index + 1))
+        missing = ", ".join(id for id in ids if id not in given)
+        if ids:
+            place = f"{pointer}/tool_calls"
+            yield broken(place, f"no result for {missing}", ids=missing) if missing else met(place)
+
+
+@book.rule(
+    "PAIR-002",
+    MUST,
+    REJECT,
+    source=GUIDE,
+    refusal=refused("the tool message for {id} responds to no tool call"),
+    preview=True,
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[body(ASK, result("a")), body(ASK, call("a"), result("a"), result("b"))],
+)
+def results_follow_calls(request: Request) -> Iterator[Finding]:
+    """A tool message answers a call that stands before it."""
+    known: set[str] = set()
+    for pointer, message in messages(request.body):
+        known |= {str(made.get("id")) for _, made in _calls(message, pointer)}
+        if message.get("role") == "tool":
+            id = str(message.get("tool_call_id"))
+            yield met(pointer) if id in known else broken(pointer, f"no call has the id {id!r}", id=id)
+
+
+@book.rule(
+    "TRM-003",
+    MUST,
+    REJECT,
+    source="https://docs.cohere.com/reference/chat (ToolContent); the wording here is ours",
+    refusal=refused("tool messages have text and documents only"),
+    preview=True,
+    examples=[body(ASK, call("a"), result("a", [{"type": "document", "document": {"data": {"sum": "5"}}}]))],
+    counterexamples=[body(ASK, call("a"), result("a", [IMAGE]))],
+)
+def results_are_text(request: Request) -> Iterator[Finding]:
+    """A tool message has text and documents; an image that a tool returned goes into a user message behind them."""
+    for pointer, message in messages(request.body):
+        if message.get("role") == "tool":
+            for place, part in elements(message.get("content"), f"{pointer}/content"):
+                known = part.get("type") in {"text", "document"}
+                yield met(place) if known else broken(place, f"{part.get('type')} in a result")
+
+
+def _calls(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+    if message.get("role") == "assistant":
+        yield from elements(message.get("tool_calls"), f"{pointer}/tool_calls")
+
+
+def _row(found: list[tuple[str, Json]], start: int) -> Iterator[str]:
+    """The ids of the unbroken row of tool messages that begins at an index."""
+    for _, message in found[start:]:
+        if message.get("role") != "tool":
+            return
+        yield str(message.get("tool_call_id"))

@@ -1,0 +1,199 @@
+"""Losses that one request can show, whatever the wire format: the API answers 200, and something is gone.
+
+They judge what a request says (`readers.read`), so one function serves every book; `enter()` puts them there.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+from ...scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
+from .. import readers
+from ..exchange import Item, Json, Request
+from ..readers.json_access import decoded
+from ..rule import Finding, Kind, Level, broken, met
+from ..rulebook import RuleBook
+from ._media import IMAGE_TYPES, PNG, redacted, sniffed
+
+__all__ = ["enter"]
+
+MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{400,}={0,2}|[A-Za-z0-9_-]{400,}={0,2}")
+_TAG = re.compile(r"<(?:tool-)?content tool-call-id=\"(?P<id>[^\"]*)\"")
+_MARK = re.compile(r"\[see below(?:: item \d+)?\]|See <(?:tool-)?content call-id=\"[^\"]*\"> below")
+
+
+Render = Callable[[Sequence[Turn]], Json]
+
+
+def enter(book: RuleBook, render: Render | None = None) -> None:
+    """Enters the rules of this module in a book; `render` writes their examples in its wire format."""
+    for id, (level, source, check, good, bad) in _RULES.items():
+        examples, counterexamples = ([render(good)], [render(bad)]) if render else ([], [])
+        enter_one = book.rule(
+            id, level, LOSS, source=source, examples=examples, counterexamples=counterexamples
+        )
+        enter_one(check)
+
+
+@lru_cache(maxsize=4)
+def items(request: Request) -> list[Item]:
+    """What a request says."""
+    return readers.read(request)
+
+
+def media_is_not_text(request: Request) -> Iterator[Finding]:
+    """An image or document is sent as media, not as base64 in a text.
+
+    Why: the model reads the letters, thousands of tokens of them, and makes something up. Fix: send a media part, or
+    say in words what was left out.
+    """
+    for item in items(request):
+        if item.kind in {"text", "result"} and len(item.text) >= 400:
+            dumped = any(_is_media(run) for run in _BASE64.findall(item.text))
+            yield broken(item.pointer, "the text has a file in base64 in it") if dumped else met(item.pointer)
+
+
+def moved_media_names_its_call(request: Request) -> Iterator[Finding]:
+    """Content that was moved out of a result carries the id of that result's call.
+
+    Why: with parallel calls, the model must know whose image it is. Fix: tag it with the id that is on the wire, and
+    place it behind all results.
+    """
+    ids: set[str] = set()
+    for item in items(request):
+        if item.kind in {"call", "result"}:
+            ids.add(item.id)
+        elif item.kind == "text" and (tag := _TAG.search(item.text)):
+            known = tag["id"] in ids or not any(ids)
+            problem = f"the tag names {tag['id']!r}, and no call before it has that id"
+            yield met(item.pointer) if known else broken(item.pointer, problem)
+
+
+def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
+    """A result that says "see below" has something below.
+
+    Why: else the tool's image is lost and the model told to look. Fix: send the content in the same turn.
+    """
+    found = items(request)
+    for index, item in enumerate(found):
+        if item.kind == "result" and _MARK.search(item.text):
+            there = any(later.media and later.turn >= item.turn for later in found[index + 1 :])
+            yield met(item.pointer) if there else broken(item.pointer, "nothing follows that it could mean")
+
+
+def media_decodes(request: Request) -> Iterator[Finding]:
+    """Inline media is base64 that decodes, with its `data:` prefix once or not at all, as the format has it.
+
+    Fix: encode with the standard alphabet and padding, without line breaks, and look for a second prefix.
+    """
+    for item in items(request):
+        if item.media:
+            inline = item.media.data or not item.media.url
+            text = item.media.url
+            legal = re.match(r"[\w+.-]{2,}:|[\w-]{1,128}$", text) or redacted(text)
+            torn = not inline and (text.startswith("data:") or not legal)
+            empty = inline and not item.media.data
+            problem = "there are no bytes in it" if empty else "the data is no base64"
+            yield broken(item.pointer, problem) if torn or empty else met(item.pointer)
+
+
+def media_type_fits(request: Request) -> Iterator[Finding]:
+    """The media type is that of the bytes.
+
+    Why: a PNG called a JPEG is refused by some APIs and misread by others. Fix: look at the bytes, not at the name.
+    """
+    for item in items(request):
+        if item.media and item.media.data and (found := sniffed(item.media.data)):
+            told = item.media.type.replace("image/jpg", "image/jpeg").replace("image/*", found)
+            both = {found, told} <= {*IMAGE_TYPES, "application/pdf"}
+            wrong = both and told != found
+            yield broken(item.pointer, f"called {told}, is {found}") if wrong else met(item.pointer)
+
+
+def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
+    """The results of parallel calls come in the order of the calls.
+
+    Why: formats without ids match by position, and a stable order keeps the prompt cacheable.
+    """
+    asked: list[str] = []
+    given: list[str] = []
+    for item in items(request):
+        if item.kind == "call" and item.id:
+            asked, given = (asked if not given else []) + [item.id], []
+        elif item.kind == "result" and item.id in asked:
+            given.append(item.id)
+            wanted = [id for id in asked if id in given]
+            yield (
+                met(item.pointer)
+                if wanted == given
+                else broken(item.pointer, f"{item.id!r} comes out of turn")
+            )
+
+
+def results_say_something(request: Request) -> Iterator[Finding]:
+    """A result says something.
+
+    Why: the model cannot tell an empty answer from a lost one. Fix: send `null`, `[]` or "(no output)".
+    """
+    found = items(request)
+    carrying = {item.within for item in found if item.media or item.kind == "other"}  # references, say
+    for item in found:
+        if item.kind == "result":
+            empty = not item.text.strip() and item.id not in carrying
+            yield broken(item.pointer, "the result is empty") if empty else met(item.pointer)
+
+
+def _is_media(run: str) -> bool:
+    return bool(sniffed(decoded(run[:64]) or b""))
+
+
+_PNG = b64decode(PNG)
+_DUMP = b64encode(_PNG + bytes(400)).decode()
+
+
+def _loop(*results: ToolResult, then: Sequence[Part] = ()) -> list[Turn]:
+    """A conversation in which two calls, `a` and `b`, are answered."""
+    calls = (ToolCall("a", "add", {"x": 2}), ToolCall("b", "add", {"x": 3}))
+    return [Turn("user", (Text("Add."),)), Turn("assistant", calls), Turn("user", (*results, *then))]
+
+
+def _shows(image: Image) -> list[Turn]:
+    return [Turn("user", (Text("What is this?"), image))]
+
+
+_A, _B, _BELOW = ToolResult("a", "5"), ToolResult("b", "6"), ToolResult("b", "[see below]")
+_FINE = _loop(_A, _B)
+
+# id: level, source, check, a conversation that is fine, one that is not
+_RULES: dict[str, tuple[Level, str, Callable[[Request], Iterator[Finding]], list[Turn], list[Turn]]] = {
+    "ORD-006": (SHOULD, "judgement", results_keep_the_order_of_calls, _FINE, _loop(_B, _A)),
+    "TRM-002": (
+        MUST,
+        "https://github.com/vercel/ai/issues/21174",
+        media_is_not_text,
+        _loop(ToolResult("a", "long " * 200), _B),
+        _loop(_A, ToolResult("b", f'{{"image": "{_DUMP}"}}')),
+    ),
+    "TRM-005": (
+        MUST,
+        "https://github.com/tidyverse/ellmer/pull/735",
+        moved_media_names_its_call,
+        _loop(_A, _BELOW, then=[Text('<content tool-call-id="b">'), Image(_PNG), Text("</content>")]),
+        _loop(_A, _BELOW, then=[Text('<content tool-call-id="c">'), Image(_PNG), Text("</content>")]),
+    ),
+    "TRM-016": (
+        MUST,
+        "https://github.com/tidyverse/ellmer/pull/735",
+        a_pointer_points_at_something,
+        _loop(_A, _BELOW, then=[Image(_PNG)]),
+        _loop(_A, _BELOW),
+    ),
+    "TRM-009": (SHOULD, "judgement", media_type_fits, _shows(Image(_PNG)), _shows(Image(_PNG, "image/jpeg"))),
+    "IMG-004": (MUST, "RFC 4648", media_decodes, _shows(Image(_PNG)), _shows(Image(b""))),
+    "EMP-005": (SHOULD, "judgement", results_say_something, _FINE, _loop(_A, ToolResult("b", ""))),
+}

@@ -1,0 +1,42 @@
+"""How protobuf's JSON reader names places, and what it says of what it cannot read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...readers.gemini import snake
+from ...rule import Finding, broken, met
+
+__all__ = ["Problem", "proto", "told", "unknown"]
+
+_INDEX = re.compile(r"/(\d+)(?=/|$)")
+
+
+class Problem(NamedTuple):
+    """A place (JSON pointer), what is wrong there, and the line that the API says about it."""
+
+    pointer: str
+    problem: str
+    said: str
+
+
+def proto(pointer: str) -> str:
+    """`contents[0].parts[0].function_call.args` of a JSON pointer in either spelling."""
+    return snake(_INDEX.sub(r"[\1]", pointer).strip("/").replace("/", "."))
+
+
+def unknown(key: str, place: str = "", why: str = "Cannot find field.") -> tuple[str, str]:
+    """Our sentence and the API's for a field that the message at a place does not have, or not in this form."""
+    at = f" at '{place}'" if place else ""
+    return f"`{key}` is no field here", f'Invalid JSON payload received. Unknown name "{key}"{at}: {why}'
+
+
+def told(problems: Sequence[Problem], end: str = "", **facts: str) -> Iterator[Finding]:
+    """A finding for each problem, all with the whole text, or one that there is none."""
+    text = "\n".join(each.said for each in problems) + end
+    for pointer, problem, _ in problems:
+        yield broken(pointer, problem, text=text, **facts)
+    if not problems:
+        yield met("")

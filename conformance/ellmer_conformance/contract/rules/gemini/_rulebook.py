@@ -1,0 +1,97 @@
+"""The book of Gemini generateContent, and the bodies that its examples are made of."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
+from ...exchange import Json
+from ...rule import Kind, Level, Refusal
+from ...rulebook import RuleBook
+from .._media import PNG
+
+MUST, SHOULD = Level.MUST, Level.SHOULD
+REJECT, LOSS = Kind.REJECT, Kind.LOSS
+
+
+def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Google's error body, pretty-printed."""
+    error = {"code": refusal.status, "message": refusal.message, "status": refusal.type}
+    body = json.dumps({"error": error}, indent=2, ensure_ascii=False)
+    return {"content-type": "application/json; charset=UTF-8"}, body.encode() + b"\n"
+
+
+def refused(message: str) -> Refusal:
+    """A refusal of the status that all of Google's request errors have."""
+    return Refusal(message, type="INVALID_ARGUMENT")
+
+
+book = RuleBook("gemini", "google", envelope)
+
+ADD: Json = {
+    "name": "add",
+    "description": "Adds two numbers",
+    "parameters": {
+        "type": "object",
+        "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+        "required": ["x", "y"],
+    },
+}
+TOOLS: list[Json] = [{"functionDeclarations": [ADD]}]
+IMAGE: Json = {"inlineData": {"mimeType": "image/png", "data": PNG}}
+SIGNATURE = "CiQB4/H/XnM="
+
+
+def text(said: str) -> Json:
+    """A text part."""
+    return {"text": said}
+
+
+def user(*parts: Json) -> Json:
+    """A user content."""
+    return {"role": "user", "parts": list(parts)}
+
+
+def model(*parts: Json) -> Json:
+    """A content of the model."""
+    return {"role": "model", "parts": list(parts)}
+
+
+def call(name: str = "add", **more: Any) -> Json:
+    """A call."""
+    return {"functionCall": {"name": name, "args": {"x": 2, "y": 3}}, **more}
+
+
+def answer(name: str = "add", **more: Any) -> Json:
+    """A response to a call."""
+    return {"functionResponse": {"name": name, "response": {"output": 5}, **more}}
+
+
+ASK = user(text("What is 2 + 3?"))
+
+
+def body(*contents: Any, named: str = "gemini-2.5-flash", **more: Any) -> Json:
+    """A request with these contents. (The model is in the URL; the message has a field for it too.)"""
+    return {"model": f"models/{named}", "contents": list(contents), **more}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """A request with a conversation in neutral terms."""
+    roles = {"user": user, "assistant": model}
+    return body(*(roles[turn.role](*map(_part, turn.parts)) for turn in turns))
+
+
+def _part(part: Part) -> Json:
+    match part:
+        case Text(said):
+            return text(said)
+        case ToolCall(id, name, arguments):
+            return {"functionCall": {"id": id, "name": name, "args": dict(arguments)}}
+        case ToolResult(id, value):
+            return {"functionResponse": {"id": id, "name": "add", "response": {"output": value}}}
+        case Image(data, type):
+            return {"inlineData": {"mimeType": type, "data": b64encode(data).decode()}}
+    raise TypeError(part)

@@ -1,0 +1,50 @@
+"""The conversation as the API judges it: the Gemini API merges contents of one role, Vertex AI only the model's.
+
+Recorded at Vertex: a call and an empty text in two contents, then the response, are taken (gemini-3.5-flash).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+
+from ...exchange import Json, Request
+from ...readers.gemini import contents, get, parts
+
+__all__ = ["Turn", "exchanges", "turns"]
+
+
+@dataclass
+class Turn:
+    """Parts of one role, each with its pointer; `index` is that of the first content."""
+
+    index: int
+    pointer: str
+    model: bool
+    parts: list[tuple[str, Json]] = field(default_factory=list)
+
+    def of(self, key: str) -> list[tuple[str, Json]]:
+        """The calls (`functionCall`) or responses (`functionResponse`) with the pointers of their parts."""
+        return [(pointer, value) for pointer, part in self.parts if isinstance(value := get(part, key), dict)]
+
+
+@lru_cache(maxsize=4)
+def turns(request: Request) -> list[Turn]:
+    """The turns of a request."""
+    found: list[Turn] = []
+    for index, (pointer, content) in enumerate(contents(request.body)):
+        model = content.get("role") == "model"
+        if not found or found[-1].model != model or (request.vendor == "vertex" and not model):
+            found.append(Turn(index, pointer, model))
+        found[-1].parts += parts(content, pointer)
+    return found
+
+
+def exchanges(request: Request) -> Iterator[tuple[Turn, Turn]]:
+    """Each turn that calls functions, with the turn behind it; a last one is not answered yet."""
+    found = turns(request)
+    for turn, following in pairwise(found):
+        if turn.model and turn.of("functionCall"):
+            yield turn, following

@@ -1,0 +1,152 @@
+"""What some models do not take, as recorded of each: log probabilities, penalties, files of others, thinking."""
+
+from __future__ import annotations
+
+from ...exchange import Json, Request
+from ...readers.gemini import contents, get, key_of, parts
+from ...readers.json_access import object_of, text_of
+from .._lacks import Lack, enter
+from ._rulebook import ASK, body, book, refused, user
+
+#: Recorded by others, in public.
+_THOUGHT = (
+    "https://github.com/maruel/genai/blob/b8b3577bb04a294db309725b0b5eb90d9dfaa95d/"
+    "providers/gemini/testdata/TestClient/ThinkingBudget/"
+)
+_TESTS = (
+    "https://github.com/maruel/genai/blob/adf2e655e8f588ad91e2c099bc90223011c4645c/providers/"
+    "gemini/testdata/TestClient/Scoreboard/"
+)
+_MIRASCOPE = "https://github.com/Mirascope/mirascope/blob/a6f93234d54784befae87d8ca511401109cffe18/"
+_PAINTED = (
+    "https://github.com/maruel/genai/blob/c78230053c677b2d43bcf671db9a360b15cc35c6/gemini/"
+    "testdata/TestClient_Chat_allModels/"
+)
+_FILES = (
+    "https://github.com/maruel/genai/blob/7856ce1e28743f2baba3a845054c2b19dea39888/providers/"
+    "gemini/testdata/TestClient_Scoreboard/audio,image,pdf,text,video_text_gemini-2.0-flash/GenStream/"
+)
+
+_LATEST = ("gemini-flash-latest", "gemini-pro-latest", "gemini-flash-lite-latest", "gemini-2.5-flash-lite")
+_FETCHED = ("generativelanguage.googleapis.com", "www.youtube.com", "youtube.com", "youtu.be")
+_PAINTER = "gemini-2.0-flash-preview-image-generation"
+_SPEAKER = "gemini-3.1-flash-tts-preview"
+_FILE: Json = {"fileData": {"mimeType": "audio/mpeg", "fileUri": "https://example.com/a.mp3"}}
+
+
+def _config(request: Request) -> Json:
+    return object_of(get(request.body, "generationConfig"))
+
+
+def _place(request: Request) -> str:
+    return f"/{key_of(request.body, 'generationConfig')}"
+
+
+def _logprobs(request: Request) -> str | None:
+    asked = get(_config(request), "responseLogprobs") is True or get(_config(request), "logprobs") is not None
+    return _place(request) if asked else None
+
+
+def _penalty(request: Request) -> str | None:
+    given = [get(_config(request), key) for key in ("presencePenalty", "frequencyPenalty")]
+    return _place(request) if any(value for value in given) else None
+
+
+def _no_picture(request: Request) -> str | None:
+    asked = get(_config(request), "responseModalities")
+    return _place(request) if isinstance(asked, list) and "IMAGE" not in asked else None
+
+
+def _thinks(request: Request) -> str | None:
+    return _place(request) if get(_config(request), "thinkingConfig") else None
+
+
+def _foreign(request: Request) -> str | None:
+    """A file at somebody else's address."""
+    for pointer, content in contents(request.body):
+        for place, part in parts(content, pointer):
+            file = get(part, "fileData")
+            uri = text_of(get(file, "fileUri"))
+            if uri.startswith("http") and uri.split("/")[2:3] and uri.split("/")[2] not in _FETCHED:
+                return f"{place}/{key_of(part, 'fileData')}/{key_of(file, 'fileUri')}"
+    return None
+
+
+enter(
+    book,
+    [
+        Lack(
+            "REQ-046",
+            "Log probabilities are asked of a model that tells them.",
+            _LATEST,
+            refused("Logprobs is not enabled for models/{model}"),
+            (
+                "recorded refusals (gemini-flash-latest, gemini-pro-latest, gemini-flash-lite-latest, gemini-2.5-flash-lite)",
+                f"{_TESTS}gemini-pro-latest_thinking/GenStream-TopLogprobs.yaml",
+            ),
+            _logprobs,
+            body(ASK, named="gemini-flash-latest"),
+            body(ASK, named="gemini-flash-latest", generationConfig={"responseLogprobs": True}),
+            (
+                refused("Logprobs is not enabled for this model"),
+                refused("LogProbs is not supported in streaming mode"),
+            ),
+        ),
+        Lack(
+            "REQ-047",
+            "A penalty is given to a model that takes it.",
+            ("gemini-2.5-flash",),
+            refused("Penalty is not enabled for models/{model}"),
+            (
+                "recorded refusal (gemini-2.5-flash)",
+                f"{_MIRASCOPE}python/tests/e2e/cassettes/call_with_params/google/async.yaml",
+            ),
+            _penalty,
+            body(ASK, generationConfig={"presencePenalty": 0}),
+            body(ASK, generationConfig={"presencePenalty": 0.1}),
+        ),
+        Lack(
+            "REQ-048",
+            "An image model is asked for text and images.",
+            (_PAINTER,),
+            refused(
+                "The requested combination of response modalities is not supported by the model. models/{model} "
+                "accepts the following combination of response modalities:\n* TEXT, IMAGE\n"
+            ),
+            (
+                "recorded refusal (gemini-2.0-flash-preview-image-generation)",
+                f"{_PAINTED}gemini-2.0-flash-preview-image-generation.yaml",
+            ),
+            _no_picture,
+            body(ASK, named=_PAINTER, generationConfig={"responseModalities": ["TEXT", "IMAGE"]}),
+            body(ASK, named=_PAINTER, generationConfig={"responseModalities": ["TEXT"]}),
+        ),
+        Lack(
+            "THK-023",
+            "A model that speaks does not think.",
+            ("gemini-3.1-flash-tts*",),
+            refused("Thinking is not enabled for this model"),
+            (
+                "recorded refusal (gemini-3.1-flash-tts-preview)",
+                f"{_THOUGHT}gemini-3.1-flash-tts-preview/thinking.yaml",
+            ),
+            _thinks,
+            body(ASK, named=_SPEAKER, generationConfig={"responseModalities": ["AUDIO"]}),
+            body(ASK, named=_SPEAKER, generationConfig={"thinkingConfig": {"thinkingBudget": 512}}),
+        ),
+        Lack(
+            "IMG-018",
+            "A file is one that was uploaded to Google, or a video of YouTube.",
+            ("gemini-2.0*", "gemini-2.5-flash-lite*"),
+            refused("Invalid or unsupported file uri: {value}"),
+            (
+                "recorded refusals (gemini-2.0-flash, gemini-2.5-flash-lite); newer models fetch files",
+                f"{_FILES}audio/URL.yaml",
+            ),
+            _foreign,
+            body(user({"text": "Hi"}), named="gemini-2.0-flash"),
+            body(user(_FILE), named="gemini-2.0-flash"),
+            (refused("Unsupported file uri: {value}"),),
+        ),
+    ],
+)

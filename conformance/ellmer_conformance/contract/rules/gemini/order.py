@@ -1,0 +1,251 @@
+"""Calls and responses: each turn that calls is followed by a turn that answers, response for call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...readers.gemini import declarations, get
+from ...readers.json_access import text_of
+from ...rule import Finding, broken, met
+from ._rulebook import (
+    ASK,
+    IMAGE,
+    LOSS,
+    MUST,
+    REJECT,
+    SIGNATURE,
+    TOOLS,
+    answer,
+    body,
+    book,
+    call,
+    model,
+    refused,
+    text,
+    user,
+)
+from ._turns import Turn, exchanges, turns
+
+COUNT = refused(
+    "Please ensure that the number of function response parts is equal to the number of function call parts of the "
+    "function call turn."
+)
+PLACE = refused("Please ensure that function response turn comes immediately after a function call turn.")
+COUNTED = [
+    "recorded twice over: Vertex AI refused what the Gemini API, which merges, accepted",
+    "https://github.com/google-gemini/gemini-cli/issues/16904",
+]
+REPORTED = "several independent reports of the same text, one of a real session"
+SIGNED = {"thoughtSignature": SIGNATURE}
+OTHERS = ("text", "inlineData", "fileData")
+
+
+@book.rule(
+    "ORD-009",
+    MUST,
+    REJECT,
+    source=REPORTED,
+    refusal=refused(
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
+    ),
+    examples=[body(user(text("")), model(call()), user(answer()))],
+    counterexamples=[body(model(call()), user(answer()))],
+)
+def the_user_starts(request: Request) -> Iterator[Finding]:
+    """A conversation does not start with a call.
+
+    Why: history was cut. Fix: put a user content in front; an empty text is enough.
+    """
+    for turn in turns(request)[:1] if not get(request.body, "cachedContent") else ():
+        calls = turn.model and bool(turn.of("functionCall"))
+        yield broken(turn.pointer, "the conversation starts with a call") if calls else met(turn.pointer)
+
+
+@book.rule(
+    "PAIR-002",
+    MUST,
+    REJECT,
+    source=REPORTED,
+    refusal=PLACE,
+    examples=[body(ASK, model(call()), user(answer()))],
+    counterexamples=[body(ASK, user(answer())), body(ASK, model(text("5")), user(answer()))],
+)
+def responses_follow_calls(request: Request) -> Iterator[Finding]:
+    """A turn with function responses comes right behind a turn with function calls."""
+    before: Turn | None = None
+    cached = bool(get(request.body, "cachedContent"))  # the call may be in there
+    for turn in turns(request):
+        for pointer, _ in turn.of("functionResponse")[:1] if not turn.model else ():
+            called = bool(before and before.model and before.of("functionCall")) or (cached and not before)
+            yield met(pointer) if called else broken(pointer, "a response, and no call before it")
+        before = turn
+
+
+@book.rule(
+    "ORD-005",
+    MUST,
+    REJECT,
+    source=[
+        REPORTED,
+        "no request with a text in front is recorded as accepted",
+        "media may: https://github.com/langchain-ai/langchain-google/pull/921, tested against the API",
+    ],
+    refusal=PLACE,
+    examples=[
+        body(ASK, model(call()), user(answer(), text("And 3 + 4?"))),
+        body(ASK, model(call()), user(answer()), user(IMAGE)),
+        body(ASK, model(call()), user(IMAGE, answer())),
+    ],
+    counterexamples=[
+        body(ASK, model(call()), user(text("Here you are:"), answer())),
+        body(ASK, model(call()), user(text("Here you are:")), user(answer())),
+    ],
+)
+def responses_come_first(request: Request) -> Iterator[Finding]:
+    """In the turn that answers calls, function responses stand before text.
+
+    Fix: responses first, in the order of the calls; then the rest, best in a content of its own.
+    """
+    for _, following in exchanges(request):
+        said = False
+        for pointer, part in following.parts:
+            if get(part, "functionResponse") is not None:
+                yield broken(pointer, "a response behind a text") if said else met(pointer)
+            said = said or get(part, "text") is not None
+
+
+@book.rule(
+    "PAIR-001",
+    MUST,
+    REJECT,
+    source=[*COUNTED, "a call, and no function declared: recorded as accepted"],
+    refusal=COUNT,
+    examples=[
+        body(ASK, model(call()), user(answer()), tools=TOOLS),
+        body(ASK, model(call()), user(text("Never mind."))),
+    ],
+    counterexamples=[body(ASK, model(call()), user(text("Never mind.")), tools=TOOLS)],
+)
+def every_call_is_answered(request: Request) -> Iterator[Finding]:
+    """While functions are declared, a turn with function calls is followed by their responses.
+
+    Why: the function was cancelled, crashed, or hit a limit. Fix: send a response that says so.
+    """
+    declared = any(True for _ in declarations(request.body))
+    for turn, following in exchanges(request) if declared else ():
+        names = ", ".join(text_of(each.get("name")) for _, each in turn.of("functionCall"))
+        given = bool(following.of("functionResponse"))
+        yield met(turn.pointer) if given else broken(turn.pointer, f"no response to {names}")
+
+
+@book.rule(
+    "PAR-003",
+    MUST,
+    REJECT,
+    source=COUNTED,
+    refusal=COUNT,
+    examples=[
+        body(ASK, model(call(), call()), user(answer(), answer())),
+        body(ASK, model(call(), call()), user(answer()), user(answer())),
+        body(ASK, model(call()), model(call()), user(answer(), answer())),
+    ],
+    counterexamples=[
+        body(ASK, model(call(), call()), user(answer())),
+        body(ASK, model(call()), user(answer(), answer())),
+    ],
+)
+def as_many_responses_as_calls(request: Request) -> Iterator[Finding]:
+    """There are as many responses as calls.
+
+    Why: the Gemini API counts after merging contents of one role, Vertex AI content by content.
+    Fix: all responses of parallel calls in one content.
+    """
+    for turn, following in exchanges(request):
+        asked, given = len(turn.of("functionCall")), len(following.of("functionResponse"))
+        if given:
+            problem = f"{given} responses to {asked} calls"
+            yield met(following.pointer) if asked == given else broken(following.pointer, problem)
+
+
+@book.rule(
+    "PAIR-008",
+    MUST,
+    LOSS,
+    source="https://ai.google.dev/gemini-api/docs/function-calling",
+    examples=[
+        body(ASK, model(call("add"), call("mul")), user(answer("add"), answer("mul"))),
+        body(ASK, model(call("add"), call("mul")), user(answer("mul"), answer("add"))),
+    ],
+    counterexamples=[
+        body(ASK, model(call("add")), user(answer("sum"))),
+        body(
+            *(ASK, model(call("add"), call("add"), call("mul"))),
+            user(answer("add"), answer("mul"), answer("add")),
+        ),
+    ],
+)
+def responses_name_their_function(request: Request) -> Iterator[Finding]:
+    """A response bears the name of the function that was called: by its id, its unique name, or in the order of the calls.
+
+    Why: without ids, name and order are all the model has to tell results apart.
+    """
+    for turn, following in exchanges(request):
+        calls, answers = turn.of("functionCall"), following.of("functionResponse")
+        ids = {each["id"]: each.get("name") for _, each in calls if text_of(each.get("id"))}
+        names = [text_of(each.get("name")) for _, each in calls]
+        named = len(set(names)) == len(names) and {text_of(each.get("name")) for _, each in answers} == set(
+            names
+        )
+        for (_, made), (pointer, given) in zip(calls, answers, strict=False):
+            wanted, name = ids.get(given.get("id"), made.get("name")), given.get("name")
+            problem = f"a response of {name!r} to a call of {wanted!r}"
+            yield met(pointer) if named or name == wanted else broken(pointer, problem)
+
+
+@book.rule(
+    "THK-003",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/lbjlaq/Antigravity-Manager/issues/733",
+        "https://github.com/nanbingxyz/5ire/issues/405",
+        "https://ai.google.dev/gemini-api/docs/thought-signatures",
+    ],
+    refusal=refused(
+        "Function call is missing a thought_signature in functionCall parts. This is required for tools to work "
+        "correctly, and missing thought_signature may lead to degraded model performance. Additional data, function "
+        "call `default_api:{name}` , position {position}. Please refer to "
+        "https://ai.google.dev/gemini-api/docs/thought-signatures for more details."
+    ),
+    models=["gemini-3*"],
+    examples=[
+        body(ASK, model(call(**SIGNED), call()), user(answer(), answer()), named="gemini-3-flash-preview"),
+        body(ASK, model(call()), user(answer()), ASK, named="gemini-3-flash-preview"),
+    ],
+    counterexamples=[body(ASK, model(call()), user(answer()), named="gemini-3-flash-preview")],
+)
+def calls_are_signed(request: Request) -> Iterator[Finding]:
+    """From Gemini 3 on, the first call of each step since the user last spoke carries its `thoughtSignature`.
+
+    Why: the thought behind the call is continued from it. Fix: send the part back as it came; a call that another
+    model made takes the value `skip_thought_signature_validator`. That holds for a history that the caller wrote, too:
+    the API refuses it all the same, and Google names the value for just this.
+    """
+    found = turns(request)
+    spoke = max((i for i, turn in enumerate(found) if not turn.model and _speaks(turn)), default=-1)
+    for turn in found[spoke + 1 :]:
+        for pointer, part in turn.parts if turn.model else ():
+            if isinstance(made := get(part, "functionCall"), dict):
+                facts = {"name": made.get("name"), "position": turn.index + 1}
+                signed = bool(get(part, "thoughtSignature"))
+                yield met(pointer) if signed else broken(pointer, "the call is not signed", **facts)
+                break
+
+
+def _speaks(turn: Turn) -> bool:
+    return any(_says(part) for _, part in turn.parts)
+
+
+def _says(part: Json) -> bool:
+    return any(get(part, key) is not None for key in OTHERS)

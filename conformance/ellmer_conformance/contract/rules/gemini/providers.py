@@ -1,0 +1,88 @@
+"""Vertex AI: the same format, other words for some refusals, and no merging of contents (see `_turns.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...readers.gemini import declarations
+from ...rule import Finding, broken, met
+from ...rulebook import RuleBook
+from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
+
+OBJECT = 6  # its number in `google.cloud.aiplatform.v1.Type`
+_SIGNATURES = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
+
+VERTEX = book.extend(
+    "vertex",
+    without=[
+        *("SCH-004", "SCH-015"),  # its schemas take some of these keys, and which is not studied
+        *("IMG-018", "REQ-046", "REQ-047", "REQ-048", "THK-023"),  # recorded at the Gemini API alone
+        "REQ-028",  # functions beside a search tool are recorded as accepted (gemini-3-flash-preview)
+    ],
+    STO_010={"preview": True},
+    IMG_006={"preview": True},
+    REQ_020={"preview": True},
+    TRM_003={"preview": False},
+    THK_015={"preview": True},
+    THK_016={"preview": True},
+    THK_017={"preview": True},
+    THK_018={"preview": True},
+    REQ_027={"preview": True},
+    EMP_004={
+        "source": ("https://github.com/anomalyco/opencode/issues/17519",),
+        "refusal": refused(
+            "Unable to submit request because it must include at least one parts field, which describes the prompt "
+            "input. Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini"
+        ),
+    },
+    REQ_013={
+        "preview": False,
+        "source": ("recorded refusal (gemini-2.5-pro)",),
+        "refusal": refused(
+            "Unable to submit request because it has a temperature value of {value} but the supported range is from "
+            "0 (inclusive) to 2.0001 (exclusive). Update the value and try again."
+        ),
+    },
+    THK_003={
+        "source": ("https://github.com/GewoonJaap/gemini-cli-openai/issues/156",),
+        "refusal": refused(
+            "Unable to submit request because function call `{name}` in the {position}. content block is missing a "
+            f"`thought_signature`. Learn more: {_SIGNATURES}"
+        ),
+    },
+)
+
+
+@VERTEX.rule(
+    "SCH-001",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused(
+        "Unable to submit request because `{name}` functionDeclaration `parameters` schema should be of type OBJECT. "
+        "Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling"
+    ),
+    examples=[body(ASK, tools=TOOLS)],
+    counterexamples=[
+        body(ASK, tools=[{"functionDeclarations": [{"name": "add", "parameters": {"type": "STRING"}}]}])
+    ],
+)
+def parameters_are_objects(request: Request) -> Iterator[Finding]:
+    """A function's `parameters` are of type object.
+
+    Fix: leave them out where there are no arguments.
+    """
+    for pointer, declaration in declarations(request.body):
+        schema, place = declaration.get("parameters"), f"{pointer}/parameters"
+        if isinstance(schema, dict) and schema and "$ref" not in schema:
+            kind, name = schema.get("type"), declaration.get("name")
+            right = kind == OBJECT or str(kind).upper() == "OBJECT"
+            yield met(place) if right else broken(place, "it is of another type", name=name)
+
+
+def dialect(vendor: str) -> RuleBook:
+    """The rules at a vendor; of proxies nothing is known to be refused."""
+    if vendor in {"", book.vendor}:
+        return book
+    return VERTEX if vendor == "vertex" else book.extend(vendor, only=[])

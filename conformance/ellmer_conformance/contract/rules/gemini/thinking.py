@@ -1,0 +1,124 @@
+"""Thinking: a budget before Gemini 3, a level from then on, and which of them a model has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...exchange import Json, Request
+from ...readers.gemini import get, key_of
+from ...readers.json_access import object_of, text_of
+from ...rule import Finding, broken, met
+from ._rulebook import ASK, MUST, REJECT, body, book, refused
+
+GUIDE = "https://ai.google.dev/gemini-api/docs/thinking"
+REPORTS = "several independent reports of the same text"
+#: Least and most tokens of thinking, where it is not switched off (0) nor left to the model (-1).
+BUDGETS = {
+    "gemini-2.5-pro": (128, 32768),
+    "gemini-2.5-flash-lite": (512, 24576),
+    "gemini-2.5-flash": (0, 24576),
+}
+PREVIEWS = ("!*preview*", "!*-exp*", "!*live*", "!*audio*", "!*-image*", "!*-tts*")
+
+
+def _thinks(**config: Any) -> Json:
+    return {"generationConfig": {"thinkingConfig": config}}
+
+
+@book.rule(
+    "THK-015",
+    MUST,
+    REJECT,
+    source=REPORTS,
+    refusal=refused("You can only set only one of thinking budget and thinking level."),
+    examples=[body(ASK, named="gemini-3-flash-preview", **_thinks(thinkingLevel="LOW"))],
+    counterexamples=[
+        body(ASK, named="gemini-3-flash-preview", **_thinks(thinkingLevel="LOW", thinkingBudget=0))
+    ],
+)
+def a_budget_or_a_level(request: Request) -> Iterator[Finding]:
+    """Thinking has a budget or a level, not both."""
+    pointer, config = _config(request.body)
+    if config:
+        both = get(config, "thinkingBudget") is not None and get(config, "thinkingLevel") is not None
+        yield broken(pointer, "a budget and a level") if both else met(pointer)
+
+
+@book.rule(
+    "THK-016",
+    MUST,
+    REJECT,
+    source=[REPORTS, GUIDE],
+    refusal=refused("{text}"),
+    formerly=[
+        refused("The thinking budget {budget} is invalid. Please choose a value between {low} and {high}.")
+    ],
+    models=["gemini-2.5-pro*", "gemini-2.5-flash*", *PREVIEWS],
+    examples=[
+        body(ASK, **_thinks(thinkingBudget=0)),
+        body(ASK, named="gemini-2.5-pro", **_thinks(thinkingBudget=-1)),
+    ],
+    counterexamples=[
+        body(ASK, **_thinks(thinkingBudget=32000)),
+        body(ASK, named="gemini-2.5-pro", **_thinks(thinkingBudget=0)),
+        body(ASK, named="gemini-2.5-flash-lite", **_thinks(thinkingBudget=256)),
+    ],
+)
+def the_budget_is_one_the_model_has(request: Request) -> Iterator[Finding]:
+    """A budget of thinking is within the model's range; Pro cannot do without."""
+    pointer, config = _config(request.body)
+    budget = get(config, "thinkingBudget")
+    family = next((name for name in BUDGETS if request.model.startswith(name)), "")
+    if isinstance(budget, int) and family:
+        low, high = BUDGETS[family]
+        right = low <= budget <= high or budget == -1 or (budget == 0 and family != "gemini-2.5-pro")
+        told = f"The thinking budget {budget} is invalid. Please choose a value between {low} and {high}."
+        text = told if budget else "Budget 0 is invalid. This model only works in thinking mode."
+        facts = {"text": text, "budget": budget, "low": low, "high": high}
+        yield met(pointer) if right else broken(pointer, f"the budget is {budget}", **facts)
+
+
+@book.rule(
+    "THK-017",
+    MUST,
+    REJECT,
+    source=[REPORTS, GUIDE],
+    refusal=refused("Thinking level is not supported for this model."),
+    models=["gemini-2*"],
+    examples=[body(ASK, **_thinks(includeThoughts=True))],
+    counterexamples=[body(ASK, **_thinks(thinkingLevel="LOW"))],
+)
+def levels_came_with_gemini_3(request: Request) -> Iterator[Finding]:
+    """Before Gemini 3, thinking has no level, but a budget."""
+    pointer, config = _config(request.body)
+    if config:
+        told = get(config, "thinkingLevel") is not None
+        yield broken(pointer, "a level of thinking") if told else met(pointer)
+
+
+@book.rule(
+    "THK-018",
+    MUST,
+    REJECT,
+    source=[REPORTS, GUIDE],
+    refusal=refused(
+        "Thinking level {level} is not supported for this model. Please retry with other thinking level."
+    ),
+    models=["gemini-3-pro-preview*", "gemini-3.1-pro*"],
+    examples=[body(ASK, named="gemini-3-pro-preview", **_thinks(thinkingLevel="LOW"))],
+    counterexamples=[body(ASK, named="gemini-3-pro-preview", **_thinks(thinkingLevel="minimal"))],
+)
+def pro_thinks_more_than_a_minimum(request: Request) -> Iterator[Finding]:
+    """Pro has no thinking level `minimal`."""
+    pointer, config = _config(request.body)
+    if level := text_of(get(config, "thinkingLevel")).upper():
+        wrong = level == "MINIMAL"
+        yield broken(pointer, f"the level is {level}", level=level) if wrong else met(pointer)
+
+
+def _config(request: Json) -> tuple[str, Json]:
+    """The configuration of thinking, with its pointer."""
+    outer = get(request, "generationConfig")
+    pointer = f"/{key_of(request, 'generationConfig')}/{key_of(outer, 'thinkingConfig')}"
+    return pointer, object_of(get(outer, "thinkingConfig"))

@@ -1,0 +1,246 @@
+"""Declared functions, and what does not go together with them; media types; the cache."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
+from ...rule import Finding, broken, met
+from .._media import PNG
+from ._rulebook import ADD, ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
+
+NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
+OLD = ("gemini-1*", "gemini-2*")
+SEARCH = ("googleSearch", "googleSearchRetrieval", "urlContext")
+
+
+@book.rule(
+    "SCH-002",
+    MUST,
+    REJECT,
+    source="https://github.com/googleapis/python-genai (FunctionDeclaration)",
+    refusal=refused(
+        "* GenerateContentRequest.tools[{tool}].function_declarations[{index}].name: [FIELD_INVALID] Invalid function "
+        "name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), "
+        "dots (.), colons (:), or dashes (-), with a maximum length of 128.\n"
+    ),
+    examples=[body(ASK, tools=TOOLS)],
+    counterexamples=[body(ASK, tools=[{"functionDeclarations": [{**ADD, "name": "1+1"}]}])],
+)
+def names_are_plain(request: Request) -> Iterator[Finding]:
+    """A function's name starts with a letter or `_` and goes on with letters, digits and `_.:-`, 128 in all."""
+    for pointer, declaration in declarations(request.body):
+        name, place = declaration.get("name"), f"{pointer}/name"
+        numbers = [*re.findall(r"\d+", pointer), "0", "0"]
+        if isinstance(name, str):
+            facts = {"tool": numbers[0], "index": numbers[1]}
+            yield met(place) if NAME.fullmatch(name) else broken(place, f"{name!r} is no name", **facts)
+
+
+@book.rule(
+    "SCH-010",
+    MUST,
+    REJECT,
+    source="recorded refusal (gemini-2.5-flash)",
+    refusal=refused("Duplicate function declaration found: {name}"),
+    examples=[body(ASK, tools=TOOLS)],
+    counterexamples=[body(ASK, tools=[{"functionDeclarations": [ADD, ADD]}])],
+)
+def names_are_unique(request: Request) -> Iterator[Finding]:
+    """No two functions have one name."""
+    seen: Counter[str] = Counter()
+    for pointer, declaration in declarations(request.body):
+        name = str(declaration.get("name"))
+        yield broken(pointer, f"a second {name!r}", name=name) if seen[name] else met(pointer)
+        seen[name] += 1
+
+
+@book.rule(
+    "STO-010",
+    MUST,
+    REJECT,
+    source="recorded refusal (gemini-2.5-flash)",
+    refusal=refused("Function calling with a response mime type: '{type}' is unsupported"),
+    models=OLD,
+    examples=[
+        body(ASK, tools=TOOLS, generationConfig={"responseMimeType": "text/plain"}),
+        body(ASK, generationConfig={"responseMimeType": "application/json"}),
+    ],
+    counterexamples=[body(ASK, tools=TOOLS, generationConfig={"responseMimeType": "application/json"})],
+)
+def functions_or_json(request: Request) -> Iterator[Finding]:
+    """Before Gemini 3, a request has functions or a JSON answer, not both."""
+    config = get(request.body, "generationConfig")
+    type = get(config, "responseMimeType")
+    if type and any(True for _ in declarations(request.body)):
+        mode = get(get(get(request.body, "toolConfig"), "functionCallingConfig"), "mode")
+        wrong = type == "application/json" and mode != "NONE"
+        place = "/generationConfig/responseMimeType"
+        yield broken(place, "functions, and a JSON answer", type=type) if wrong else met(place)
+
+
+@book.rule(
+    "REQ-012",
+    MUST,
+    REJECT,
+    source="https://github.com/pydantic/pydantic-ai (models/google.py)",
+    refusal=refused("Function calling config is set without function_declarations."),
+    preview=True,
+    examples=[body(ASK, tools=TOOLS, toolConfig={"functionCallingConfig": {"mode": "ANY"}})],
+    counterexamples=[body(ASK, toolConfig={"functionCallingConfig": {"mode": "ANY"}})],
+)
+def a_choice_has_functions(request: Request) -> Iterator[Finding]:
+    """A function calling config comes with functions."""
+    config = get(get(request.body, "toolConfig"), "functionCallingConfig")
+    if config:
+        declared = any(True for _ in declarations(request.body))
+        place = f"/{key_of(request.body, 'toolConfig')}"
+        yield met(place) if declared else broken(place, "a choice, and nothing to choose from")
+
+
+@book.rule(
+    "REQ-020",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/googleapis/go-genai/issues/323",
+        "https://github.com/withceleste/celeste-python/issues/197",
+    ],
+    refusal=refused("Tool use with function calling is unsupported"),
+    models=OLD,
+    examples=[body(ASK, tools=[{"googleSearch": {}}])],
+    counterexamples=[body(ASK, tools=[*TOOLS, {"googleSearch": {}}])],
+)
+def functions_or_search(request: Request) -> Iterator[Finding]:
+    """Before Gemini 3, a request has functions or Google's own search tools, not both."""
+    tools = [tool for _, tool in repeated(request.body, "tools", "")]
+    if any(get(tool, key) is not None for tool in tools for key in SEARCH):
+        declared = any(True for _ in declarations(request.body))
+        yield broken("/tools", "functions beside a search tool") if declared else met("/tools")
+
+
+@book.rule(
+    "IMG-006",
+    MUST,
+    REJECT,
+    source="recorded refusals (gemini-2.5-flash-lite)",
+    refusal=refused("Unsupported MIME type: {type}"),
+    models=["gemini-2.5-flash-lite*"],
+    examples=[body(user(IMAGE), named="gemini-2.5-flash-lite")],
+    counterexamples=[
+        body(user({"inlineData": {"mimeType": "image/gif", "data": PNG}}), named="gemini-2.5-flash-lite")
+    ],
+)
+def media_types_are_taken(request: Request) -> Iterator[Finding]:
+    """Inline media is of a type the model takes: no GIF, and no parameters behind the type.
+
+    Fix: convert the image; write `text/plain` without `; charset=…`.
+    """
+    for pointer, content in contents(request.body):
+        for place, part in parts(content, pointer):
+            type = get(get(part, "inlineData"), "mimeType")
+            if isinstance(type, str):
+                wrong = type == "image/gif" or "charset" in type
+                yield broken(place, f"{type} is not taken", type=type) if wrong else met(place)
+
+
+@book.rule(
+    "REQ-013",
+    MUST,
+    REJECT,
+    source="Vertex AI's recorded refusal; the wording of the Gemini API is from memory",
+    refusal=refused(
+        "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n"
+    ),
+    preview=True,
+    examples=[body(ASK, generationConfig={"temperature": 2})],
+    counterexamples=[body(ASK, generationConfig={"temperature": 3})],
+)
+def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
+    """The temperature is 0 to 2."""
+    config = get(request.body, "generationConfig")
+    value = get(config, "temperature")
+    if isinstance(value, int | float):
+        place = f"/{key_of(request.body, 'generationConfig')}/temperature"
+        yield met(place) if 0 <= value <= 2 else broken(place, f"the temperature is {value}", value=value)
+
+
+@book.rule(
+    "TRM-003",
+    MUST,
+    REJECT,
+    source="https://github.com/google-gemini/gemini-cli/issues/19436 (Vertex AI); not seen at the Gemini API",
+    refusal=refused(
+        "Unable to submit request because `function_response.parts` is not supported for this model. Learn more: "
+        "https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling"
+    ),
+    models=OLD,
+    preview=True,
+    examples=[body(ASK, model(call()), user(answer()), user(IMAGE))],
+    counterexamples=[body(ASK, model(call()), user(answer(parts=[IMAGE])))],
+)
+def old_models_take_no_media_in_responses(request: Request) -> Iterator[Finding]:
+    """Before Gemini 3, a function response has no media; it follows in a user content of its own."""
+    for pointer, content in contents(request.body):
+        for place, part in parts(content, pointer):
+            if isinstance(response := get(part, "functionResponse"), dict):
+                nested = bool(response.get("parts"))
+                yield broken(place, "media in a response") if nested else met(place)
+
+
+@book.rule(
+    "REQ-027",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused(
+        "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.\n\n"
+        "Proposed fix: move those values to CachedContent from GenerateContent request."
+    ),
+    examples=[body(ASK, cachedContent="cachedContents/x")],
+    counterexamples=[
+        body(ASK, cachedContent="cachedContents/x", tools=TOOLS),
+        body(ASK, cachedContent="cachedContents/x", systemInstruction={"parts": [{"text": "Be brief."}]}),
+    ],
+)
+def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
+    """With cached content, a request sets neither tools nor their config nor a system instruction: the cache has them."""
+    if get(request.body, "cachedContent"):
+        place = f"/{key_of(request.body, 'cachedContent')}"
+        beside = [key for key in ("systemInstruction", "tools", "toolConfig") if get(request.body, key)]
+        yield broken(place, f"beside `{beside[0]}`") if beside else met(place)
+
+
+@book.rule(
+    "REQ-028",
+    MUST,
+    REJECT,
+    source=["several independent reports of the same text", "accepted with `codeExecution`: recorded"],
+    refusal=refused(
+        "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
+    ),
+    models=["gemini-3*"],
+    preview=True,
+    examples=[
+        body(
+            ASK,
+            named="gemini-3-flash-preview",
+            tools=[*TOOLS, {"googleSearch": {}}],
+            toolConfig={"includeServerSideToolInvocations": True},
+        )
+    ],
+    counterexamples=[body(ASK, named="gemini-3-flash-preview", tools=[*TOOLS, {"googleSearch": {}}])],
+)
+def functions_and_search_are_asked_for(request: Request) -> Iterator[Finding]:
+    """From Gemini 3 on, a request with functions and Google's own search tools says that it wants both.
+
+    Why a preview: since when it must is not known.
+    """
+    tools = [tool for _, tool in repeated(request.body, "tools", "")]
+    searches = any(get(tool, key) is not None for tool in tools for key in SEARCH)
+    if searches and any(True for _ in declarations(request.body)):
+        said = get(get(request.body, "toolConfig"), "includeServerSideToolInvocations")
+        yield met("/tools") if said else broken("/tools", "functions beside a search tool")

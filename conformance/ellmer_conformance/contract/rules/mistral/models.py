@@ -1,0 +1,172 @@
+"""What some models cannot do, in the service's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...readers.json_access import elements
+from ...readers.mistral import messages
+from ...rule import Finding, Refusal, broken, met
+from ._rulebook import (
+    ASK,
+    IMAGE,
+    MINISTRAL,
+    MUST,
+    REJECT,
+    THOUGHT,
+    A,
+    body,
+    book,
+    call,
+    incapable,
+    result,
+    says,
+    user,
+)
+
+DEAF = ("mistral-*", "magistral*", "pixtral*", "codestral*", "devstral*", "open-mi*")
+SOUND: Json = {"type": "input_audio", "input_audio": "SUQz"}
+THREE_B = "ministral-3b-latest"
+
+
+@book.rule(
+    "REQ-022",
+    MUST,
+    REJECT,
+    source="recorded refusals (voxtral-small-latest, mistral-vibe-cli-latest)",
+    refusal=incapable("Image input is not enabled for this model"),
+    models=["voxtral*", "mistral-vibe-cli*"],
+    examples=[body(user(SOUND), model="voxtral-small-latest")],
+    counterexamples=[body(user(IMAGE), model="voxtral-small-latest")],
+)
+def some_models_see_nothing(request: Request) -> Iterator[Finding]:
+    """Images go to a model that sees; Voxtral hears only, and what serves the command line reads."""
+    yield from _without(request.body, "image_url")
+
+
+@book.rule(
+    "REQ-027",
+    MUST,
+    REJECT,
+    source="recorded refusal (mistral-small)",
+    refusal=Refusal(
+        "A request containing images has been given to a model which does not have the 'vision' capability.",
+        type="invalid_request_error",
+    ),
+    models=["mistral-small"],
+    examples=[body(ASK, model="mistral-small")],
+    counterexamples=[body(user(IMAGE), model="mistral-small")],
+)
+def old_models_see_nothing(request: Request) -> Iterator[Finding]:
+    """Images go to a model that sees; the first Small does not."""
+    yield from _without(request.body, "image_url")
+
+
+@book.rule(
+    "REQ-023",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal (ministral-3b-2512)",
+        "https://docs.mistral.ai/capabilities/audio/ (Voxtral hears)",
+    ],
+    refusal=incapable("Audio input is not enabled for this model"),
+    models=[*MINISTRAL, *DEAF],
+    examples=[body(ASK, model=THREE_B)],
+    counterexamples=[body(user(SOUND), model=THREE_B)],
+)
+def some_models_hear_nothing(request: Request) -> Iterator[Finding]:
+    """Sound goes to a model that hears."""
+    yield from _without(request.body, "input_audio")
+
+
+@book.rule(
+    "THK-007",
+    MUST,
+    REJECT,
+    source="recorded refusal (ministral-3b-latest)",
+    refusal=incapable("Reasoning input is not enabled for this model"),
+    models=MINISTRAL,
+    examples=[body(ASK, says("5"), ASK, model=THREE_B)],
+    counterexamples=[body(ASK, says([THOUGHT, {"type": "text", "text": "5"}]), ASK, model=THREE_B)],
+)
+def thoughts_go_back_to_thinkers(request: Request) -> Iterator[Finding]:
+    """A thought is sent back only to a model that thinks.
+
+    Fix: drop the thoughts of another model from the history.
+    """
+    yield from _without(request.body, "thinking")
+
+
+@book.rule(
+    "REQ-016",
+    MUST,
+    REJECT,
+    source="recorded refusal (ministral-3b-latest)",
+    refusal=incapable("Logprobs are not enabled for this model"),
+    models=["ministral-3b*"],
+    examples=[body(ASK, model=THREE_B)],
+    counterexamples=[body(ASK, logprobs=True, model=THREE_B)],
+)
+def some_models_tell_no_logprobs(request: Request) -> Iterator[Finding]:
+    """Log probabilities are asked of a model that tells them."""
+    asked = request.body.get("logprobs") is True or bool(request.body.get("top_logprobs"))
+    yield broken("/logprobs", "log probabilities") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-021",
+    MUST,
+    REJECT,
+    source="recorded refusal (mistral-small-latest)",
+    refusal=incapable(
+        "reasoning_effort='{effort}' is not supported for this model. "
+        "Must be one of (<ReasoningEffort.none: 'none'>, <ReasoningEffort.high: 'high'>)"
+    ),
+    models=["mistral-small-latest", "mistral-small-26*"],
+    examples=[body(ASK, reasoning_effort="high")],
+    counterexamples=[body(ASK, reasoning_effort="low")],
+)
+def effort_is_all_or_nothing(request: Request) -> Iterator[Finding]:
+    """A reasoning effort is `none` or `high`."""
+    effort, place = request.body.get("reasoning_effort"), "/reasoning_effort"
+    if isinstance(effort, str):
+        known = effort in {"none", "high"}
+        yield met(place) if known else broken(place, f"{effort!r} is no effort here", effort=effort)
+
+
+@book.rule(
+    "TRM-003",
+    MUST,
+    REJECT,
+    source="https://github.com/LibreChat-AI/agents/issues/344 (another server of the model); not seen at the service",
+    refusal=incapable("Unexpected content chunk types in tool message: ['image_url']"),
+    preview=True,
+    examples=[
+        body(ASK, call(A), result(A, "[see below]"), user(IMAGE)),
+        body(ASK, call(A), result(A, [{"type": "text", "text": "5"}])),
+    ],
+    counterexamples=[body(ASK, call(A), result(A, [IMAGE]))],
+)
+def results_are_text(request: Request) -> Iterator[Finding]:
+    """A tool message has text only; an image that a tool returned goes into a user message behind the results.
+
+    Why: older servers refuse it; newer ones take it, and whether the model sees it is not known.
+    """
+    for pointer, message in messages(request.body):
+        if message.get("role") == "tool":
+            for place, part in elements(message.get("content"), f"{pointer}/content"):
+                text = part.get("type") in {None, "text", "reference"}
+                yield met(place) if text else broken(place, f"{part.get('type')} in a result")
+
+
+def _without(request: Json, kind: str) -> Iterator[Finding]:
+    """A finding for each message: whether it has a part of a type."""
+    for pointer, message in messages(request):
+        places = [
+            p
+            for p, part in elements(message.get("content"), f"{pointer}/content")
+            if part.get("type") == kind
+        ]
+        yield broken(places[0], f"a part of type {kind}") if places else met(pointer)

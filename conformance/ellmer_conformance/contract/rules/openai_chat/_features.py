@@ -1,0 +1,67 @@
+"""Where a request of Chat Completions uses a feature: its pointer, or None."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...exchange import Request
+from ...readers.json_access import object_of
+from ...readers.openai_chat import messages, parts, tools
+
+__all__ = [
+    "a_part",
+    "forced",
+    "functions",
+    "logprobs",
+    "streamed_format",
+]
+
+Found = Callable[[Request], str | None]
+
+
+def a_part(*kinds: str) -> Found:
+    """A part of one of the types."""
+
+    def found(request: Request) -> str | None:
+        places = (
+            place
+            for pointer, message in messages(request.body)
+            for place, part in parts(message, pointer)
+            if part.get("type") in kinds
+        )
+        return next(places, None)
+
+    return found
+
+
+def functions(*choices: object) -> Found:
+    """Functions; with choices, where the `tool_choice` is one of these (None: it is absent)."""
+
+    def found(request: Request) -> str | None:
+        declared = any(tool.get("type") == "function" for _, tool in tools(request.body))
+        chosen = not choices or request.body.get("tool_choice") in choices
+        return "/tools" if declared and chosen else None
+
+    return found
+
+
+def forced(request: Request) -> str | None:
+    """A `tool_choice` that forces a call."""
+    choice = request.body.get("tool_choice")
+    return "/tool_choice" if choice == "required" or isinstance(choice, dict) else None
+
+
+def logprobs(request: Request) -> str | None:
+    """Log probabilities."""
+    return "/logprobs" if request.body.get("logprobs") else None
+
+
+def streamed_format(request: Request) -> str | None:
+    """Structured output in a stream."""
+    return (
+        "/response_format" if request.stream and _format(request).get("type") not in {None, "text"} else None
+    )
+
+
+def _format(request: Request) -> dict[str, object]:
+    return object_of(request.body.get("response_format"))

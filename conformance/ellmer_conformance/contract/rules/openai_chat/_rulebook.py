@@ -1,0 +1,75 @@
+"""The book of OpenAI Chat Completions, and the bodies that its examples are made of."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any
+
+from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
+from ...exchange import Json
+from ...rule import Kind, Level
+from ...rulebook import RuleBook
+from .._media import PNG
+from .._openai import envelope
+
+MUST, SHOULD = Level.MUST, Level.SHOULD
+REJECT, LOSS = Kind.REJECT, Kind.LOSS
+
+MEASURED = "measured on the live API, 2026-08, gpt-5.6-terra"
+
+book = RuleBook("openai-chat", "openai", envelope(4))
+
+ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
+TOOL: Json = {
+    "type": "function",
+    "function": {
+        "name": "add",
+        "description": "Adds two numbers",
+        "parameters": {
+            "type": "object",
+            "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+            "required": ["x", "y"],
+        },
+    },
+}
+IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+
+
+def body(*messages: Any, **more: Any) -> Json:
+    """A request with these messages."""
+    return {"model": "gpt-4.1-mini", "messages": list(messages), **more}
+
+
+def call(*ids: str, **more: Any) -> Json:
+    """An assistant message that calls `add` once for each id."""
+    calls = [
+        {"id": id, "type": "function", "function": {"name": "add", "arguments": '{"x": 2, "y": 3}'}}
+        for id in ids
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": calls, **more}
+
+
+def result(id: str, content: Any = "5") -> Json:
+    """A tool message."""
+    return {"role": "tool", "tool_call_id": id, "content": content}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """A request with a conversation in neutral terms."""
+    said: list[Json] = []
+    for turn in turns:
+        calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]
+        said += [call(*calls)] if calls else []
+        said += [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
+        parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
+        said += [{"role": turn.role, "content": parts}] if parts else []
+    return body(*said)
+
+
+def _part(part: Part) -> Json:
+    if isinstance(part, Image):
+        url = f"data:{part.type};base64,{b64encode(part.data).decode()}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    assert isinstance(part, Text), part
+    return {"type": "text", "text": part.text}

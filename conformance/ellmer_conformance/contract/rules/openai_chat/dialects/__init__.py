@@ -1,0 +1,51 @@
+"""Vendors with refusals of their own, one module each, which has the vendor's name and its book under that name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ....rulebook import Envelope, RuleBook
+from ..._shapes import IDS as RULES_OF_SHAPES
+from .._rulebook import book
+
+__all__ = ["compact", "elsewhere"]
+
+# What only OpenAI says of its own parameters and models: at another vendor it means nothing.
+_OWN = (
+    "REQ-001",
+    "REQ-004",
+    "REQ-012",
+    "REQ-024",
+    "REQ-031",
+    "SCH-003",
+    "STO-008",
+    "IMG-008",
+    "TRM-003",
+    "TRM-015",
+    *RULES_OF_SHAPES,
+    # what others are recorded to accept: longer ids, parts and formats of other types, no tools
+    "PAIR-007",
+    "REQ-009",
+    "REQ-010",
+    "SCH-008",
+)
+
+
+def elsewhere(
+    vendor: str,
+    *,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    envelope: Envelope | None = None,
+    **changed: Any,
+) -> RuleBook:
+    """OpenAI's rules at another vendor: previews, but for those known to hold there (`only`)."""
+    own = [id for id in _OWN if id not in only]
+    return book.extend(vendor, only=only, without=[*own, *without], envelope=envelope, **changed)
+
+
+def compact(value: object) -> tuple[Mapping[str, str], bytes]:
+    """An error body as JSON without a space."""
+    return {"content-type": "application/json"}, json.dumps(value, separators=(",", ":")).encode()

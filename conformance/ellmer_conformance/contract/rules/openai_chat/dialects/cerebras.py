@@ -1,0 +1,114 @@
+"""Cerebras: OpenAI's fields, and no object around them; what its models do not take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....exchange import Request
+from ....rule import Refusal
+from ....shapes import Fault
+from ..._lacks import Lack, enter
+from ..._openai import refused
+from ..._shapes import UNRECORDED, FaultKind, Wording, problem
+from ..._shapes import enter as enter_shape
+from .._features import forced, streamed_format
+from .._rulebook import ASK, TOOL, body, call, result
+from . import compact, elsewhere
+
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/ae451f7a582cc4e130cd2acf878f46fa8cc696cf/providers/"
+    "cerebras/testdata/TestClient/Scoreboard/"
+)
+
+
+def _bare(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Cerebras has OpenAI's fields, and no object around them (recorded)."""
+    fields = {"message": refusal.message, "type": refusal.type, "param": refusal.param, "code": refusal.code}
+    return compact(fields)
+
+
+cerebras = elsewhere("cerebras", envelope=_bare)
+
+_OSS, _QWEN = "gpt-oss-120b", "qwen-3-235b-a22b-thinking-2507"
+_JSON = {"type": "json_object"}
+
+enter(
+    cerebras,
+    [
+        Lack(
+            "REQ-055",
+            "The model chooses itself whether it calls a tool.",
+            ("gpt-oss*",),
+            refused(
+                "Unsupported tool_choice: required. Expected 'auto' or 'none'.",
+                code="wrong_api_format",
+                param="tool_choice",
+            ),
+            (
+                "recorded refusal (gpt-oss-120b)",
+                f"{_TESTS}gpt-oss-120b_thinking/GenStream-Tools-SquareRoot-1.yaml",
+            ),
+            forced,
+            body(ASK, model=_OSS, tools=[TOOL], tool_choice="auto"),
+            body(ASK, model=_OSS, tools=[TOOL], tool_choice="required"),
+        ),
+        Lack(
+            "STO-016",
+            "A model that reasons does not stream structured output.",
+            ("qwen-3-*-thinking*",),
+            refused(
+                '"stream=true" with structured outputs is currently not supported for reasoning models.',
+                code="wrong_api_format",
+                param="json_mode",
+            ),
+            (
+                "recorded refusal (qwen-3-235b-a22b-thinking-2507)",
+                f"{_TESTS}qwen-3-235b-a22b-thinking-2507_thinking/GenStream-JSON.yaml",
+            ),
+            streamed_format,
+            body(ASK, model=_QWEN, response_format=_JSON),
+            body(ASK, model=_QWEN, response_format=_JSON, stream=True),
+        ),
+    ],
+)
+
+
+def _place(fault: Fault) -> str:
+    """`messages.2.assistant.reasoning_content`; what is at the top is of the `body`."""
+    steps = [str(step) for step in fault.located(unnamed={"function", "text", "image_url"})]
+    return ".".join([*(["body"] if len(steps) < 2 else []), *steps])
+
+
+def _say(fault: Fault, _: Request) -> Mapping[str, str]:
+    place = _place(fault)
+    if fault.kind is FaultKind.UNKNOWN_FIELD:
+        return {"text": f"{place}: property '{place}' is unsupported"}
+    return {"text": f"{place}: {problem(fault)}{UNRECORDED}"}
+
+
+enter_shape(
+    cerebras,
+    Wording(
+        "cerebras",
+        _say,
+        dict.fromkeys(
+            FaultKind,
+            Refusal(
+                "{text}", type="invalid_request_error", param="validation_error", code="wrong_api_format"
+            ),
+        ),
+        "https://github.com/Alishahryar1/free-claude-code/issues/1136, https://github.com/anomalyco/opencode/issues/6648",
+        body(ASK, call("a"), result("a"), tools=[TOOL]),
+        {
+            FaultKind.UNKNOWN_FIELD: [
+                body(ASK, store=True),
+                body(ASK, {"role": "assistant", "content": "5", "reasoning_content": "2 + 3 …"}, ASK),
+            ],
+            FaultKind.MISSING_FIELD: [{"model": "gpt-oss-120b"}],
+            FaultKind.WRONG_TYPE: [{"model": "gpt-oss-120b", "messages": "x"}],
+            FaultKind.WRONG_VARIANT: [body({"role": "bogus", "content": "Hi"})],
+            FaultKind.UNKNOWN_VALUE: [body(ASK, reasoning_effort="bogus")],
+        },
+    ),
+)

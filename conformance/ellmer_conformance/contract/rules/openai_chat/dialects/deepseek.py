@@ -1,0 +1,241 @@
+"""DeepSeek: OpenAI's pairing in other words, text only, and thinking that must be sent back.
+
+https://api-docs.deepseek.com
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from ....exchange import Json, Request
+from ....readers.json_access import object_of
+from ....readers.openai_chat import messages, parts
+from ....rule import Finding, Refusal, broken, met
+from ..._openai import envelope
+from .._pairing import calls_of
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
+from . import elsewhere
+
+
+def refused(message: str, status: int = 400) -> Refusal:
+    """DeepSeek's refusals have their type as code, too."""
+    return Refusal(message, status, type="invalid_request_error", code="invalid_request_error")
+
+
+def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """JSON as OpenAI's, but plain text where the body could not be read at all."""
+    if refusal.status == 422:
+        return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode()
+    headers, body = envelope(None)(refusal)
+    return headers, body
+
+
+UNANSWERED = refused(
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+    "(insufficient tool messages following tool_calls message)"
+)
+JSON: Json = {"role": "user", "content": "Answer in JSON."}
+NEEDED = {"refusal": UNANSWERED, "source": ("https://github.com/agno-agi/agno/issues/3105",)}
+
+deepseek = elsewhere(
+    "deepseek",
+    envelope=wrap,
+    only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003", "SCH-002"],
+    without=["REQ-007", "STO-001", "STO-007"],
+    SCH_002={"source": ("a report of a name in Chinese, 2026-09, in OpenAI's words",)},
+    PAIR_001=NEEDED,
+    ORD_002=NEEDED,
+    ORD_003=NEEDED,
+    PAIR_002={
+        "refusal": refused(
+            "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"
+        ),
+        "source": ("https://github.com/FoundationAgents/OpenManus/issues/744",),
+    },
+    PAIR_013={
+        "refusal": refused("Duplicate value for 'tool_call_id' of {id} in message[{index}]"),
+        "source": ("several independent reports of the same text",),
+    },
+)
+
+
+@deepseek.rule(
+    "REQ-007",
+    MUST,
+    REJECT,
+    source="recorded refusal of an object as content (deepseek-chat)",
+    refusal=refused(
+        "Failed to deserialize the JSON body into the target type: messages[{index}]: data did not match any variant "
+        "of untagged enum ChatCompletionRequestContent at line 1 column 96",
+        status=422,
+    ),
+    examples=[body(ASK, model="deepseek-chat")],
+    counterexamples=[body({"role": "user", "content": {"type": "text"}}, model="deepseek-chat")],
+)
+def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
+    """Content is a string or a list of parts."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        right, place = isinstance(message.get("content", ""), str | list | None), f"{pointer}/content"
+        yield met(place) if right else broken(place, "neither a string nor a list", index=index)
+
+
+@deepseek.rule(
+    "IMG-013",
+    MUST,
+    REJECT,
+    source="recorded refusals of `image_url`, `file`, `input_audio` and `video_url` (deepseek-v4-flash)",
+    refusal=refused(
+        "Failed to deserialize the JSON body into the target type: messages[{index}]: unknown variant `{type}`, "
+        "expected `text` at line 1 column {column}"
+    ),
+    models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner", "!*vision*"],
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="deepseek-chat")],
+    counterexamples=[
+        body({"role": "user", "content": [IMAGE]}, model="deepseek-chat"),
+        body(ASK, call("a"), result("a", [IMAGE]), model="deepseek-chat"),
+    ],
+)
+def parts_are_text(request: Request) -> Iterator[Finding]:
+    """A part is text, anywhere.
+
+    Fix: say in words what the model cannot see.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        for place, part in parts(message, pointer):
+            kind = part.get("type")
+            if isinstance(kind, str) and kind != "text":
+                facts = {"index": index, "type": kind, "column": _column(request.body, kind)}
+                yield broken(place, f"a part of type {kind}", **facts)
+            else:
+                yield met(place)
+
+
+@deepseek.rule(
+    "THK-005",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text, 2026-09",
+    refusal=refused("The `reasoning_content` in the thinking mode must be passed back to the API."),
+    models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
+    examples=[
+        body(
+            ASK,
+            call("a", reasoning_content=""),
+            result("a"),
+            thinking={"type": "enabled"},
+            model="deepseek-v4-pro",
+        )
+    ],
+    counterexamples=[
+        body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro")
+    ],
+)
+def thoughts_come_back(request: Request) -> Iterator[Finding]:
+    """While thinking is on, an assistant message that calls tools has its `reasoning_content`, if only an empty one.
+
+    Before V4, thoughts of earlier turns of the user were not asked for.
+    """
+    if _thinks(request.body):
+        found = list(messages(request.body))
+        asked = [i for i, (_, message) in enumerate(found) if message.get("role") == "user"]
+        start = 0 if request.model.startswith("deepseek-v4") else max(asked, default=0)
+        for pointer, message in found[start:]:
+            if calls_of(message):
+                there = "reasoning_content" in message
+                yield met(pointer) if there else broken(pointer, "`reasoning_content` is missing")
+
+
+@deepseek.rule(
+    "THK-011",
+    MUST,
+    REJECT,
+    source="recorded refusals (deepseek-v4-flash; deepseek-v4-pro, which thinks unless told not to)",
+    refusal=refused("Thinking mode does not support this tool_choice"),
+    examples=[
+        body(ASK, tools=[TOOL], tool_choice="auto", thinking={"type": "enabled"}, model="deepseek-v4-pro")
+    ],
+    counterexamples=[
+        body(ASK, tools=[TOOL], tool_choice="required", thinking={"type": "enabled"}, model="deepseek-v4-pro")
+    ],
+)
+def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
+    """While thinking is on, no tool is forced."""
+    thinking = object_of(request.body.get("thinking")).get("type")
+    if thinking == "enabled" or (thinking is None and request.model == "deepseek-v4-pro"):
+        choice = request.body.get("tool_choice")
+        forced = choice == "required" or isinstance(choice, dict)
+        yield broken("/tool_choice", "a call is forced") if forced else met("/thinking")
+
+
+@deepseek.rule(
+    "REQ-026",
+    MUST,
+    REJECT,
+    source="recorded refusals of `logprobs` and a forced call (deepseek-reasoner)",
+    refusal=refused("deepseek-reasoner does not support {what}"),
+    models=["deepseek-reasoner"],
+    examples=[body(ASK, model="deepseek-reasoner")],
+    counterexamples=[
+        body(ASK, logprobs=True, model="deepseek-reasoner"),
+        body(ASK, tools=[TOOL], tool_choice="required", model="deepseek-reasoner"),
+    ],
+)
+def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
+    """The reasoner gives no log probabilities and is not forced to call."""
+    choice = request.body.get("tool_choice")
+    if request.body.get("logprobs"):
+        yield broken("/logprobs", "the reasoner has no logprobs", what="the parameter `logprobs`")
+    elif choice == "required" or isinstance(choice, dict):
+        yield broken("/tool_choice", "a call is forced", what="this tool_choice")
+    else:
+        yield met("/model")
+
+
+@deepseek.rule(
+    "STO-001",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=refused("This response_format type is unavailable now"),
+    examples=[body(JSON, response_format={"type": "json_object"}, model="deepseek-chat")],
+    counterexamples=[
+        body(ASK, response_format={"type": "json_schema", "json_schema": {}}, model="deepseek-chat")
+    ],
+)
+def answers_have_no_schema(request: Request) -> Iterator[Finding]:
+    """A response format is `text` or `json_object`.
+
+    Fix: put the schema into the prompt, or into a tool.
+    """
+    kind, place = object_of(request.body.get("response_format")).get("type"), "/response_format"
+    if kind is not None:
+        yield broken(place, "there is no json_schema here") if kind == "json_schema" else met(place)
+
+
+@deepseek.rule(
+    "STO-007",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=refused(
+        "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'."
+    ),
+    examples=[body(JSON, response_format={"type": "json_object"}, model="deepseek-chat")],
+    counterexamples=[body(ASK, response_format={"type": "json_object"}, model="deepseek-chat")],
+)
+def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
+    """Where the format is `json_object`, the word "json" is somewhere in the messages."""
+    if object_of(request.body.get("response_format")).get("type") == "json_object":
+        said = "json" in json.dumps(request.body.get("messages")).lower()
+        yield met("/response_format") if said else broken("/messages", 'no message has the word "json"')
+
+
+def _thinks(request: Json) -> bool:
+    return object_of(request.get("thinking")).get("type") == "enabled"
+
+
+def _column(request: Json, kind: str) -> int:
+    """Where in the compact text of the body its reader stops: behind the type."""
+    text, found = json.dumps(request, separators=(",", ":")), f'"type":"{kind}"'
+    return text.find(found) + len(found)

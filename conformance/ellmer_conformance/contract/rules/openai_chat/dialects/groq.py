@@ -1,0 +1,288 @@
+"""Groq: a schema with a voice of its own. Whether it pairs calls and results is not known.
+
+https://console.groq.com/docs/api-reference
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from ....exchange import Request
+from ....readers.json_access import object_of, words
+from ....readers.openai_chat import messages, parts, tools
+from ....rule import Finding, Refusal, broken, met
+from ....shapes import Fault
+from ..._shapes import UNRECORDED, FaultKind, Wording, enter, problem, types_of
+from .._groq_features import add
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
+from . import elsewhere
+
+
+def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """OpenAI's form, without the fields that are null."""
+    error = {
+        "message": refusal.message,
+        "type": refusal.type,
+        "param": refusal.param,
+        "code": refusal.code,
+    }
+    body = {"error": {key: value for key, value in error.items() if value is not None}}
+    return {"content-type": "application/json"}, json.dumps(body).encode() + b"\n"
+
+
+def refused(message: str, param: str | None = None) -> Refusal:
+    """A refusal of the type that all of Groq's request errors have."""
+    return Refusal(message, type="invalid_request_error", param=param)
+
+
+NO_SCHEMA = "This model does not support response format `json_schema`"
+GUIDE = "https://console.groq.com/docs/structured-outputs"
+FOREIGN_OPTIONS = frozenset(
+    words("verbosity reasoning thinking enable_thinking top_k min_p repetition_penalty")
+)
+FOREIGN = {"assistant": ("status", "reasoning_content"), "user": ("tool_calls",)}
+TEXT_ONLY = ["groq/compound*", "llama-3.1-8b*", "llama3*"]
+
+groq = elsewhere("groq", envelope=wrap, without=["REQ-007", "REQ-011", "REQ-045"])
+
+
+@groq.rule(
+    "ORD-014",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused("'messages.{index}' : for 'role:tool' the following must be satisfied[({what})]"),
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[
+        body(ASK, call("a"), {"role": "tool", "content": "5"}),
+        body(ASK, call("a"), {"role": "tool", "tool_call_id": "a"}),
+    ],
+)
+def results_are_whole(request: Request) -> Iterator[Finding]:
+    """A tool message has a `tool_call_id` and content."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "tool":
+            for key in ("tool_call_id", "content"):
+                what = f"'messages.{index}.{key}' : property '{key}' is missing"
+                given = message.get(key) is not None
+                yield (
+                    met(pointer) if given else broken(pointer, f"`{key}` is missing", index=index, what=what)
+                )
+
+
+@groq.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/CherryHQ/cherry-studio/issues/11435 (verbosity)",
+        "https://github.com/musistudio/llms/pull/64 (reasoning)",
+    ],
+    refusal=refused("property '{key}' is unsupported"),
+    examples=[body(ASK, reasoning_effort="low")],
+    counterexamples=[body(ASK, verbosity="low"), body(ASK, reasoning={"effort": "low"}), body(ASK, top_k=5)],
+)
+def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
+    """The request has no option of another provider's, such as `verbosity` and `reasoning`.
+
+    Why: Groq checks requests against a closed schema.
+    """
+    for key in request.body:
+        known = key not in FOREIGN_OPTIONS
+        yield met(f"/{key}") if known else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+
+
+@groq.rule(
+    "REQ-045",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/run-llama/llama_index/issues/14701",
+        "https://github.com/julep-ai/julep/issues/885",
+        "https://github.com/NousResearch/hermes-agent/issues/11089 (reasoning_content)",
+    ],
+    refusal=refused(
+        "'messages.{index}' : for 'role:{role}' the following must be "
+        "satisfied[('messages.{index}' : property '{key}' is unsupported)]"
+    ),
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[
+        body(ASK, {"role": "assistant", "content": "5", "status": "completed"}, ASK),
+        body(ASK, {"role": "assistant", "content": "5", "reasoning_content": "2 + 3 …"}, ASK),
+        body({**ASK, "tool_calls": []}),
+    ],
+)
+def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
+    """An assistant message has no `status` and no `reasoning_content`, a user message no `tool_calls`.
+
+    Why: Groq checks messages against a closed schema. Fix: send what the format has, and do not echo whole answers.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        role = message.get("role")
+        for key in FOREIGN.get(str(role), ()):
+            facts = {"index": index, "role": role, "key": key}
+            problem, given = f"`{key}` is none of its fields", message.get(key) is not None
+            yield broken(f"{pointer}/{key}", problem, **facts) if given else met(pointer)
+
+
+@groq.rule(
+    "IMG-013",
+    MUST,
+    REJECT,
+    source="recorded refusals (groq/compound, llama-3.1-8b-instant)",
+    refusal=refused("messages[{index}].content must be a string", "messages[{index}].content"),
+    models=TEXT_ONLY,
+    examples=[body(ASK, model="llama-3.1-8b-instant")],
+    counterexamples=[body({"role": "user", "content": [IMAGE]}, model="llama-3.1-8b-instant")],
+)
+def text_models_read_text(request: Request) -> Iterator[Finding]:
+    """A text model takes no images."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
+        place = f"{pointer}/content"
+        yield broken(place, "this model takes no images", index=index) if seen else met(place)
+
+
+@groq.rule(
+    "REQ-011",
+    MUST,
+    REJECT,
+    source="recorded refusals (llama-3.1-8b-instant, groq/compound)",
+    refusal=refused("tools[{index}].type must be one of [function, mcp]"),
+    formerly=[
+        refused(
+            "code=400, message=tools[{index}].type must be one of [function, mcp], type=invalid_request_error"
+        )
+    ],
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
+)
+def tools_are_functions(request: Request) -> Iterator[Finding]:
+    """A tool is a function or an MCP server, or one that its model has built in."""
+    for index, (pointer, tool) in enumerate(tools(request.body)):
+        kind, place = tool.get("type"), f"{pointer}/type"
+        wrong = kind in {"web_search", "web_fetch", "web_search_preview"}
+        yield broken(place, f"a tool of type {kind}", index=index) if wrong else met(place)
+
+
+@groq.rule(
+    "STO-008",
+    MUST,
+    REJECT,
+    source="recorded refusals (llama-3.1-8b-instant, groq/compound)",
+    refusal=refused(f"{NO_SCHEMA}. See supported models at {GUIDE}#supported-models"),
+    formerly=[refused(NO_SCHEMA)],
+    models=TEXT_ONLY,
+    examples=[body(ASK, model="llama-3.1-8b-instant")],
+    counterexamples=[body(ASK, model="llama-3.1-8b-instant", response_format={"type": "json_schema"})],
+)
+def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
+    """The smaller models have no `json_schema`."""
+    asked = object_of(request.body.get("response_format")).get("type") == "json_schema"
+    yield broken("/response_format", "this model has no json_schema") if asked else met("/model")
+
+
+@groq.rule(
+    "STO-011",
+    MUST,
+    REJECT,
+    source="recorded refusals (llama-4-maverick, gpt-oss-20b)",
+    refusal=refused("json schema is required"),
+    formerly=[refused("code=400, message=json schema is required, type=invalid_request_error")],
+    models=[f"!{model}" for model in TEXT_ONLY],
+    examples=[
+        body(ASK, response_format={"type": "json_schema", "json_schema": {"name": "sum", "schema": {}}})
+    ],
+    counterexamples=[body(ASK, response_format={"type": "json_schema"})],
+)
+def a_schema_is_there(request: Request) -> Iterator[Finding]:
+    """Where the format is `json_schema`, there is a schema."""
+    format = object_of(request.body.get("response_format"))
+    if format.get("type") == "json_schema":
+        there, place = object_of(format.get("json_schema")).get("schema") is not None, "/response_format"
+        yield met(place) if there else broken(place, "there is no schema")
+
+
+@groq.rule(
+    "REQ-020",
+    MUST,
+    REJECT,
+    source="recorded refusal (llama-guard-4-12b)",
+    refusal=refused("`tool calling` is not supported with this model"),
+    models=["*llama-guard*"],
+    examples=[body(ASK, model="meta-llama/llama-guard-4-12b")],
+    counterexamples=[body(ASK, model="meta-llama/llama-guard-4-12b", tools=[TOOL])],
+)
+def the_guard_calls_nothing(request: Request) -> Iterator[Finding]:
+    """The model that guards has no tools."""
+    yield broken("/tools", "this model has no tools") if request.body.get("tools") else met("/model")
+
+
+@groq.rule(
+    "REQ-007",
+    MUST,
+    REJECT,
+    source="recorded refusal (qwen-qwq-32b); other models take a list",
+    refusal=refused(
+        "'messages.{index}' : for 'role:assistant' the following must be "
+        "satisfied[('messages.{index}.content' : value must be a string)]"
+    ),
+    models=["qwen-qwq*"],
+    examples=[body(ASK, {"role": "assistant", "content": "5"}, ASK, model="qwen-qwq-32b")],
+    counterexamples=[
+        body(
+            ASK, {"role": "assistant", "content": [{"type": "text", "text": "5"}]}, ASK, model="qwen-qwq-32b"
+        )
+    ],
+)
+def the_assistant_speaks_plainly(request: Request) -> Iterator[Finding]:
+    """An assistant message of this model is a string."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "assistant":
+            listed = isinstance(message.get("content"), list)
+            yield broken(f"{pointer}/content", "it is a list", index=index) if listed else met(pointer)
+
+
+def _say(fault: Fault, request: Request) -> Mapping[str, str]:
+    """A sentence about a place; what is wrong with a message is said of its role."""
+    place = ".".join(str(step) for step in fault.path)
+    match fault.kind:
+        case FaultKind.UNKNOWN_FIELD:
+            text = f"property '{fault.key}' is unsupported"
+            place = place.rpartition(".")[0]
+        case FaultKind.MISSING_FIELD:
+            text, place = f"property '{fault.key}' is missing", f"{place}.{fault.key}".strip(".")
+        case FaultKind.WRONG_TYPE:
+            text = f"value must be {_kinds(fault)}"
+        case _:
+            text = f"{problem(fault)}{UNRECORDED}"
+    said = f"'{place}' : {text}" if place else text
+    if len(fault.path) > 2 and fault.path[0] == "messages" and isinstance(fault.path[1], int):
+        index, role = fault.path[1], request.body["messages"][fault.path[1]].get("role")
+        said = f"'messages.{index}' : for 'role:{role}' the following must be satisfied[({said})]"
+    return {"text": said}
+
+
+def _kinds(fault: Fault) -> str:
+    return " or ".join(f"{'an' if name[0] in 'aio' else 'a'} {name}" for name in types_of(fault.expected))
+
+
+enter(
+    groq,
+    Wording(
+        "groq",
+        _say,
+        dict.fromkeys(FaultKind, refused("{text}")),
+        "https://github.com/fanenr/chatbot/issues/21, https://github.com/ai-shifu/ChatALL/issues/901",
+        body(ASK, call("a"), result("a"), tools=[TOOL]),
+        {
+            FaultKind.UNKNOWN_FIELD: [body(ASK, store_all=True), body({**ASK, "timestamp": 5})],
+            FaultKind.MISSING_FIELD: [body({"role": "user"})],
+            FaultKind.WRONG_TYPE: [body(ASK, temperature="hot"), body({"role": "user", "content": 5})],
+            FaultKind.WRONG_VARIANT: [body({"role": "bogus", "content": "Hi"})],
+            FaultKind.UNKNOWN_VALUE: [body(ASK, reasoning_effort="bogus")],
+        },
+    ),
+)
+add(groq)

@@ -1,0 +1,73 @@
+"""Moonshot: calls are answered, thoughts come back, and nobody says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....exchange import Request
+from ....readers.openai_chat import messages
+from ....rule import Finding, broken, met
+from ..._openai import refused
+from .._pairing import calls_of
+from .._rulebook import ASK, MUST, REJECT, body, call, result
+from . import elsewhere
+
+_OPEN: dict[str, object] = {
+    "refusal": refused(
+        "an assistant message with 'tool_calls' must be followed by tool messages responding to each "
+        "'tool_call_id'. The following tool_call_ids did not have response messages: {ids}"
+    ),
+    "source": ("https://github.com/MoonshotAI/kimi-cli/issues/2405",),
+}
+moonshot = elsewhere(
+    "moonshot",
+    only=["PAIR-001", "ORD-002", "ORD-003"],
+    PAIR_001=_OPEN,
+    ORD_002=_OPEN,
+    ORD_003=_OPEN,
+)
+
+
+@moonshot.rule(
+    "THK-005",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/mastra-ai/mastra/issues/12592",
+        "https://github.com/continuedev/continue/issues/11600",
+    ],
+    refusal=refused(
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index {index}"
+    ),
+    models=["kimi-k2-thinking*"],
+    examples=[body(ASK, call("a", reasoning_content="…"), result("a"), model="kimi-k2-thinking")],
+    counterexamples=[body(ASK, call("a"), result("a"), model="kimi-k2-thinking")],
+)
+def thoughts_come_back(request: Request) -> Iterator[Finding]:
+    """An assistant message of a thinking model that calls tools has its `reasoning_content`."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if calls_of(message):
+            there = "reasoning_content" in message
+            yield met(pointer) if there else broken(pointer, "`reasoning_content` is missing", index=index)
+
+
+@moonshot.rule(
+    "EMP-002",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=refused(
+        "Invalid request: the message at position {index} with role 'assistant' must not be empty"
+    ),
+    examples=[body(ASK, call("a", content="", reasoning_content="…"), result("a"))],
+    counterexamples=[body(ASK, {"role": "assistant", "content": ""}, ASK)],
+)
+def the_assistant_said_something(request: Request) -> Iterator[Finding]:
+    """An assistant's message has content or calls.
+
+    Fix: leave out the message of a model that said nothing.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "assistant":
+            something = message.get("content") or calls_of(message) or message.get("partial")
+            yield met(pointer) if something else broken(pointer, "neither content nor calls", index=index)

@@ -1,0 +1,48 @@
+"""OpenRouter: a sentence and the status, for requests and the providers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....rule import Refusal
+from ..._lacks import Lack, enter
+from .._features import functions
+from .._rulebook import ASK, TOOL, body
+from . import compact, elsewhere
+
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/agentjido/req_llm/blob/f722d38fac9656b1d34cf9954ea6c1c98d0670cd/test/"
+    "support/fixtures/openrouter/"
+)
+
+
+def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """OpenRouter's: a sentence and the status; whose request it was, once that is known."""
+    known = {} if refusal.status == 401 else {"user_id": "user_conformance"}
+    return compact({"error": {"message": refusal.message, "code": refusal.status}} | known)
+
+
+openrouter = elsewhere("openrouter", envelope=_numbered)
+
+_GEMMA = "google/gemma-3-12b-it"
+
+enter(
+    openrouter,
+    [
+        Lack(
+            "REQ-052",
+            "Tools go to a model that somebody serves with tools.",
+            ("google/gemma-3-12b*", "google/gemma-3-4b*"),
+            Refusal(
+                "No endpoints found that support tool use. To learn more about provider routing, visit: "
+                "https://openrouter.ai/docs/provider-routing",
+                404,
+            ),
+            ("recorded refusal (gemma-3-12b-it)", f"{_TESTS}google_gemma_3_12b_it/no_tool.json"),
+            functions(),
+            body(ASK, model=_GEMMA),
+            body(ASK, model=_GEMMA, tools=[TOOL]),
+        )
+    ],
+)

@@ -1,0 +1,52 @@
+"""Perplexity: the sides alternate, and the status is in the body, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ....exchange import Request
+from ....readers.openai_chat import messages
+from ....rule import Finding, Refusal, broken, met
+from .._rulebook import ASK, MUST, REJECT, body
+from . import compact, elsewhere
+
+
+def _coded(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Perplexity's: the status is in the body, too."""
+    code = refusal.code or refusal.status
+    return compact({"error": {"message": refusal.message, "type": refusal.type, "code": code}})
+
+
+perplexity = elsewhere("perplexity", envelope=_coded)
+
+
+def _misordered(what: str) -> Refusal:
+    return Refusal(f"After the (optional) system message(s), {what}", type="invalid_message", code=400)
+
+
+@perplexity.rule(
+    "ORD-009",
+    MUST,
+    REJECT,
+    source="recorded refusal (sonar)",
+    refusal=_misordered("user or tool message(s) should alternate with assistant message(s)."),
+    formerly=[_misordered("user and assistant roles should be alternating.")],
+    examples=[
+        body({"role": "system", "content": "Be brief."}, ASK, {"role": "assistant", "content": "5"}, ASK)
+    ],
+    counterexamples=[body(ASK, ASK), body({"role": "assistant", "content": "5"}, ASK)],
+)
+def sides_alternate(request: Request) -> Iterator[Finding]:
+    """After the system messages, user and assistant alternate, the user first.
+
+    Fix: merge consecutive messages of the user.
+    """
+    found = [(pointer, message.get("role")) for pointer, message in messages(request.body)]
+    while found and found[0][1] == "system":
+        found.pop(0)
+    before = "assistant"
+    for pointer, role in found:
+        side = "assistant" if role == "assistant" else "user"
+        wrong = side == before and role != "tool"
+        yield broken(pointer, f"{role} after {before}") if wrong else met(pointer)
+        before = side

@@ -1,0 +1,64 @@
+"""Qwen, at DashScope: OpenAI's pairing in words of its own, and no forced call while it thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....exchange import Request
+from ....rule import Finding, Refusal, broken, met
+from ..._openai import refused
+from .._rulebook import ASK, MUST, REJECT, TOOL, body
+from . import elsewhere
+
+
+def _dashscope(message: str) -> Refusal:
+    return refused(f"<400> InternalError.Algo.InvalidParameter: {message}", code="invalid_parameter_error")
+
+
+_ORPHAN = {
+    "refusal": _dashscope(
+        'messages with role "tool" must be a response to a preceeding message with "tool_calls".'
+    ),
+    "source": ("https://github.com/QwenLM/qwen-code/issues/2360",),
+}
+_DANGLING = {
+    "refusal": _dashscope(
+        'An assistant message with "tool_calls" must be followed by tool messages responding to each "tool_call_id". '
+        "The following tool_call_ids did not have response messages: {ids}"
+    ),
+    "source": ("https://github.com/QwenLM/qwen-code/issues/315",),
+}
+qwen = elsewhere(
+    "qwen",
+    only=["PAIR-001", "PAIR-002", "ORD-002", "ORD-003", "SCH-008"],
+    SCH_008={
+        "preview": False,
+        "refusal": refused("[] is too short - 'tools'"),
+        "source": ("https://github.com/QwenLM/qwen-code/issues/643", "many reports of the same text"),
+    },
+    PAIR_002=_ORPHAN,
+    PAIR_001=_DANGLING,
+    ORD_002=_DANGLING,
+    ORD_003=_DANGLING,
+)
+
+
+@qwen.rule(
+    "THK-011",
+    MUST,
+    REJECT,
+    source="recorded refusals (qwen3.7-max, qwen3.8-max)",
+    refusal=_dashscope(
+        "The tool_choice parameter does not support being set to required or object in thinking mode"
+    ),
+    examples=[body(ASK, tools=[TOOL], enable_thinking=True, model="qwen3-max")],
+    counterexamples=[
+        body(ASK, tools=[TOOL], tool_choice="required", enable_thinking=True, model="qwen3-max")
+    ],
+)
+def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
+    """While thinking is on, no tool is forced."""
+    if request.body.get("enable_thinking") is True:
+        choice = request.body.get("tool_choice")
+        forced = choice == "required" or isinstance(choice, dict)
+        yield broken("/tool_choice", "a call is forced") if forced else met("/enable_thinking")

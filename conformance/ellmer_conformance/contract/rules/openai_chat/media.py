@@ -1,0 +1,252 @@
+"""Images and files: where they may stand, and what they must be."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...readers.json_access import object_of
+from ...readers.openai_chat import messages, parts, read
+from ...rule import Finding, broken, met
+from .._media import IMAGE_TYPES, redacted, sniffed
+from .._openai import path, refused
+from ._rulebook import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
+
+OLD = (
+    "gpt-3.5*",
+    "gpt-4*",
+    "chatgpt-4o*",
+    "o1*",
+    "o3*",
+    "o4*",
+)  # models that refuse what newer ones overlook
+PDF: Json = {
+    "filename": "a.pdf",
+    "file_data": f"data:application/pdf;base64,{b64encode(b'%PDF-1.4').decode()}",
+}
+OGG: Json = {"filename": "a.ogg", "file_data": f"data:audio/ogg;base64,{b64encode(b'OggS').decode()}"}
+GARBAGE: Json = {"type": "image_url", "image_url": {"url": "data:image/png;base64,bm90IGFuIGltYWdl"}}
+SOUND: Json = {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}}
+
+
+def _user(*parts: Json) -> Json:
+    return {"role": "user", "content": list(parts)}
+
+
+@book.rule(
+    "TRM-003",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal (gpt-4o-mini)",
+        "https://github.com/OpenHands/OpenHands/issues/7700",
+        "https://github.com/dreadnode/rigging/issues/41",
+    ],
+    refusal=refused(
+        "Invalid '{path}'. Image URLs are only allowed for messages with role 'user', "
+        "but this message with role '{role}' contains an image URL.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    models=OLD,
+    examples=[body(ASK, call("a"), result("a", "[see below]"), _user(IMAGE))],
+    counterexamples=[body(ASK, call("a"), result("a", [IMAGE]))],
+)
+def results_are_text(request: Request) -> Iterator[Finding]:
+    """A tool message has text only; an image that a tool returned goes into a user message behind the results.
+
+    Why: older models refuse it; newer ones answer 200 and do not see it. Fix: point at it ("[see below]") and send
+    it as the user.
+    """
+    yield from _pictures(request, {"tool", "function"})
+
+
+@book.rule(
+    "IMG-008",
+    MUST,
+    REJECT,
+    source="https://github.com/openai/openai-node/issues/1030",
+    refusal=refused(
+        "Invalid '{path}'. Image URLs are only allowed for messages with role 'user', "
+        "but this message with role '{role}' contains an image URL.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    models=OLD,
+    examples=[body(_user(IMAGE), {"role": "assistant", "content": "A cat."}, ASK)],
+    counterexamples=[body(ASK, {"role": "assistant", "content": [IMAGE]}, ASK)],
+)
+def only_the_user_shows_images(request: Request) -> Iterator[Finding]:
+    """An assistant or system message has no images."""
+    yield from _pictures(request, {"assistant", "system", "developer"})
+
+
+@book.rule(
+    "TRM-030",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/epam/ai-dial-adapter-openai/issues/434",
+        "tool message parts are text in the specification",
+    ],
+    refusal=refused(
+        "Invalid value: 'file'. Supported values are: 'text', 'refusal', 'image_url', and 'input_audio'.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    examples=[body(ASK, call("a"), result("a", "[see below]"), _user({"type": "file", "file": PDF}))],
+    counterexamples=[body(ASK, call("a"), result("a", [{"type": "file", "file": PDF}]))],
+)
+def a_result_has_no_files(request: Request) -> Iterator[Finding]:
+    """A tool message has no file; a document that a tool returned goes into a user message behind the results."""
+    yield from _in_results(request, "file", "a file in a tool message")
+
+
+@book.rule(
+    "TRM-031",
+    MUST,
+    LOSS,
+    source="tool message parts are text in the specification",
+    examples=[body(ASK, call("a"), result("a", "[see below]"))],
+    counterexamples=[body(ASK, call("a"), result("a", [SOUND]))],
+)
+def a_result_has_no_sound(request: Request) -> Iterator[Finding]:
+    """A tool message has no audio: the specification knows text there alone, and nobody says that it is heard."""
+    yield from _in_results(request, "input_audio", "audio in a tool message")
+
+
+@book.rule(
+    "TRM-015",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/openai/openai-openapi/issues/523",
+        "tool message parts are text in the specification",
+    ],
+    models=["gpt-5*", "gpt-6*"],
+    examples=[body(ASK, call("a"), result("a", "[see below]"), _user(IMAGE), model="gpt-5.2")],
+    counterexamples=[body(ASK, call("a"), result("a", [IMAGE]), model="gpt-5.2")],
+)
+def an_image_in_a_result_is_not_seen(request: Request) -> Iterator[Finding]:
+    """An image in a tool message is accepted by newer models, and not seen.
+
+    Why: the model answers as if it had seen one. Fix: send the image in a user message behind the results.
+    """
+    yield from _pictures(request, {"tool", "function"})
+
+
+@book.rule(
+    "REQ-023",
+    MUST,
+    REJECT,
+    source="recorded refusals (gpt-5-mini at OpenAI and at Azure)",
+    refusal=refused(
+        "Invalid '{path}'. Content blocks are expected to be either text or image_url type.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    models=["gpt-5*", "!*audio*"],
+    examples=[body(_user(IMAGE), model="gpt-5-mini")],
+    counterexamples=[body(_user(SOUND), model="gpt-5-mini")],
+)
+def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
+    """Audio goes to an audio model."""
+    for pointer, message in messages(request.body):
+        heard = any(part.get("type") == "input_audio" for _, part in parts(message, pointer))
+        yield broken(pointer, "this model takes no audio", path=path(pointer)) if heard else met(pointer)
+
+
+@book.rule(
+    "IMG-005",
+    MUST,
+    REJECT,
+    source="recorded refusals of audio files (gpt-audio)",
+    refusal=refused(
+        "Invalid file data: '{path}'. Expected a base64-encoded data URL with an application/pdf MIME type "
+        "(e.g. 'data:application/pdf;base64,SGVsbG8sIFdvcmxkIQ=='), but got unsupported MIME type '{type}'.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    examples=[body(_user({"type": "file", "file": PDF}))],
+    counterexamples=[body(_user({"type": "file", "file": OGG}))],
+)
+def files_are_pdf(request: Request) -> Iterator[Finding]:
+    """The data of a file part is a data URL of a PDF.
+
+    Fix: send sound as `input_audio`, images as `image_url`, other text as text.
+    """
+    for pointer, message in messages(request.body):
+        for where, part in parts(message, pointer):
+            data = object_of(part.get("file")).get("file_data")
+            if isinstance(data, str) and data.startswith("data:"):
+                place, type = (
+                    f"{where}/file/file_data",
+                    data[5:].partition(";")[0].partition(",")[0],
+                )
+                main = type.partition("/")[0]
+                wrong = main in {"audio", "video", "image"}
+                yield broken(place, f"{type} is no PDF", path=path(place), type=type) if wrong else met(place)
+
+
+@book.rule(
+    "IMG-017",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2024 to 2026",
+    refusal=refused("Invalid MIME type. Only image types are supported.", code="invalid_image_format"),
+    examples=[body(_user(IMAGE))],
+    counterexamples=[body(_user({"type": "image_url", "image_url": {"url": PDF["file_data"]}}))],
+)
+def images_are_called_images(request: Request) -> Iterator[Finding]:
+    """The data URL of an image says that it is one.
+
+    Fix: send a PDF as a `file`.
+    """
+    for item in read(request):
+        if item.kind == "image" and item.media and item.media.data:
+            fine = not item.media.type or item.media.type.startswith("image/")
+            yield met(item.pointer) if fine else broken(item.pointer, f"it is called {item.media.type}")
+
+
+@book.rule(
+    "IMG-010",
+    MUST,
+    REJECT,
+    source="recorded refusal of bytes that are no image (gpt-4o-mini)",
+    refusal=refused(
+        "You uploaded an unsupported image. "
+        "Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
+        code="invalid_image_format",
+    ),
+    examples=[body(_user(IMAGE))],
+    counterexamples=[body(_user(GARBAGE))],
+)
+def images_are_images(request: Request) -> Iterator[Finding]:
+    """The bytes of an inline image are a PNG, JPEG, GIF or WebP."""
+    for item in read(request):
+        data = item.media.data if item.kind == "image" and item.media else b""
+        if data and not redacted(b64encode(data[:150]).decode()):
+            known = sniffed(data) in IMAGE_TYPES
+            yield (
+                met(item.pointer)
+                if known
+                else broken(item.pointer, "the bytes are no image of these formats")
+            )
+
+
+def _pictures(request: Request, roles: set[str]) -> Iterator[Finding]:
+    for pointer, message in messages(request.body):
+        role = message.get("role")
+        if role in roles:
+            shown = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
+            problem = f"an image in a message of the {role}"
+            yield broken(pointer, problem, path=path(pointer), role=role) if shown else met(pointer)
+
+
+def _in_results(request: Request, kind: str, problem: str) -> Iterator[Finding]:
+    """Parts of a kind in tool messages."""
+    for pointer, message in messages(request.body):
+        for place, part in parts(message, pointer) if message.get("role") == "tool" else ():
+            wrong = part.get("type") == kind
+            yield broken(place, problem, path=f"{path(place)}.type") if wrong else met(place)

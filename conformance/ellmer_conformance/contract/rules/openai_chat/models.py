@@ -1,0 +1,233 @@
+"""What some models do not take, that others do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...readers.json_access import object_of
+from ...readers.openai_chat import messages, parts
+from ...rule import Finding, Refusal, broken, met
+from .._openai import path, refused
+from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, book
+
+
+@book.rule(
+    "SYS-004",
+    MUST,
+    REJECT,
+    source="recorded refusals of `system` and `developer` (o1-mini)",
+    refusal=refused(
+        "Unsupported value: '{path}' does not support '{role}' with this model.",
+        code="unsupported_value",
+        param="{path}",
+    ),
+    models=["o1-mini*", "o1-preview*"],
+    examples=[body(ASK, model="o1-mini")],
+    counterexamples=[body({"role": "system", "content": "Be brief."}, ASK, model="o1-mini")],
+)
+def first_reasoning_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
+    """The first reasoning models take neither `system` nor `developer` messages.
+
+    Fix: put the instructions at the head of the first user message.
+    """
+    for pointer, message in messages(request.body):
+        role, place = message.get("role"), f"{pointer}/role"
+        wrong = role in {"system", "developer"}
+        yield broken(place, f"no {role} messages here", path=path(place), role=role) if wrong else met(place)
+
+
+@book.rule(
+    "REQ-018",
+    MUST,
+    REJECT,
+    source="recorded refusals of text-only requests (gpt-audio)",
+    refusal=refused(
+        "This model requires that either input content or output modality contain audio.",
+        code="invalid_value",
+        param="model",
+    ),
+    models=["gpt-audio*", "gpt-4o*-audio-preview*"],
+    examples=[body(ASK, model="gpt-audio", modalities=["text", "audio"])],
+    counterexamples=[body(ASK, model="gpt-audio")],
+)
+def audio_models_hear_or_speak(request: Request) -> Iterator[Finding]:
+    """A request to an audio model has audio in it or asks for some."""
+    heard = any(
+        part.get("type") == "input_audio"
+        for _, message in messages(request.body)
+        for _, part in parts(message, "")
+    )
+    spoken = "audio" in (request.body.get("modalities") or [])
+    earlier = any(message.get("audio") for _, message in messages(request.body))
+    yield met("/model") if heard or spoken or earlier else broken("/model", "there is no audio, in or out")
+
+
+@book.rule(
+    "REQ-019",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o)",
+    refusal=refused("Web search options not supported with this model.", param="web_search_options"),
+    models=["gpt-4o*", "gpt-4.1*", "!*search*"],
+    examples=[body(ASK)],
+    counterexamples=[body(ASK, web_search_options={})],
+)
+def only_search_models_search(request: Request) -> Iterator[Finding]:
+    """`web_search_options` goes to a search model.
+
+    Fix: use a `-search-preview` model, or the web search tool of the Responses API.
+    """
+    asked = request.body.get("web_search_options") is not None
+    yield broken("/web_search_options", "this model does not search") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-025",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o-mini-search-preview)",
+    refusal=refused("Model incompatible request argument supplied: {key}"),
+    models=["*-search-preview*"],
+    examples=[body(ASK, model="gpt-4o-mini-search-preview")],
+    counterexamples=[body(ASK, model="gpt-4o-mini-search-preview", stop=["."])],
+)
+def search_models_take_no_stop(request: Request) -> Iterator[Finding]:
+    """A search model takes no stop sequences."""
+    given = request.body.get("stop") not in (None, [])
+    yield broken("/stop", "a search model has no `stop`", key="stop") if given else met("/model")
+
+
+@book.rule(
+    "REQ-022",
+    MUST,
+    REJECT,
+    source="recorded refusal of an image (gpt-audio)",
+    refusal=refused("This model does not support image_url content.", code="invalid_value", param="{path}"),
+    models=["gpt-audio*"],
+    examples=[body(ASK, model="gpt-audio", modalities=["text", "audio"])],
+    counterexamples=[body({"role": "user", "content": [IMAGE]}, model="gpt-audio", modalities=["audio"])],
+)
+def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
+    """An audio model takes no images."""
+    for pointer, message in messages(request.body):
+        place = f"{pointer}/content"
+        seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
+        yield broken(place, "this model takes no images", path=path(place)) if seen else met(place)
+
+
+@book.rule(
+    "REQ-028",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-audio)",
+    refusal=refused("This model does not support the 'logprobs' parameter.", param="logprobs"),
+    models=["gpt-audio*"],
+    examples=[body(ASK, model="gpt-audio", modalities=["text", "audio"])],
+    counterexamples=[body(ASK, model="gpt-audio", modalities=["text", "audio"], logprobs=True)],
+)
+def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
+    """An audio model gives no log probabilities."""
+    asked = request.body.get("logprobs") is True
+    yield broken("/logprobs", "this model gives none") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-029",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o-mini-search-preview)",
+    refusal=refused(
+        "Response format 'json_object' is not supported with web_search.", param="response_format"
+    ),
+    models=["*-search-preview*"],
+    examples=[body(ASK, model="gpt-4o-mini-search-preview")],
+    counterexamples=[
+        body(
+            {"role": "user", "content": "In JSON, please."},
+            model="gpt-4o-mini-search-preview",
+            response_format={"type": "json_object"},
+        )
+    ],
+)
+def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
+    """A search model has no `json_object`."""
+    asked = object_of(request.body.get("response_format")).get("type") == "json_object"
+    yield broken("/response_format", "a search model has no json_object") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-030",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o-mini-search-preview)",
+    refusal=refused(
+        "Invalid Value: 'file'. This model does not support file content types.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    models=["*-search-preview*"],
+    examples=[body({"role": "user", "content": [IMAGE]}, model="gpt-4o-mini-search-preview")],
+    counterexamples=[
+        body(
+            {"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}]},
+            model="gpt-4o-mini-search-preview",
+        )
+    ],
+)
+def search_models_read_no_files(request: Request) -> Iterator[Finding]:
+    """A search model takes no files."""
+    for pointer, message in messages(request.body):
+        for place, part in parts(message, pointer):
+            file, where = part.get("type") == "file", f"{place}/type"
+            yield broken(where, "this model takes no files", path=path(where)) if file else met(where)
+
+
+@book.rule(
+    "REQ-039",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5-chat-latest)",
+    refusal=Refusal(
+        "tools is not supported in this model. For a list of supported models, refer to "
+        "https://platform.openai.com/docs/guides/function-calling#models-supporting-function-calling.",
+        404,
+        type="invalid_request_error",
+    ),
+    models=["gpt-5-chat-latest"],
+    examples=[body(ASK, model="gpt-5-chat-latest")],
+    counterexamples=[body(ASK, model="gpt-5-chat-latest", tools=[TOOL])],
+)
+def the_chat_model_has_no_tools(request: Request) -> Iterator[Finding]:
+    """The chat model of GPT-5 calls nothing."""
+    yield broken("/tools", "this model has no tools") if request.body.get("tools") else met("/model")
+
+
+@book.rule(
+    "IMG-016",
+    MUST,
+    REJECT,
+    source="many reports of the same text, of GPT-3.5, GPT-4, o1-mini and o3-mini",
+    refusal=refused(
+        "Invalid content type. image_url is only supported by certain models.",
+        param="messages.[{index}].content.[{part}].type",
+    ),
+    models=[
+        "gpt-3.5*",
+        "gpt-4",
+        "gpt-4-0613",
+        "gpt-4-0314",
+        "gpt-4-32k*",
+        "o1-mini*",
+        "o1-preview*",
+        "o3-mini*",
+    ],
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="o3-mini")],
+    counterexamples=[body({"role": "user", "content": [IMAGE]}, model="o3-mini")],
+)
+def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
+    """Images go to a model that sees; GPT-3.5, the first GPT-4 and the smaller of the first o-models do not."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        for i, (place, part) in enumerate(parts(message, pointer)):
+            seen = part.get("type") == "image_url"
+            yield broken(place, "this model sees nothing", index=index, part=i) if seen else met(place)

@@ -1,0 +1,248 @@
+"""Calls and results: each call has its result, right behind the message that made it.
+
+That a message has content at all is looked at behind all that is about single fields (measured).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...readers.openai_chat import messages
+from ...rule import Finding, broken, met
+from .._openai import refused
+from ._pairing import pairing
+from ._rulebook import ASK, MEASURED, MUST, REJECT, body, book, call, result
+
+UNANSWERED = refused(
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+    "The following tool_call_ids did not have response messages: {ids}",
+    param="{param}",
+)
+ISSUES = [
+    "https://github.com/BerriAI/litellm/issues/10083",
+    "https://github.com/router-for-me/CLIProxyAPI/issues/2798",
+    "recorded refusal (gpt-4.1-nano)",
+]
+SAYS: Json = {"role": "user", "content": "Never mind."}
+
+
+@book.rule(
+    "REQ-006",
+    MUST,
+    REJECT,
+    source=MEASURED,
+    refusal=refused(
+        "Invalid value for 'content': expected a string, got null.", param="messages.[{index}].content"
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1", "")), body({"role": "user", "content": ""})],
+    counterexamples=[
+        body({"role": "user"}),
+        body({"role": "user", "content": None}),
+        body(ASK, {"role": "assistant", "content": None}),
+        body(ASK, call("call_1"), result("call_1", None)),
+    ],
+)
+def content_is_there(request: Request) -> Iterator[Finding]:
+    """A message has content, unless it is an assistant's that calls tools, refuses or speaks.
+
+    Why: null is not an empty answer. Fix: send `""` (which is accepted), or leave the message out.
+    """
+    for i, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") not in {"user", "system", "assistant", "tool"}:
+            continue
+        instead = ("tool_calls", "function_call", "refusal", "audio")
+        if message.get("role") == "assistant" and any(message.get(key) is not None for key in instead):
+            continue
+        missing = message.get("content") is None
+        yield broken(pointer, "the message has no content", index=i) if missing else met(pointer)
+
+
+@book.rule(
+    "PAIR-018",
+    MUST,
+    REJECT,
+    source="reports of the same text since 2023; of gpt-5.6-luna in 2026",
+    refusal=refused(
+        "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
+        param="messages.[{index}].tool_call_id",
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"))],
+    counterexamples=[body(ASK, call("call_1"), {"role": "tool", "content": "5"})],
+)
+def results_have_an_id(request: Request) -> Iterator[Finding]:
+    """A tool message has a `tool_call_id`.
+
+    Fix: keep the call's id with its result.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "tool":
+            given = message.get("tool_call_id") is not None
+            yield met(pointer) if given else broken(pointer, "no `tool_call_id`", index=index)
+
+
+@book.rule(
+    "PAIR-002",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/miurla/morphic/issues/136",
+        "https://github.com/smarter-sh/smarter/issues/264",
+    ],
+    refusal=refused(
+        "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        param="messages.[{index}].role",
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"))],
+    counterexamples=[
+        body(ASK, result("call_1")),
+        body(ASK, {"role": "assistant", "content": "5"}, result("call_1")),
+    ],
+)
+def results_follow_calls(request: Request) -> Iterator[Finding]:
+    """A tool message answers a call that stands before it.
+
+    Why: history was cut between the two, or the call dropped. Fix: drop or keep both sides together.
+    """
+    for index, id in pairing(request).orphans:
+        yield broken(f"/messages/{index}", f"a result for {id!r}, and no call before it", index=index)
+    for block in pairing(request).blocks:
+        for index, _ in block.answers:
+            yield met(f"/messages/{index}")
+
+
+@book.rule(
+    "PAIR-014",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused(
+        "Invalid parameter: 'tool_call_id' of '{id}' not found in 'tool_calls' of previous message.",
+        param="messages.[{index}].tool_call_id",
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"))],
+    counterexamples=[body(ASK, call("call_1"), result("call_1"), result("call_2"))],
+)
+def results_name_their_call(request: Request) -> Iterator[Finding]:
+    """A tool message's `tool_call_id` is one of the calls in the assistant message before.
+
+    Fix: send the id back byte for byte.
+    """
+    for block in pairing(request).blocks:
+        for index, _ in block.answers:
+            yield met(f"/messages/{index}/tool_call_id")
+        for index, id in block.strangers:
+            problem = f"{id!r} is none of the calls before it ({', '.join(block.ids)})"
+            yield broken(f"/messages/{index}/tool_call_id", problem, id=id, index=index)
+
+
+@book.rule(
+    "PAIR-013",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/agno-agi/agno/issues/5116",
+        "https://github.com/neuron-core/neuron-ai/issues/46",
+        "https://github.com/anomalyco/opencode/issues/1211",
+    ],
+    refusal=refused(
+        "Invalid parameter: Duplicate value for 'tool_call_id' of '{id}', "
+        "in messages[{first}] and messages[{index}].",
+        param="messages.[{index}].tool_call_id",
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"))],
+    counterexamples=[body(ASK, call("call_1"), result("call_1"), result("call_1", "6"))],
+)
+def one_result_for_a_call(request: Request) -> Iterator[Finding]:
+    """A call has one result.
+
+    Fix: keep the last one.
+    """
+    for block in pairing(request).blocks:
+        first: dict[str, int] = {}
+        for index, id in block.answers:
+            twice, facts = id in first, {"id": id, "first": first.get(id), "index": index}
+            place = f"/messages/{index}/tool_call_id"
+            yield broken(place, f"a second result for {id!r}", **facts) if twice else met(place)
+            first.setdefault(id, index)
+
+
+@book.rule(
+    "ORD-002",
+    MUST,
+    REJECT,
+    source=ISSUES,
+    refusal=UNANSWERED,
+    examples=[body(ASK, call("a", "b"), result("b"), result("a"), SAYS)],
+    counterexamples=[
+        body(ASK, call("a"), {"role": "system", "content": "Be brief."}, result("a")),
+        body(ASK, call("a", "b"), result("a"), {"role": "assistant", "content": "…"}, result("b")),
+    ],
+)
+def results_come_at_once(request: Request) -> Iterator[Finding]:
+    """Each result is a tool message of its own, directly behind the assistant message that called; nothing between.
+
+    Why: the provider reads the row of tool messages behind the calls and stops at the first other role.
+    Fix: move the results up.
+    """
+    for block in pairing(request).blocks:
+        for index, _ in block.answers:
+            yield met(f"/messages/{index}")
+        for id in block.late:
+            problem = (
+                f"messages[{block.end}] stands between the call in messages[{block.index}] and its result"
+            )
+            facts = {"ids": ", ".join(block.late), "param": f"messages.[{block.end}].role"}
+            yield broken(f"/messages/{block.end}", f"{problem} for {id!r}", **facts)
+
+
+@book.rule(
+    "ORD-003",
+    MUST,
+    REJECT,
+    source=[*ISSUES, "https://github.com/netease-lcap/wave-agent/issues/1368"],
+    refusal=UNANSWERED,
+    examples=[body(ASK, call("a", "b"), result("a"), result("b"), SAYS)],
+    counterexamples=[
+        body(ASK, call("a"), SAYS, result("a")),
+        body(ASK, call("a", "b"), result("a"), SAYS, result("b")),
+    ],
+)
+def the_user_waits_for_the_results(request: Request) -> Iterator[Finding]:
+    """Text and media of the turn that carries results form a user message behind all of its tool messages.
+
+    Why: with parallel calls, content that was moved out of the first result must not split the row.
+    Fix: first every tool message, then one user message.
+    """
+    for block in pairing(request).blocks:
+        if block.ended_by == "user":
+            place, late = f"/messages/{block.end}", ", ".join(block.late)
+            facts = {"ids": late, "param": f"messages.[{block.end}].role"}
+            yield (
+                broken(place, f"a user message before the results of {late}", **facts) if late else met(place)
+            )
+
+
+@book.rule(
+    "PAIR-001",
+    MUST,
+    REJECT,
+    source=ISSUES,
+    refusal=UNANSWERED,
+    examples=[body(ASK, call("a"), result("a")), body(call("a"), result("a"))],
+    counterexamples=[
+        body(ASK, call("a"), SAYS),
+        body(ASK, call("a", "b"), result("a")),
+        body(ASK, call("a")),
+    ],
+)
+def every_call_is_answered(request: Request) -> Iterator[Finding]:
+    """Every tool call has a result before the conversation goes on.
+
+    Why: the tool was cancelled, crashed, or hit a limit. Fix: send a result that says so.
+    """
+    for block in pairing(request).blocks:
+        missing = ", ".join(block.missing)
+        param = "messages" if block.end is None else f"messages.[{block.end}].role"
+        place = f"{block.pointer}/tool_calls"
+        yield broken(place, f"no result for {missing}", ids=missing, param=param) if missing else met(place)

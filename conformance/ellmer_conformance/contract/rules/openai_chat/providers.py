@@ -1,0 +1,77 @@
+"""Who else speaks Chat Completions, and what is known of it.
+
+Of a vendor, only what was seen to be refused there is a reject rule; the others of OpenAI's are previews. Losses
+are losses everywhere.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ...rule import Refusal
+from ...rulebook import RuleBook
+from .._lacks import Lack, enter
+from . import dialects
+from ._rulebook import ASK, TOOL, body, book
+from .dialects import elsewhere
+
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/agentjido/req_llm/blob/1c985d8a8ba0b3f291cae9ceff6d8369fd6342b7/test/"
+    "support/fixtures/azure/"
+)
+
+__all__ = ["dialect"]
+
+# Azure runs OpenAI's own models and checks: the deployment in the URL names the model.
+# Which model a deployment called `gpt-4` runs, nobody knows.
+AZURE = book.extend(
+    "azure",
+    without=["REQ-001"],
+    REQ_004={"preview": True},
+    REQ_024={"preview": True},
+    REQ_101={"preview": True},
+    STO_001={"preview": True},
+    IMG_016={"preview": True},
+    REQ_030={
+        "models": ("*-search-preview*", "gpt-4o*"),
+        "source": (f"{book.rules['REQ-030'].source[0]}; reports of gpt-4o",),
+    },
+)
+
+
+enter(
+    AZURE,
+    [
+        Lack(
+            "REQ-055",
+            "The tool choice is a word.",
+            ("mai-ds*",),
+            Refusal("tool_choice: Input should be a valid string", 422, type="422"),
+            ("recorded refusal (mai-ds-r1)", f"{_TESTS}mai_ds_r1/object_basic.json"),
+            lambda request: "/tool_choice" if isinstance(request.body.get("tool_choice"), dict) else None,
+            body(ASK, model="mai-ds-r1", tools=[TOOL], tool_choice="auto"),
+            body(
+                ASK,
+                model="mai-ds-r1",
+                tools=[TOOL],
+                tool_choice={"type": "function", "function": {"name": "add"}},
+            ),
+        )
+    ],
+)
+
+_OWN = frozenset(module.name for module in iter_modules(dialects.__path__))
+
+
+def dialect(vendor: str) -> RuleBook:
+    """The rules at a vendor."""
+    if vendor in {"", book.vendor}:
+        return book
+    if vendor == "azure":
+        return AZURE
+    if vendor in _OWN:
+        found: RuleBook = getattr(import_module(f".dialects.{vendor}", __package__), vendor)
+        return found
+    return elsewhere(vendor)

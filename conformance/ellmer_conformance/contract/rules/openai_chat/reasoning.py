@@ -1,0 +1,247 @@
+"""What a model that reasons does not take, or not while it reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...rule import Finding, Refusal, broken, met
+from .._openai import EFFORTS, REASONING, listed, refused, undated
+from ._rulebook import ASK, MEASURED, MUST, REJECT, TOOL, body, book
+
+NO_CHAT = ("!*chat*", "!*search*", "!*audio*")  # of a family's models, those that do not reason
+
+
+@book.rule(
+    "REQ-015",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5-mini)",
+    refusal=refused(
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        code="unsupported_parameter",
+        param="max_tokens",
+    ),
+    models=["o1*", "o3*", "o4*", "gpt-5*", *NO_CHAT],
+    examples=[body(ASK, model="gpt-5-mini", max_completion_tokens=5)],
+    counterexamples=[body(ASK, model="gpt-5-mini", max_tokens=5)],
+)
+def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Finding]:
+    """A reasoning model takes `max_completion_tokens`, not `max_tokens`."""
+    if request.body.get("max_tokens") is not None:
+        yield broken("/max_tokens", "a reasoning model has no `max_tokens`")
+    elif "max_completion_tokens" in request.body:
+        yield met("/max_completion_tokens")
+
+
+@book.rule(
+    "REQ-016",
+    MUST,
+    REJECT,
+    source="recorded refusals (o1-mini, gpt-5.6-luna)",
+    refusal=refused(
+        "Unsupported parameter: 'stop' is not supported with this model.",
+        code="unsupported_parameter",
+        param="stop",
+    ),
+    models=[
+        "o1-mini*",
+        "o3",
+        "o3-2025*",
+        "o4-mini*",
+        "gpt-5",
+        "gpt-5-mini*",
+        "gpt-5-nano*",
+        "gpt-5.6*",
+        *NO_CHAT,
+    ],
+    examples=[body(ASK, model="gpt-5-mini", stop=None)],
+    counterexamples=[body(ASK, model="gpt-5.6-luna", stop=["\n"])],
+)
+def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
+    """A reasoning model takes no stop sequences."""
+    if "stop" in request.body:
+        given = request.body["stop"] not in (None, [])
+        yield broken("/stop", "a reasoning model has no `stop`") if given else met("/stop")
+
+
+@book.rule(
+    "REQ-017",
+    MUST,
+    REJECT,
+    source="measured on the live API",
+    refusal=refused(
+        "Unsupported value: 'temperature' does not support {value} with this model. "
+        "Only the default (1) value is supported.",
+        code="unsupported_value",
+        param="temperature",
+    ),
+    models=[*REASONING, "!o1", "!o1-2024*", "!o3-mini*", *NO_CHAT],
+    examples=[body(ASK, model="gpt-5-mini", temperature=1)],
+    counterexamples=[body(ASK, model="gpt-5-mini", temperature=0.5)],
+)
+def reasoning_models_have_one_temperature(request: Request) -> Iterator[Finding]:
+    """A model that always reasons takes no temperature but 1."""
+    value = request.body.get("temperature")
+    if isinstance(value, int | float):
+        problem = f"the temperature is {value}, and this model has only 1"
+        yield met("/temperature") if value == 1 else broken("/temperature", problem, value=value)
+
+
+def _with_tools(instead: str) -> Refusal:
+    text = "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions."
+    return refused(f"{text} {instead}", param="reasoning_effort")
+
+
+@book.rule(
+    "REQ-021",
+    MUST,
+    REJECT,
+    source=[
+        "a public recording (gpt-5.6)",
+        "https://github.com/BerriAI/litellm/pull/34569 (gpt-5.6, whatever the effort)",
+        "https://github.com/charmbracelet/crush/issues/2913 (gpt-5.5)",
+        "measured by others, 2026-07: gpt-5.5 takes tools where no effort is set",
+        "https://github.com/pipecat-ai/pipecat/issues/4043 (gpt-5.4)",
+        "https://github.com/openai/openai-openapi/issues/541 (gpt-5.4)",
+    ],
+    refusal=_with_tools("To use function tools, use /v1/responses or set reasoning_effort to 'none'."),
+    formerly=[_with_tools("Please use /v1/responses instead.")],
+    models=["gpt-5.4*", "gpt-5.5*", "gpt-5.6*", *NO_CHAT],
+    examples=[
+        body(ASK, model="gpt-5.6-luna", tools=[TOOL], reasoning_effort="none"),
+        body(ASK, model="gpt-5.5", tools=[TOOL]),
+    ],
+    counterexamples=[
+        body(ASK, model="gpt-5.6-luna", tools=[TOOL]),
+        body(ASK, model="gpt-5.4", tools=[TOOL], reasoning_effort="low"),
+    ],
+)
+def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
+    """From gpt-5.4 on, function tools in Chat Completions and a reasoning effort exclude each other.
+
+    Why: gpt-5.6 reasons unless told not to, and so wants `reasoning_effort: "none"`. Fix: use the Responses API.
+    """
+    if request.body.get("tools"):
+        by_default = "low" if request.model.startswith("gpt-5.6") else "none"
+        off = (request.body.get("reasoning_effort") or by_default) == "none"
+        problem = "function tools while the model reasons"
+        yield met("/tools") if off else broken("/reasoning_effort", problem, model=request.model)
+
+
+@book.rule(
+    "REQ-027",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5.6-sol)",
+    refusal=refused(
+        "Unsupported parameter: 'logprobs' is not supported with this model.",
+        code="unsupported_parameter",
+        param="logprobs",
+    ),
+    models=[*REASONING, "gpt-5.6*", *NO_CHAT],
+    examples=[body(ASK, model="gpt-5-mini")],
+    counterexamples=[body(ASK, model="gpt-5.6-sol", logprobs=True)],
+)
+def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
+    """A reasoning model gives no log probabilities."""
+    asked = request.body.get("logprobs") is True
+    yield broken("/logprobs", "this model gives none") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-031",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/immersive-translate/immersive-translate/issues/3529",
+        "https://github.com/Kilo-Org/cloud/pull/3807",
+        "the Responses API refuses the same, recorded",
+    ],
+    refusal=refused(
+        "Unsupported value: 'reasoning_effort' does not support '{effort}' with this model. "
+        "Supported values are: {known}.",
+        code="unsupported_value",
+        param="reasoning_effort",
+    ),
+    examples=[body(ASK, model="gpt-5-mini", reasoning_effort="minimal")],
+    counterexamples=[
+        body(ASK, model="gpt-5", reasoning_effort="none"),
+        body(ASK, model="gpt-5.1", reasoning_effort="minimal"),
+    ],
+)
+def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
+    """An effort is one of those the model has."""
+    effort, known = request.body.get("reasoning_effort"), EFFORTS.get(undated(request.model))
+    if known and isinstance(effort, str):
+        facts = {"effort": effort, "known": listed(known.split())}
+        fine, place = effort in known.split(), "/reasoning_effort"
+        yield met(place) if fine else broken(place, f"this model has no {effort!r}", **facts)
+
+
+@book.rule(
+    "REQ-032",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/lfnovo/open-notebook/issues/107 (gpt-5, top_p)",
+        "https://github.com/sigoden/aichat/issues/1144 (o1, temperature)",
+        "https://github.com/npiv/chatblade/issues/100 (o3-mini, temperature)",
+    ],
+    refusal=refused(
+        "Unsupported parameter: '{key}' is not supported with this model.",
+        code="unsupported_parameter",
+        param="{key}",
+    ),
+    models=["gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*", "o1", "o1-2024*", "o3-mini*"],
+    examples=[body(ASK, model="gpt-5-mini", top_p=1, temperature=1)],
+    counterexamples=[body(ASK, model="gpt-5", top_p=0.5), body(ASK, model="o3-mini", temperature=0)],
+)
+def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
+    """GPT-5 takes no `top_p`; o1 and o3-mini take no temperature either."""
+    for key in ("top_p",) if request.model.startswith("gpt") else ("top_p", "temperature"):
+        set_to = request.body.get(key) not in (None, 1)
+        yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
+
+
+@book.rule(
+    "REQ-040",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/langchain-ai/langchain/issues/29704 (o3-mini, parallel_tool_calls)",
+        f"{MEASURED}: the penalties, logit_bias, prediction",
+    ],
+    refusal=refused(
+        "Unsupported parameter: '{key}' is not supported with this model.",
+        code="unsupported_parameter",
+        param="{key}",
+    ),
+    models=["o1", "o1-2024*", "o3-mini*", "gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*", "gpt-5.6*"],
+    examples=[
+        body(ASK, model="gpt-5-mini", tools=[TOOL], parallel_tool_calls=True, presence_penalty=0),
+        body(ASK, model="gpt-5.6-terra", reasoning_effort="none", presence_penalty=0.5),
+    ],
+    counterexamples=[
+        body(ASK, model="o3-mini", tools=[TOOL], parallel_tool_calls=True),
+        body(ASK, model="gpt-5.6-terra", presence_penalty=0.5),
+    ],
+)
+def some_options_do_not_go_with_reasoning(request: Request) -> Iterator[Finding]:
+    """A model that reasons takes no penalties and no bias, GPT-5.6 no prediction, o1 and o3-mini no parallel calls.
+
+    GPT-5.6 takes penalties with `reasoning_effort: "none"`.
+    """
+    body, latest = request.body, request.model.startswith("gpt-5.6")
+    refuses = ["logit_bias"]
+    refuses += [] if latest and body.get("reasoning_effort") == "none" else _PENALTIES
+    refuses += ["prediction"] if latest else []
+    refuses += ["parallel_tool_calls"] if request.model.startswith("o") else []
+    found = [key for key in refuses if body.get(key) or (key == "parallel_tool_calls" and key in body)]
+    for key in found:
+        yield broken(f"/{key}", f"this model has no {key}", key=key)
+    if not found:
+        yield met("/model")
+
+
+_PENALTIES = ["presence_penalty", "frequency_penalty"]

@@ -1,0 +1,14 @@
+"""The contract of OpenAI Responses, in the provider's order of checks, and its vendors' dialects."""
+
+from importlib import import_module
+
+from .. import common
+from ._rulebook import book, conversation
+
+for _part in ("shape", "items", "tools", "parameters", "shapes", "features", "media", "order"):
+    import_module(f".{_part}", __name__)
+common.enter(book, conversation)
+
+from .providers import dialect  # noqa: E402  # dialects are made of the whole book
+
+__all__ = ["book", "dialect"]

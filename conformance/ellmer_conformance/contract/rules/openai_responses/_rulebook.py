@@ -1,0 +1,69 @@
+"""The book of OpenAI Responses, and the bodies that its examples are made of."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any
+
+from ....scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
+from ...exchange import Json
+from ...rule import Kind, Level
+from ...rulebook import RuleBook
+from .._media import PNG
+from .._openai import envelope
+
+MUST, SHOULD = Level.MUST, Level.SHOULD
+REJECT, LOSS = Kind.REJECT, Kind.LOSS
+
+SPEC = "https://github.com/openai/openai-openapi (CreateResponse)"
+MEASURED = "measured on the live API, 2026-08"
+
+book = RuleBook("openai-responses", "openai", envelope(2))
+
+ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
+TOOL: Json = {
+    "type": "function",
+    "name": "add",
+    "description": "Adds two numbers",
+    "parameters": {
+        "type": "object",
+        "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+        "required": ["x", "y"],
+    },
+}
+IMAGE: Json = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
+
+
+def body(*items: Any, **more: Any) -> Json:
+    """A request with these input items."""
+    return {"model": "gpt-4.1-mini", "input": list(items), **more}
+
+
+def call(id: str, /, **more: Any) -> Json:
+    """A call of `add`."""
+    return {"type": "function_call", "call_id": id, "name": "add", "arguments": '{"x": 2, "y": 3}', **more}
+
+
+def output(id: str, value: Any = "5", /, **more: Any) -> Json:
+    """What the client answers to a call."""
+    return {"type": "function_call_output", "call_id": id, "output": value, **more}
+
+
+def conversation(turns: Sequence[Turn]) -> Json:
+    """A request with a conversation in neutral terms."""
+    said: list[Json] = []
+    for turn in turns:
+        said += [call(part.id) for part in turn.parts if isinstance(part, ToolCall)]
+        said += [output(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
+        parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
+        said += [{"role": turn.role, "content": parts}] if parts else []
+    return body(*said)
+
+
+def _part(part: Part) -> Json:
+    if isinstance(part, Image):
+        url = f"data:{part.type};base64,{b64encode(part.data).decode()}"
+        return {"type": "input_image", "image_url": url}
+    assert isinstance(part, Text), part
+    return {"type": "input_text", "text": part.text}

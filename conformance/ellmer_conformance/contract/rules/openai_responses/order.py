@@ -1,0 +1,180 @@
+"""Calls, outputs and reasoning: what must be in the input together. Order hardly matters here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...readers.openai_responses import items, type_of
+from ...rule import Finding, broken, met
+from .._media import redacted
+from .._openai import path, refused
+from ._rulebook import ASK, MUST, REJECT, body, book, call, output
+
+KINDS = {"function_call": "function", "custom_tool_call": "custom tool"}
+PREFIXES = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom_tool_call": "ctc"}
+REASONING: Json = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
+SAYS: Json = {"role": "assistant", "content": "5"}
+SERVERS = re.compile(r"[a-z]+_[0-9a-f]{32}")  # how an id begins that the server gave
+GIVEN = f"fc_{'0f' * 25}"
+
+
+@book.rule(
+    "PAIR-006",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/continuedev/continue/issues/11494",
+        "https://github.com/openai/codex/issues/33176",
+        "https://github.com/Alishahryar1/free-claude-code/issues/1826",
+    ],
+    refusal=refused(
+        "Invalid '{path}': '{id}'. Expected an ID that begins with '{prefix}'.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    examples=[body(ASK, call("a"), output("a")), body(ASK, call("a", id="fc_1"), output("a"))],
+    counterexamples=[body(ASK, call("a", id="__fake_id__"), output("a"))],
+)
+def item_ids_are_openais(request: Request) -> Iterator[Finding]:
+    """An item's `id`, where sent, is one the API gave: `fc…`, `msg…`, `rs…`, `ctc…`.
+
+    Fix: leave `id` out unless it came from OpenAI; `call_id` is what pairs.
+    """
+    for pointer, item in items(request.body):
+        id, prefix = item.get("id"), PREFIXES.get(type_of(item))
+        if prefix and isinstance(id, str) and id and not redacted(id):
+            place = f"{pointer}/id"
+            facts = {"path": path(place), "id": id, "prefix": prefix}
+            yield (
+                met(place)
+                if id.startswith(prefix)
+                else broken(place, f"{id!r} is no id of OpenAI's", **facts)
+            )
+
+
+@book.rule(
+    "PAIR-005",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/continuedev/continue/issues/10200",
+        "https://github.com/vercel/ai/issues/7883",
+    ],
+    refusal=refused(
+        "Duplicate item found with id {id}. Remove duplicate items from your input and try again.",
+        param="input",
+    ),
+    examples=[body(ASK, call("a", id=GIVEN), output("a"))],
+    counterexamples=[body(ASK, call("a", id=GIVEN), call("b", id=GIVEN), output("a"), output("b"))],
+)
+def items_are_sent_once(request: Request) -> Iterator[Finding]:
+    """No two items have one `id` of the server's.
+
+    Why: a turn was added to the history twice. Why not others: two messages `msg_missing_id` were recorded as accepted.
+    """
+    seen: set[str] = set()
+    for pointer, item in items(request.body):
+        id = item.get("id")
+        if isinstance(id, str) and SERVERS.match(id) and type_of(item) != "item_reference":
+            yield broken(pointer, f"a second item {id!r}", id=id) if id in seen else met(pointer)
+            seen.add(id)
+
+
+@book.rule(
+    "ORD-008",
+    MUST,
+    REJECT,
+    source="recorded refusal of an edited answer (gpt-5)",
+    refusal=refused(
+        "Item '{id}' of type 'reasoning' was provided without its required following item.", param="input"
+    ),
+    models=["!o3-mini*"],
+    examples=[
+        body(ASK, REASONING, call("a", id="fc_1"), output("a")),
+        body(ASK, {key: REASONING[key] for key in ("type", "summary", "encrypted_content")}, SAYS, ASK),
+        body(ASK, REASONING, {"type": "item_reference", "id": "msg_1"}, ASK),
+    ],
+    counterexamples=[body(ASK, REASONING, SAYS, ASK), body(ASK, REASONING)],
+)
+def reasoning_keeps_its_item(request: Request) -> Iterator[Finding]:
+    """A reasoning item with an id is followed by the item it led to.
+
+    Why: the answer behind it was edited, dropped, or rewritten as plain text. Why not at o3-mini: it was recorded as
+    accepted. Fix: send both items as they came, or the reasoning without its `id`, or not at all.
+    """
+    found = list(items(request.body))
+    for index, (pointer, item) in enumerate(found):
+        id = item.get("id")
+        if type_of(item) == "reasoning" and isinstance(id, str) and id.startswith("rs"):
+            after = next((each for _, each in found[index + 1 :] if type_of(each) != "reasoning"), None)
+            kept = after is not None and _generated(after)
+            yield met(pointer) if kept else broken(pointer, "what it led to does not follow", id=id)
+
+
+@book.rule(
+    "PAIR-001",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/openai/openai-support-agent-demo/issues/12",
+        "https://github.com/router-for-me/CLIProxyAPI/issues/2368",
+    ],
+    refusal=refused("No tool output found for {kind} call {id}.", param="input"),
+    examples=[
+        body(ASK, call("a"), call("b"), output("b"), output("a")),
+        body(ASK, call("a"), {"role": "user", "content": "Wait."}, output("a")),
+    ],
+    counterexamples=[body(ASK, call("a")), body(ASK, call("a"), call("b"), output("a"), ASK)],
+)
+def every_call_is_answered(request: Request) -> Iterator[Finding]:
+    """Every function call in the input has its output there.
+
+    Why: the tool was cancelled, crashed, or hit a limit. Fix: send an output that says so.
+    """
+    answered = {
+        item.get("call_id") for _, item in items(request.body) if type_of(item).endswith("_call_output")
+    }
+    for pointer, item in items(request.body):
+        if kind := KINDS.get(type_of(item)):
+            id = item.get("call_id")
+            given = id in answered or bool(request.body.get("conversation"))
+            yield met(pointer) if given else broken(pointer, f"no output for {id!r}", kind=kind, id=id)
+
+
+@book.rule(
+    "PAIR-002",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/continuedev/continue/issues/10092",
+        "https://github.com/cline/cline/issues/9288",
+    ],
+    refusal=refused("No tool call found for {kind} call output with call_id {id}.", param="input"),
+    examples=[body(ASK, call("a"), output("a")), body(output("a"), previous_response_id="resp_1")],
+    counterexamples=[body(ASK, output("a"))],
+)
+def outputs_answer_calls(request: Request) -> Iterator[Finding]:
+    """Every output in the input has its call there, unless the request continues a response that has it.
+
+    Why: history was cut between the two. Fix: drop or keep both sides together.
+    """
+    found = list(items(request.body))
+    hidden = any(request.body.get(key) for key in ("previous_response_id", "conversation", "prompt")) or any(
+        type_of(item) in {"item_reference", "compaction", "program"} for _, item in found
+    )
+    called = {item.get("call_id") for _, item in found if type_of(item).endswith("_call")}
+    for pointer, item in found:
+        kind = KINDS.get(type_of(item).removesuffix("_output"))
+        if kind and type_of(item).endswith("_output"):
+            id = item.get("call_id")
+            known = id is None or id in called or hidden
+            yield met(pointer) if known else broken(pointer, f"no call {id!r}", kind=kind, id=id)
+
+
+def _generated(item: Json) -> bool:
+    """Whether an item is one the model makes; a bare assistant message is the client's."""
+    if type_of(item) != "message":
+        return not type_of(item).endswith("_output")
+    return item.get("role") == "assistant" and (bool(item.get("id")) or isinstance(item.get("content"), list))

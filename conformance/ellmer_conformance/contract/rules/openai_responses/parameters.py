@@ -1,0 +1,239 @@
+"""Options: their ranges, those that exclude each other, and those that a model does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...readers.json_access import items_of, object_of
+from ...rule import Finding, broken, met
+from .._openai import (
+    EFFORTS,
+    OUT_OF_RANGE,
+    REASONING,
+    TOO_LONG,
+    WORDED,
+    listed,
+    misfits,
+    ranges,
+    refused,
+    too_long,
+    undated,
+)
+from ._rulebook import ASK, MUST, REJECT, body, book
+
+# What each model takes of an option, as its refusals list it. A model that is not here takes what it takes.
+CHOICES = {
+    ("reasoning", "effort"): EFFORTS,
+    ("reasoning", "context"): {"o3": "auto current_turn"},
+    ("text", "verbosity"): dict.fromkeys(
+        ("gpt-5.1-codex-max", "gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "gpt-4o", "gpt-4o-mini"), "medium"
+    ),
+}
+KINDS = {
+    "max_output_tokens": "an integer",
+    "temperature": "a decimal",
+    "top_p": "a decimal",
+    "top_logprobs": "an integer",
+    "stream": "a boolean",
+    "store": "a boolean",
+    "background": "a boolean",
+    "parallel_tool_calls": "a boolean",
+}
+
+
+@book.rule(
+    "REQ-013",
+    MUST,
+    REJECT,
+    source="recorded refusals (gpt-4o, o1-mini)",
+    refusal=OUT_OF_RANGE,
+    examples=[body(ASK, temperature=2, max_output_tokens=16)],
+    counterexamples=[body(ASK, temperature=-1), body(ASK, max_output_tokens=10)],
+)
+def numbers_are_in_range(request: Request) -> Iterator[Finding]:
+    """Temperature is 0 to 2, `top_p` 0 to 1, `top_logprobs` 0 to 20, `max_output_tokens` at least 16."""
+    bounds = {
+        "temperature": (0.0, 2.0),
+        "top_p": (0.0, 1.0),
+        "top_logprobs": (0, 20),
+        "max_output_tokens": (16, 2**31),
+    }
+    yield from ranges(request.body, bounds)
+
+
+@book.rule(
+    "REQ-014",
+    MUST,
+    REJECT,
+    source="measured on the live API",
+    refusal=refused(
+        "Mutually exclusive parameters. Ensure you are only providing one of: 'previous_response_id' or "
+        "'conversation'.",
+        code="mutually_exclusive_parameters",
+    ),
+    examples=[body(ASK, previous_response_id="resp_1")],
+    counterexamples=[body(ASK, previous_response_id="resp_1", conversation="conv_1")],
+)
+def one_thing_is_continued(request: Request) -> Iterator[Finding]:
+    """`previous_response_id` and `conversation` exclude each other."""
+    found = [key for key in ("previous_response_id", "conversation") if request.body.get(key)]
+    if found:
+        yield broken(f"/{found[-1]}", "two things to continue") if len(found) > 1 else met(f"/{found[0]}")
+
+
+@book.rule(
+    "REQ-017",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal of temperature (gpt-5-mini)",
+        "https://github.com/lfnovo/open-notebook/issues/107",
+    ],
+    refusal=refused("Unsupported parameter: '{key}' is not supported with this model.", param="{key}"),
+    models=[*REASONING, "!*chat*"],
+    examples=[body(ASK, model="gpt-5-mini", top_p=1)],
+    counterexamples=[body(ASK, model="gpt-5-mini", temperature=0), body(ASK, model="gpt-5", top_p=0.5)],
+)
+def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
+    """A model that always reasons takes no temperature and no `top_p`."""
+    for key in ("temperature", "top_p"):
+        set_to = request.body.get(key) not in (None, 1)
+        yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
+
+
+@book.rule(
+    "REQ-018",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusals of fourteen models",
+        "https://github.com/anomalyco/opencode/issues/4451",
+        "https://github.com/Laisky/one-api/issues/266",
+        "https://github.com/farion1231/cc-switch/pull/7370",
+        "https://github.com/openai/codex/issues/9035",
+        "a report of a verbosity (gpt-4.1-mini)",
+    ],
+    refusal=refused(
+        "Unsupported value: '{value}' is not supported with the '{model}' model. Supported values are: {known}.",
+        code="unsupported_value",
+        param="{path}",
+    ),
+    examples=[body(ASK, model="gpt-5", reasoning={"effort": "low"})],
+    counterexamples=[
+        body(ASK, model="gpt-5", reasoning={"effort": "none"}),
+        body(ASK, model="gpt-5.1", reasoning={"effort": "minimal"}),
+        body(ASK, model="o4-mini", reasoning={"effort": "minimal"}),
+        body(ASK, model="gpt-5-pro", reasoning={"effort": "low"}),
+        body(ASK, model="o3", reasoning={"context": "all_turns"}),
+        body(ASK, model="gpt-5.1-codex-max", text={"verbosity": "low"}),
+        body(ASK, model="gpt-4.1-mini", text={"verbosity": "low"}),
+    ],
+)
+def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
+    """An effort, a verbosity, a context of reasoning is one of those the model has."""
+    model = undated(request.model)
+    for (outer, inner), models in CHOICES.items():
+        value, place = object_of(request.body.get(outer)).get(inner), f"/{outer}/{inner}"
+        if isinstance(value, str) and model in models:
+            known = models[model].split()
+            facts = {
+                "value": value,
+                "model": request.model,
+                "known": listed(known),
+                "path": f"{outer}.{inner}",
+            }
+            yield met(place) if value in known else broken(place, f"this model has no {value!r}", **facts)
+
+
+@book.rule(
+    "REQ-015",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5-chat-latest)",
+    refusal=refused(
+        "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+        code="unsupported_parameter",
+        param="reasoning.effort",
+    ),
+    models=["gpt-3.5*", "gpt-4*", "gpt-5-chat*"],
+    examples=[body(ASK, model="gpt-4.1-mini")],
+    counterexamples=[body(ASK, model="gpt-5-chat-latest", reasoning={"effort": "low"})],
+)
+def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
+    """A model that does not reason takes no effort."""
+    asked = _effort(request) is not None
+    yield broken("/reasoning/effort", "this model does not reason") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-016",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5.6-sol)",
+    refusal=refused(
+        "logprobs are not supported with reasoning models.",
+        code="unsupported_parameter",
+        param="top_logprobs",
+    ),
+    models=[*REASONING, "gpt-5.6*", "!*chat*"],
+    examples=[body(ASK, model="gpt-5-mini")],
+    counterexamples=[body(ASK, model="gpt-5.6-sol", top_logprobs=2)],
+)
+def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
+    """A reasoning model gives no log probabilities."""
+    asked = bool(request.body.get("top_logprobs"))
+    yield broken("/top_logprobs", "this model gives none") if asked else met("/model")
+
+
+def _effort(request: Request) -> str | None:
+    effort = object_of(request.body.get("reasoning")).get("effort")
+    return effort if isinstance(effort, str) else None
+
+
+@book.rule(
+    "REQ-034",
+    MUST,
+    REJECT,
+    source="Chat Completions: measured on the live API, 2026-08",
+    refusal=WORDED,
+    examples=[body(ASK, temperature=1, store=False, max_output_tokens=None)],
+    counterexamples=[body(ASK, temperature="0.5"), body(ASK, stream="yes")],
+)
+def options_have_their_types(request: Request) -> Iterator[Finding]:
+    """An option is of its type: a number no string, a count a whole number."""
+    yield from misfits(request.body, KINDS)
+
+
+@book.rule(
+    "REQ-042",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=TOO_LONG,
+    examples=[body(ASK, user="u" * 64, prompt_cache_key="c" * 64)],
+    counterexamples=[body(ASK, user="u" * 65), body(ASK, prompt_cache_key="c" * 65)],
+)
+def keys_of_the_client_are_short(request: Request) -> Iterator[Finding]:
+    """The names a client gives its user and its cache have at most 64 characters.
+
+    Fix: send a hash.
+    """
+    for key in ("user", "safety_identifier", "prompt_cache_key"):
+        yield from too_long(request.body.get(key), f"/{key}", 64)
+
+
+@book.rule(
+    "REQ-043",
+    MUST,
+    REJECT,
+    source=["https://github.com/microsoft/agent-framework/issues/7483", "reports of gpt-4o and gpt-4.1"],
+    refusal=refused("Encrypted content is not supported with this model.", param="include"),
+    models=["gpt-3.5*", "gpt-4*", "gpt-5-chat*"],
+    examples=[body(ASK, model="gpt-4.1", include=["web_search_call.action.sources"])],
+    counterexamples=[body(ASK, model="gpt-4.1", include=["reasoning.encrypted_content"])],
+)
+def who_does_not_think_encrypts_nothing(request: Request) -> Iterator[Finding]:
+    """Encrypted thoughts are asked of a model that reasons."""
+    asked = "reasoning.encrypted_content" in items_of(request.body.get("include"))
+    yield broken("/include", "this model has no thoughts") if asked else met("/model")

@@ -1,0 +1,71 @@
+"""Who else speaks Responses, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...readers.openai_responses import items, type_of
+from ...rule import Finding, Refusal, broken, met
+from ...rulebook import RuleBook
+from .._shapes import IDS as RULES_OF_SHAPES
+from ._rulebook import ASK, MUST, REJECT, body, book, call, output
+
+UNSEEN = Refusal(
+    "No tool output found for tool call {id}.", type="invalid_request_error", code="invalid_request_error"
+)
+
+# What only OpenAI says of its own parameters, ids and models: at another vendor it means nothing.
+OWN = ("REQ-004", "REQ-018", "REQ-046", "SCH-003", "STO-008", "PAIR-006", "PAIR-019", *RULES_OF_SHAPES)
+DEEPSEEK = book.extend(
+    "deepseek",
+    only=["PAIR-001"],
+    without=OWN,
+    PAIR_001={"refusal": UNSEEN, "examples": (body(ASK, call("a"), output("a")),)},
+)
+
+
+@DEEPSEEK.rule(
+    "ORD-004",
+    MUST,
+    REJECT,
+    source="recorded refusal (deepseek-v4-flash)",
+    refusal=UNSEEN,
+    examples=[body(ASK, call("a"), call("b"), output("a"), output("b"))],
+    counterexamples=[
+        body(ASK, call("a"), {"role": "assistant", "content": "…"}, call("b"), output("a"), output("b"))
+    ],
+)
+def batches_are_whole(request: Request) -> Iterator[Finding]:
+    """Calls that belong together stand together, and their outputs right behind them.
+
+    Why: OpenAI looks for outputs anywhere, DeepSeek behind the calls only. Fix: text first, then all calls, then all
+    outputs.
+    """
+    found = list(items(request.body))
+    for index, (pointer, item) in enumerate(found):
+        if type_of(item) == "function_call":
+            batch = index
+            while batch < len(found) and type_of(found[batch][1]) == "function_call":
+                batch += 1
+            outputs = []
+            while batch < len(found) and type_of(found[batch][1]) == "function_call_output":
+                outputs.append(found[batch][1].get("call_id"))
+                batch += 1
+            id = item.get("call_id")
+            yield (
+                met(pointer)
+                if id in outputs
+                else broken(pointer, f"the output of {id!r} is elsewhere", id=id)
+            )
+
+
+AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True})
+
+
+def dialect(vendor: str) -> RuleBook:
+    """The rules at a vendor; of the others nothing is known to be refused."""
+    if vendor in {"", book.vendor}:
+        return book
+    known = {"azure": AZURE, "deepseek": DEEPSEEK}
+    return known.get(vendor) or book.extend(vendor, only=[], without=OWN)

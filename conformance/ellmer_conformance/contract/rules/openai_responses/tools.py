@@ -1,0 +1,277 @@
+"""Declared tools, strict schemas, and the format of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...exchange import Json, Request
+from ...readers import openai_responses as wire
+from ...readers.json_access import object_of
+from ...rule import Finding, broken, met
+from .._openai import WORDED, misnamed, path, refused
+from .._openai_schemas import ARRAYS, COMPOSED, STRICT, array_findings, schema_problems, strict_findings
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, call, output
+
+SPEC = "https://github.com/openai/openai-openapi (FunctionToolParam)"
+SCHEMA = refused(
+    "Invalid schema for function '{name}': {reason}", code="invalid_function_parameters", param="{path}"
+)
+
+
+def _of(schema: Json) -> Json:
+    """A closed object with one property."""
+    return {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
+
+
+OPEN: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
+CLOSED: Json = {**OPEN, "additionalProperties": False}
+HOSTED = ("web_search", "web_search_preview", "file_search", "image_generation", "code_interpreter")
+OLD = ["gpt-3.5*", "gpt-4", "gpt-4-*"]
+
+
+def _tool(**more: Any) -> Json:
+    return {"type": "function", "name": "add", **more}
+
+
+def _text(schema: Json, **more: Any) -> Json:
+    return {"format": {"type": "json_schema", "name": "sum", "schema": schema, **more}}
+
+
+@book.rule(
+    "SCH-002",
+    MUST,
+    REJECT,
+    source=SPEC,
+    refusal=WORDED,
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[
+        body(ASK, tools=[_tool(name="math.add")]),
+        body(ASK, call("a", name=""), output("a")),
+    ],
+)
+def names_are_plain(request: Request) -> Iterator[Finding]:
+    """A function's name has letters, digits, `_` and `-` only, in its declaration and in every call."""
+    for pointer, tool in _functions(request.body):
+        yield from misnamed(tool.get("name"), f"{pointer}/name")
+    for pointer, item in wire.items(request.body):
+        if wire.type_of(item) == "function_call":
+            yield from misnamed(item.get("name"), f"{pointer}/name")
+
+
+@book.rule(
+    "SCH-001",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-3.5-turbo)",
+    refusal=SCHEMA,
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[body(ASK, tools=[_tool(parameters={"x": {"type": "number"}})])],
+)
+def parameters_are_an_object(request: Request) -> Iterator[Finding]:
+    """A function's parameters, where given, are a schema of an object with properties.
+
+    Fix: for a tool without arguments send `{"type": "object", "properties": {}}`.
+    """
+    for pointer, tool in _functions(request.body):
+        yield from schema_problems(tool, f"{pointer}/parameters")
+
+
+@book.rule(
+    "SCH-020",
+    MUST,
+    REJECT,
+    source=ARRAYS,
+    refusal=SCHEMA,
+    examples=[body(ASK, tools=[_tool(parameters=_of({"type": "array", "items": {}}))])],
+    counterexamples=[body(ASK, tools=[_tool(parameters=_of({"type": "array"}))])],
+)
+def arrays_say_of_what(request: Request) -> Iterator[Finding]:
+    """An array in a function's parameters has `items`.
+
+    Fix: `"items": {}` where anything may be in it.
+    """
+    for pointer, tool in _functions(request.body):
+        yield from array_findings(tool.get("name"), tool.get("parameters"), f"{pointer}/parameters")
+
+
+@book.rule(
+    "SCH-021",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=SCHEMA,
+    examples=[body(ASK, tools=[_tool(parameters=_of({"anyOf": [{"type": "string"}, {"type": "null"}]}))])],
+    counterexamples=[body(ASK, tools=[_tool(parameters={**OPEN, "anyOf": [{"required": ["x"]}]})])],
+)
+def parameters_are_one_object(request: Request) -> Iterator[Finding]:
+    """At the root of a function's parameters there is no `oneOf`, `anyOf`, `allOf`, `enum` or `not`.
+
+    Fix: put the alternatives into a property.
+    """
+    either = "/".join(f"'{key}'" for key in COMPOSED)
+    reason = f"schema must have type 'object' and not have {either} at the top level."
+    for pointer, tool in _functions(request.body):
+        schema, place = object_of(tool.get("parameters")), f"{pointer}/parameters"
+        facts = {"name": tool.get("name"), "reason": reason, "path": path(place)}
+        wrong = schema.get("type") == "object" and schema.keys() & {*COMPOSED}
+        yield broken(place, reason, **facts) if wrong else met(place)
+
+
+@book.rule(
+    "SCH-003",
+    MUST,
+    REJECT,
+    source=["recorded refusals (gpt-4o, gpt-4o-mini)", *STRICT],
+    refusal=SCHEMA,
+    examples=[body(ASK, tools=[_tool(parameters=CLOSED, strict=True), TOOL])],
+    counterexamples=[
+        body(ASK, tools=[_tool(parameters=OPEN, strict=True)]),
+        body(ASK, tools=[_tool(parameters=_of({"oneOf": [OPEN]}), strict=True)]),
+    ],
+)
+def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
+    """In a strict function, every object is closed and requires all its properties, and every value has a type.
+
+    Fix: set `additionalProperties: false`; make an optional property nullable and require it.
+    """
+    for pointer, tool in _functions(request.body):
+        if tool.get("strict") is True:
+            yield from strict_findings(tool.get("name"), tool.get("parameters"), f"{pointer}/parameters")
+
+
+@book.rule(
+    "STO-008",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o-mini)",
+    refusal=refused(
+        "Invalid schema for response_format '{name}': {reason}",
+        code="invalid_json_schema",
+        param="text.format.schema",
+    ),
+    examples=[body(ASK, text=_text(CLOSED, strict=True)), body(ASK, text=_text(OPEN, strict=False))],
+    counterexamples=[body(ASK, text=_text(OPEN, strict=True))],
+)
+def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
+    """In a strict format, every object is closed and requires all its properties."""
+    format = wire.format_of(request.body)
+    if format.get("type") == "json_schema" and format.get("strict") is True:
+        yield from strict_findings(format.get("name"), format.get("schema"), "/text/format/schema")
+
+
+@book.rule(
+    "STO-001",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4-turbo)",
+    refusal=refused(
+        "Invalid parameter: 'text.format' of type 'json_schema' is not supported with model version `{model}`.",
+        param="text.format",
+    ),
+    models=OLD,
+    examples=[body(ASK, model="gpt-4-turbo")],
+    counterexamples=[body(ASK, model="gpt-4-turbo", text=_text(CLOSED, strict=True))],
+)
+def old_models_have_no_schema(request: Request) -> Iterator[Finding]:
+    """Models before gpt-4o have no `json_schema`."""
+    asked = wire.format_of(request.body).get("type") == "json_schema"
+    problem = "this model has no json_schema"
+    yield broken("/text/format", problem, model=request.model) if asked else met("/model")
+
+
+@book.rule(
+    "STO-007",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o)",
+    refusal=refused(
+        "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.",
+        param="input",
+    ),
+    examples=[
+        body({"role": "user", "content": "Answer in JSON."}, text={"format": {"type": "json_object"}}),
+        body(ASK, previous_response_id="resp_1", text={"format": {"type": "json_object"}}),
+    ],
+    counterexamples=[body(ASK, instructions="Answer in JSON.", text={"format": {"type": "json_object"}})],
+)
+def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
+    """Where the format is `json_object`, the word "json" is in the input; the instructions do not count."""
+    if wire.format_of(request.body).get("type") == "json_object":
+        more = any(request.body.get(key) for key in ("previous_response_id", "conversation", "prompt"))
+        said = any("json" in item.text.lower() for item in wire.read(request) if item.turn >= 0)
+        yield met("/text/format") if said or more else broken("/input", 'the input has no word "json"')
+
+
+@book.rule(
+    "REQ-020",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4)",
+    refusal=refused("Hosted tool '{type}' is not supported with {model}.", param="tools"),
+    models=["gpt-4", "gpt-4-0613"],
+    examples=[body(ASK, model="gpt-4", tools=[TOOL])],
+    counterexamples=[body(ASK, model="gpt-4", tools=[{"type": "file_search", "vector_store_ids": ["vs_1"]}])],
+)
+def old_models_have_no_hosted_tools(request: Request) -> Iterator[Finding]:
+    """The first GPT-4 has no hosted tools."""
+    for pointer, tool in wire.tools(request.body):
+        kind = tool.get("type")
+        hosted = kind == "file_search"
+        problem = f"this model has no {kind}"
+        yield broken(pointer, problem, type=kind, model=request.model) if hosted else met(pointer)
+
+
+@book.rule(
+    "REQ-021",
+    MUST,
+    REJECT,
+    source="recorded refusals (o3-deep-research)",
+    refusal=refused("{text}", param="tools"),
+    models=["*-deep-research*"],
+    examples=[body(ASK, model="o3-deep-research", tools=[{"type": "web_search_preview"}])],
+    counterexamples=[
+        body(ASK, model="o3-deep-research"),
+        body(ASK, model="o3-deep-research", tools=[{"type": "web_search_preview"}, TOOL]),
+    ],
+)
+def research_has_sources(request: Request) -> Iterator[Finding]:
+    """A deep research model has a tool to search with, and none of the client's."""
+    kinds = [str(tool.get("type")) for _, tool in wire.tools(request.body)]
+    sources = ("web_search", "mcp", "file_search")
+    if any(not kind.startswith((*sources, "code_interpreter")) for kind in kinds):
+        only = "'web_search_preview', 'code_interpreter', 'mcp', and 'file_search'"
+        yield broken(
+            "/tools", "a tool of another kind", text=f"Deep research models only support the {only} tools."
+        )
+    elif not any(kind.startswith(sources) for kind in kinds):
+        one = "'web_search_preview', 'mcp', or 'file_search'"
+        text = f"Deep research models require at least one of {one} tools."
+        yield broken("/tools", "nothing to search with", text=text)
+    else:
+        yield met("/tools")
+
+
+@book.rule(
+    "REQ-044",
+    MUST,
+    REJECT,
+    source="many reports of the same text, 2025 and 2026",
+    refusal=refused("Tool choice '{type}' not found in 'tools' parameter.", param="tool_choice"),
+    examples=[body(ASK, tools=[{"type": "web_search"}], tool_choice={"type": "web_search"})],
+    counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "image_generation"})],
+)
+def what_is_chosen_is_there(request: Request) -> Iterator[Finding]:
+    """A hosted tool that is chosen is among the tools.
+
+    A prompt on the server may bring tools of its own; then nothing is said.
+    """
+    kind = object_of(request.body.get("tool_choice")).get("type")
+    if kind in HOSTED and not request.body.get("prompt"):
+        family = str(kind).partition("_preview")[0]
+        there = any(str(tool.get("type")).startswith(family) for _, tool in wire.tools(request.body))
+        yield met("/tool_choice") if there else broken("/tool_choice", f"no tool is {kind}", type=kind)
+
+
+def _functions(request: Json) -> Iterator[tuple[str, Json]]:
+    return ((pointer, tool) for pointer, tool in wire.tools(request) if tool.get("type") == "function")

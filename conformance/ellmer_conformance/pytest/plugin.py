@@ -1,0 +1,299 @@
+"""The pytest plugin behind `conformance run`: parameters from adapters and cases, and the report.
+
+Options: `--adapter`, `--wire`, `--vendor`, `--case`, `--mode` (each may be repeated, globs allowed),
+`--cassettes`, `--against`, `--snapshots`, `--report`, `--baseline`, `--record`. Works under pytest-xdist: what a
+play gave travels to the controller in the test's report.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from ..baseline import FILE, Baseline, BaselineError, load
+from ..contract.redaction import redacted
+from ..report import Report, Row, files, finished, judged
+from ..report.abilities import abilities
+from ..report.matrix import console, print_report
+from ..report.requirements import LATEST, requirements
+from ..report.unjudged import without_verdict
+from ..runner.against_server import play_direct
+from ..runner.command import Driver
+from ..runner.from_cassettes import attempt
+from ..runner.selection import (
+    FILTERS,
+    Play,
+    UnknownChoice,
+    find_adapter,
+    inexpressible,
+    left_out,
+    plays_of,
+    select,
+)
+from ..scenarios.cases import scripts
+from .marks import MARKS, is_chosen, marks_of
+from .snapshots import SHIPPED, Transcript
+
+if TYPE_CHECKING:
+    from ..contract.observed_run import Run
+    from ..contract.rule import Verdict
+    from ..server import StrictServer
+
+
+@dataclass(frozen=True)
+class PlayContext:
+    """Where a test plays: the cassettes, the strict server when recording, and the report."""
+
+    play: Callable[[Play], Run]
+    report: Callable[[Run, Sequence[Verdict]], list[Row]]
+
+
+_KEPT = pytest.StashKey[Report]()
+_BASELINE = pytest.StashKey[Baseline]()
+_LEFT_OUT = "conformance_left_out"
+_NUMBERS = count()  # of the conversations that are recorded: each has one of its own
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of `conformance run`."""
+    group = parser.getgroup("conformance")
+    group.addoption(
+        "--adapter", action="append", default=[], help="installed adapter, or package.module:name"
+    )
+    for name in FILTERS:
+        group.addoption(f"--{name}", action="append", default=[], help=f"only this {name} (glob, repeatable)")
+    group.addoption(
+        "--rule",
+        action="append",
+        default=[],
+        help="only verdicts of this rule (`ORD-*`: of a group; repeatable)",
+    )
+    group.addoption(
+        "--spec-version", default=LATEST, help=f"the requirement set that the score counts against [{LATEST}]"
+    )
+    group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
+    group.addoption("--snapshots", default=SHIPPED, help="folder of the frozen transcripts [those shipped]")
+    group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
+    group.addoption("--baseline", default="", help=f"expected failures [{FILE}, where there is one]")
+    group.addoption(
+        "--against",
+        choices=["cassettes", "server"],
+        help="replay recordings, or talk to the strict server itself [cassettes; a ConformanceSuite: server]",
+    )
+    group.addoption("--record", action="store_true", help="record again instead of replaying")
+    group.addoption("--live-base-url", default="", help="with --live: this base URL in place of the vendor's")
+    group.addoption("--live", action="store_true", help="with --record: from the real API or not at all")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test per adapter × wire × vendor × case × mode that the options let through."""
+    if "play" in metafunc.fixturenames:
+        try:
+            plays = _plays(metafunc)
+        except UnknownChoice as error:
+            raise pytest.UsageError(str(error)) from None
+        metafunc.parametrize("play", [pytest.param(p, id=p.id, marks=marks_of(p)) for p in plays])
+
+
+def _plays(metafunc: pytest.Metafunc) -> list[Play]:
+    """What the options let through, of the adapters they name or of that of the test's class."""
+    option = metafunc.config.getoption
+    wanted = {name: option(name) for name in FILTERS}
+    how = {"record": option("record"), "live": option("live")}
+    adapter = getattr(metafunc.cls, "adapter", None)
+    if adapter is None:
+        return select(option("adapter"), wanted, **how)
+    if isinstance(adapter, str):
+        return select([adapter], wanted, **how)
+    name = f"{metafunc.module.__name__}:{metafunc.cls.__qualname__}.adapter"
+    return plays_of({name: find_adapter(adapter)}, wanted, **how)
+
+
+@pytest.fixture(scope="session")
+def _server() -> Iterator[StrictServer]:
+    from ..server import StrictServer  # noqa: PLC0415 - replay needs no server
+
+    with StrictServer(scripts()) as server:
+        yield server
+
+
+@pytest.fixture(scope="class")
+def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
+    """How a play is played: from its cassette, or with the strict server."""
+    option = request.config.getoption
+    cassettes = Path(option("cassettes"))
+    if option("record"):
+        server = request.getfixturevalue("_server")
+        return partial(
+            _from_cassette,
+            cassettes,
+            record=True,
+            server=lambda case: server.url(case, str(next(_NUMBERS))),
+            live_url=option("live_base_url"),
+        )
+    if (option("against") or getattr(request.cls, "against", "cassettes")) == "cassettes":
+        return partial(_from_cassette, cassettes)
+    return partial(_against, request.getfixturevalue("_server"))
+
+
+def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
+    return attempt(play.adapter, play.wire, play.vendor, play.case, play.mode, cassettes=cassettes, **how)
+
+
+def _against(server: StrictServer, play: Play) -> Run:
+    if isinstance(play.adapter, Driver):
+        return play.adapter.play(play.wire, play.vendor, play.case, play.mode, server=server)
+    return play_direct(play.adapter, play.wire, play.vendor, play.case, play.mode, server=server)
+
+
+@pytest.fixture
+def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> PlayContext:
+    """Where the test plays."""
+    play: Play = request.getfixturevalue("play")
+    config = request.config
+
+    def report(run: Run, verdicts: Sequence[Verdict]) -> list[Row]:
+        found = judged(play.adapter.name, run, verdicts)
+        found.named = {play.adapter.name: play.asked}
+        place = f"{play.adapter.name} {play.wire}/{play.vendor}"
+        found.capabilities = {place: abilities(play.adapter.capabilities(play.wire, play.vendor))}
+        found.rows = [row for row in found.rows if is_chosen(row.rule, config.getoption("rule"))]
+        found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
+        request.node.stash[_KEPT] = found
+        request.node.user_properties += [
+            (row.rule, f"{row.level} {row.verdict}") for row in found.rows if row.verdict != "not-applicable"
+        ]
+        return found.rows
+
+    return PlayContext(_play, report)
+
+
+@pytest.fixture
+def transcript(request: pytest.FixtureRequest) -> SnapshotAssertion | None:
+    """The frozen transcripts; None for an adapter that has none."""
+    if not request.getfixturevalue("play").frozen:
+        return None
+    snapshot: SnapshotAssertion = request.getfixturevalue("snapshot")
+    return snapshot.use_extension(Transcript)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Puts what the play gave into the test's report, as JSON, which is how it leaves a worker."""
+    report = yield
+    if report.when == "call" and _KEPT in item.stash:
+        vars(report)["conformance"] = json.dumps(item.stash[_KEPT].as_json())  # ASCII, whatever a body holds
+    return report
+
+
+class Collector:
+    """Gathers what the tests' reports bring, wherever they ran; settles it, writes and prints it at the end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.parts: dict[str, Report] = {}  # by test
+        self.order: Sequence[str] = ()  # the tests that were selected; workers finish them in any order
+        self.report = Report()
+        self.crashes: list[str] = []  # tests that could not be set up, or a recording that was refused
+        named = any("[" in argument for argument in config.args)  # single plays, by their ids
+        narrowed = any(config.getoption(name) for name in (*FILTERS, "rule"))
+        self.whole = not (named or narrowed)  # nothing was left out
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Takes what a finished test brings."""
+        if report.when == "call" and hasattr(report, "conformance"):
+            self.parts[report.nodeid] = Report.from_json(json.loads(report.conformance))
+        elif report.failed:
+            self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Learns which tests are run, and in which order."""
+        self.order = self.order or [item.nodeid for item in session.items]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Likewise, from a worker."""
+        self.order = ids
+
+    def pytest_deselected(self) -> None:
+        """Some plays are left out."""
+        self.whole = False
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Likewise, in a worker."""
+        self.whole &= not getattr(node, "workeroutput", {}).get(_LEFT_OUT)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Settles what only the whole run can tell: the baseline's entries, the score, the exit code."""
+        ordered = [self.parts[id] for id in self.order if id in self.parts]
+        self.report = Report.joined(ordered or self.parts.values())
+        stopped = session.shouldstop or session.shouldfail  # `-x`: the caller asked for no more
+        self.report.unjudged = [] if stopped else without_verdict(self.order, self.parts)
+        played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
+        self.report.skipped += [*inexpressible(played), *left_out(played, self.report.named)]
+        whole = self.whole and not stopped and not self.report.unjudged
+        rows, problems = self.config.stash[_BASELINE].settled(self.report.rows, whole=whole)
+        self.report.rows, self.report.problems = rows, problems
+        finished(self.report, self.config.getoption("spec_version"))
+        if self.report.exit_code and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+            session.exitstatus = self.report.exit_code
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Prints the matrix; writes every form of the report."""
+        for crash in self.crashes if self.config.getoption("tbstyle") == "no" else ():
+            terminalreporter.write_line(redacted(crash))
+        if not self.report.rows and not self.report.unjudged:
+            return
+        terminalreporter.ensure_newline()
+        written = self.config.getoption("report")
+        folder = Path(written) if written else None
+        to = console(terminalreporter._tw._file)  # noqa: SLF001 - no public way to its stream
+        print_report(self.report, to, folder)
+        cassettes = self.config.getoption("cassettes")
+        for path in files.write(self.report, folder, cassettes=cassettes) if folder else ():
+            terminalreporter.write_line(f"wrote {path}")
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """A worker tells the controller."""
+    for item in items[:1]:
+        getattr(item.config, "workeroutput", {})[_LEFT_OUT] = True
+
+
+@pytest.hookimpl(tryfirst=True)  # before JUnit's own reads where to write
+def pytest_configure(config: pytest.Config) -> None:
+    """The controller collects; workers only report."""
+    if config.getoption("report") and not config.getoption("xmlpath", None):
+        config.option.xmlpath = str(Path(config.getoption("report"), "junit.xml"))
+    try:
+        requirements(config.getoption("spec_version"))
+    except LookupError as error:
+        raise pytest.UsageError(str(error)) from None
+    for name, meaning in MARKS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    Transcript.folder = config.rootpath / config.getoption("snapshots")
+    config.stash[_BASELINE] = _baseline(config.getoption("baseline"))
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Collector(config), "conformance-collector")
+
+
+def _baseline(name: str) -> Baseline:
+    path = Path(name or FILE)
+    if not name and not path.exists():
+        return Baseline()
+    try:
+        return load(path)
+    except BaselineError as error:
+        raise pytest.UsageError(str(error)) from None

@@ -1,0 +1,60 @@
+"""Frozen transcripts as syrupy snapshots: one text file per case, shared by every wire format and mode.
+
+syrupy ties a snapshot to one test; here hundreds of tests share one, so names and places are the case's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from syrupy.data import Snapshot, SnapshotCollection
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+if TYPE_CHECKING:
+    from syrupy.location import PyTestLocation
+
+__all__ = ["SHIPPED", "Transcript"]
+
+_PACKAGE = Path(__file__).parent.parent
+
+#: The frozen transcripts that came with this package; in a checkout they are beside it.
+SHIPPED = next(p for p in (_PACKAGE / "transcripts", _PACKAGE.parent / "snapshots") if p.is_dir())
+
+
+class Transcript(SingleFileSnapshotExtension):
+    """`<folder>/<case>.txt`."""
+
+    file_extension = "txt"
+    folder: ClassVar[Path] = SHIPPED
+    _write_mode = WriteMode.TEXT
+
+    def serialize(self, data: Any, **_: Any) -> str:
+        """Text as it is."""
+        return str(data)
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:  # noqa: ARG003 - one folder for all tests
+        """The folder of the transcripts."""
+        return str(cls.folder)
+
+    @classmethod
+    def get_file_basename(cls, *, test_location: PyTestLocation, index: Any) -> str:  # noqa: ARG003 - see above
+        """The case's name."""
+        return str(index)
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
+        """A name that syrupy takes for one of the test's."""
+        return f"{test_location.methodname}[{index}]"
+
+    @classmethod
+    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:  # noqa: ARG003 - see above
+        """Any test of the suite may use any transcript."""
+        return Path(snapshot_location).parent == cls.folder
+
+    def read_snapshot_collection(self, *, snapshot_location: str) -> SnapshotCollection:
+        """The one snapshot of a file."""
+        collection = SnapshotCollection(location=snapshot_location)
+        collection.add(Snapshot(name=f"test_conformance[{Path(snapshot_location).stem}]"))
+        return collection

@@ -1,0 +1,95 @@
+"""The suite as pytest sees it: one test per wire format, vendor, case and mode.
+
+Run by `conformance run`, which loads `ellmer_conformance.pytest.plugin`; that gives the parameters and the report. In a
+test folder of your own:
+
+```python
+from ellmer_conformance.pytest.suite import ConformanceSuite
+
+class TestMine(ConformanceSuite):
+    adapter = "my_package.conformance:adapter"  # or the adapter itself
+```
+
+with `pytest_plugins = ["ellmer_conformance.pytest.plugin"]` in the conftest.py of the root.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from ..adapters import Adapter
+from ..contract.observed_run import Run
+from ..contract.rule import Verdict
+from ..contract.transcripts import normalised
+from ..report import FAILING, Row
+from ..runner.judgement import judge
+from ..runner.selection import Play
+from ..runner.sessions import our_trouble
+from .plugin import PlayContext
+
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+
+def test_conformance(play: Play, play_context: PlayContext, transcript: SnapshotAssertion | None) -> None:
+    """The adapter keeps every rule that the case touches."""
+    rows = play_context.report(*_judged(play_context.play(play), transcript))
+    broken = [row for row in rows if row.verdict in FAILING or row.verdict == "harness-error"]
+    if broken:
+        pytest.fail("\n\n".join(map(_sentence, broken)), pytrace=False)
+    expected = [f"{row.rule}: {row.reason} ({row.issue})" for row in rows if row.verdict == "expected-fail"]
+    if expected:
+        pytest.xfail("; ".join(expected))
+
+
+class ConformanceSuite:
+    """All cases against one adapter, as a test class. `-k`, `-n` and the plugin's options narrow and report it.
+
+    `adapter` is an adapter, a class or function that makes one, or its name. `against` is where it plays unless
+    `--against` says otherwise: `"server"`, the strict one, or `"cassettes"`, which must have been recorded.
+    """
+
+    adapter: ClassVar[Adapter | Callable[[], Adapter] | str]
+    against: ClassVar[str] = "server"
+
+    def test_conformance(
+        self, play: Play, play_context: PlayContext, transcript: SnapshotAssertion | None
+    ) -> None:
+        """The adapter keeps every rule that the case touches."""
+        test_conformance(play, play_context, transcript)
+
+
+def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[Verdict]]:
+    """The run and what the rules say; a rule that breaks is our trouble, not the adapter's failure."""
+    try:
+        run = replace(run, snapshot_diff=_difference(run, transcript))
+        return run, judge(run)
+    except Exception as error:  # noqa: BLE001 - see above
+        run = replace(run, trouble=our_trouble(error))
+        return run, judge(run)
+
+
+def _difference(run: Run, frozen: SnapshotAssertion | None) -> str | None:
+    """How the transcript differs from the frozen one; None where none is frozen (another library's, live)."""
+    if frozen is None or not run.case.printed_alike or not run.transcript or run.recorded_from == "live":
+        return None
+    name = run.case.recorded_as + (".refused" if run.refused else "")
+    name += ".tools" if "tools" in run.refused else ""
+    name += ".stream" if run.case.streamed_apart and "stream" in run.mode else ""
+    assertion = frozen(name=name)
+    if normalised(run.transcript) + "\n" == assertion:
+        return ""
+    return _COLOUR.sub("", "\n".join(assertion.get_assert_diff()))
+
+
+def _sentence(row: Row) -> str:
+    said = f"\n  the provider says ({row.status}): {row.provider_error}" if row.provider_error else ""
+    return (
+        f"{row.rule} ({row.level}, {row.verdict}) at {row.pointer}: {row.message}{said}"
+        f"\n  more: {row.explain_command}"
+    )

@@ -1,0 +1,223 @@
+"""The rules against real verdicts: recorded requests that an API accepted or refused, and what the rules say.
+
+An accepted request that a reject rule refuses is a false alarm; there must be none. A recorded refusal, be it behind
+a status of 200, whose cause the request shows must be caught: by a reject rule, with the same status and type of error,
+and the same text or field. What the cause is comes from a table (`refusal_causes.py`) that does not know the rules.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..contract import rules
+from ..contract.api_errors import ApiError, read_error
+from ..contract.exchange import Request
+from ..contract.rule import Verdict, Violation
+from .reading import Recording, Unreadable, find, read
+from .recorded_status import identity, refusal, status_of
+from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
+from .requests import Skip, request_of
+
+__all__ = ["Calibration", "Case", "Tally", "agrees", "as_json", "calibrate"]
+
+
+@dataclass
+class Tally:
+    """Counts of one wire format, one vendor or one rule. `rejected_modelled` are the refusals that the request shows."""
+
+    accepted: int = 0
+    accepted_flagged: int = 0
+    rejected: int = 0
+    rejected_modelled: int = 0
+    caught: int = 0
+    missed: int = 0
+    text_equal: int = 0
+
+    @property
+    def recall(self) -> float | None:
+        """Which part of the refusals that the request shows is caught; None without any."""
+        return self.caught / self.rejected_modelled if self.rejected_modelled else None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A recorded request worth looking at: why, where, and what was said."""
+
+    kind: str  # flagged, missed, unknown
+    file: str
+    place: str
+    wire: str
+    vendor: str
+    said: str
+    rule: str = ""
+    pointer: str = ""
+
+
+@dataclass
+class Calibration:
+    """The outcome. `causes` counts the recorded refusals by cause; `skipped` what was not judged, and why."""
+
+    wires: dict[str, Tally] = field(default_factory=dict)
+    vendors: dict[str, Tally] = field(default_factory=dict)
+    rules: dict[str, Tally] = field(default_factory=dict)
+    cases: list[Case] = field(default_factory=list)
+    causes: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    unreadable: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set, repr=False)
+
+    @property
+    def total(self) -> Tally:
+        """All wire formats together."""
+        return Tally(
+            *(sum(column) for column in zip(*(vars(t).values() for t in self.wires.values()), strict=True))
+        )
+
+    def tallies(self, request: Request) -> tuple[Tally, Tally]:
+        """Where a request is counted: with its wire format and with its vendor."""
+        return self.wires.setdefault(request.wire, Tally()), self.vendors.setdefault(request.vendor, Tally())
+
+    def of(self, kind: str) -> list[Case]:
+        """The cases of a kind."""
+        return [case for case in self.cases if case.kind == kind]
+
+
+def calibrate(paths: Iterable[Path | str], on_file: Callable[[Path], None] = lambda _: None) -> Calibration:
+    """Judges every recorded request under the paths that has an answer. Raises `Unreadable` for a missing path."""
+    found = Calibration()
+    for path in find(paths):
+        on_file(path)
+        try:
+            for recording in read(path) or ():
+                _count(found, str(path), recording)
+        except Unreadable as error:
+            found.unreadable.append(str(error))
+        except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
+            found.unreadable.append(f"{path}: it cannot be judged: {error!r:.200}")
+    return found
+
+
+def _count(found: Calibration, file: str, recording: Recording) -> None:
+    request, status = request_of(recording), status_of(recording)
+    if isinstance(request, Skip):
+        found.skipped[request.reason] += 1
+    elif status is None or not (200 <= status < 300 or 400 <= status < 500):
+        found.skipped[f"the answer was {status or 'not recorded'}"] += 1
+    elif (same := identity(recording)) in found.seen:
+        found.skipped["the same request was judged already"] += 1
+    else:
+        found.seen.add(same)
+        verdicts = rules.book(request.wire, request.vendor).judge(request)
+        refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
+        judged = _Judged(file, recording.place, request, refusing, late)
+        if error := refusal(recording):
+            _rejected(found, judged, error)
+        else:
+            _accepted(found, judged)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A recorded request with the verdicts of the rules that refuse."""
+
+    file: str
+    place: str
+    request: Request
+    verdicts: list[Verdict]
+    late: bool = False  # the error came behind a status of 200
+
+    def case(self, kind: str, said: str, rule: str = "", pointer: str = "") -> Case:
+        wire, vendor = self.request.wire, self.request.vendor
+        return Case(kind, self.file, self.place, wire, vendor, said, rule, pointer)
+
+
+def _accepted(found: Calibration, judged: _Judged) -> None:
+    for tally in found.tallies(judged.request):
+        tally.accepted += 1
+        tally.accepted_flagged += any(verdict.violations for verdict in judged.verdicts)
+    for verdict in judged.verdicts:
+        if verdict.checked:
+            rule = found.rules.setdefault(verdict.rule.id, Tally())
+            rule.accepted += 1
+            rule.accepted_flagged += bool(verdict.violations)
+        for violation in verdict.violations[:1]:
+            found.cases.append(judged.case("flagged", violation.message, verdict.rule.id, violation.pointer))
+
+
+def _rejected(found: Calibration, judged: _Judged, error: ApiError) -> None:
+    tallies, cause = found.tallies(judged.request), cause_of(error)
+    for tally in tallies:
+        tally.rejected += 1
+    found.causes[cause] += 1
+    for verdict in judged.verdicts:
+        if verdict.checked:
+            found.rules.setdefault(verdict.rule.id, Tally()).rejected += 1
+    if cause in UNCLASSIFIED:
+        found.cases.append(judged.case(UNKNOWN, f"{error.status} {error.message}"))
+    elif cause in VISIBLE:
+        caught, equal = _agreeing(judged, error)
+        for tally in tallies:
+            tally.rejected_modelled += 1
+            tally.caught += bool(caught)
+            tally.missed += not caught
+            tally.text_equal += bool(equal)
+        for id in caught:
+            rule = found.rules.setdefault(id, Tally())
+            rule.rejected_modelled += 1
+            rule.caught += 1
+            rule.text_equal += id in equal
+        if not caught:
+            found.cases.append(judged.case("missed", f"{error.status} {error.type}: {error.message}"))
+
+
+def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
+    """The rules that refuse with the same status and type of error, and the same text or field; and those with the
+    same text."""
+    caught, equal = set(), set()
+    for verdict in judged.verdicts:
+        for violation in verdict.violations:
+            for ours in _answers(violation, judged.request):
+                if ours.type != error.type or not (judged.late or ours.status == error.status):
+                    continue
+                if ours.stable == error.stable:
+                    equal.add(verdict.rule.id)
+                elif not error.param or ours.param != error.param:
+                    continue
+                caught.add(verdict.rule.id)
+    return caught, equal
+
+
+def agrees(violations: Iterable[Violation], request: Request, error: ApiError) -> bool:
+    """Whether one of the violations is refused with the status, the type and the words of this error."""
+    answers = (ours for violation in violations for ours in _answers(violation, request))
+    said = (error.status, error.type, error.stable)
+    return any((ours.status, ours.type, ours.stable) == said for ours in answers)
+
+
+def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:
+    """What the provider says to a violation, today and in former times; also as a recorder without headers has it."""
+    book = rules.book(request.wire, request.vendor)
+    for wording in (violation.rule.refusal, *violation.rule.formerly):
+        status, headers, body = book.refuse(violation, wording)
+        yield from {read_error(status, body, headers), read_error(status, body)}
+
+
+def as_json(found: Calibration) -> dict[str, Any]:
+    """The outcome as JSON: `wires`, `rules`, and what to look at."""
+    return {
+        "version": 1,
+        "wires": {name: vars(tally) for name, tally in sorted(found.wires.items())},
+        "vendors": {name: vars(tally) for name, tally in sorted(found.vendors.items())},
+        "rules": {id: vars(tally) for id, tally in sorted(found.rules.items())},
+        "recall": found.total.recall if found.wires else None,
+        "causes": dict(sorted(found.causes.items())),
+        "flagged": [vars(case) for case in found.of("flagged")],
+        "missed": [vars(case) for case in found.of("missed")],
+        "unknown": [vars(case) for case in found.of(UNKNOWN)],
+        "skipped": dict(found.skipped.most_common()),
+        "unreadable": found.unreadable,
+    }

@@ -1,0 +1,248 @@
+"""The rules over recordings that people have: what each file holds, what was judged, and what is wrong with it.
+
+A violation in a request that the API itself refused is told, but agrees with the API: it fails nobody.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from ..contract import rules
+from ..contract.exchange import Request
+from ..contract.rule import Violation
+from ..contract.rulebook import RuleBook
+from . import spans
+from .engines import Engine, mapped
+from .reading import Recording, Unreadable, read
+from .recorded_status import status_of
+from .remote_files import Source, sources
+from .requests import Skip, request_of
+
+__all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]
+
+NO_RECORDING = "not a recording of HTTP"  # a file
+Outcome = Literal["violation", "warning", "agreed", "expected"]
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """A broken rule in a recorded request.
+
+    `answered` is the recorded status, `says` the provider's text for it, `issue` where an expected one is told.
+    """
+
+    outcome: Outcome
+    rule: str
+    level: str
+    kind: str
+    wire: str
+    vendor: str
+    model: str
+    place: str
+    pointer: str
+    message: str
+    sentence: str
+    says: str = ""
+    answered: int | None = None
+    issue: str = ""
+
+
+@dataclass
+class WireTally:
+    """What was found of one wire format. `agreed`: violations of requests that the API refused, too; `expected`:
+    those that a baseline lists."""
+
+    judged: int = 0
+    accepted: int = 0
+    refused: int = 0
+    violations: int = 0
+    warnings: int = 0
+    agreed: int = 0
+    expected: int = 0
+
+    def add(self, other: WireTally) -> None:
+        """Adds the counts of another file."""
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+
+
+@dataclass
+class FileReport:
+    """One file: what was judged in it, what was skipped and why, or `problem`, why it could not be read."""
+
+    path: str
+    wires: dict[str, WireTally] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    complaints: list[Complaint] = field(default_factory=list)
+    problem: str | None = None
+
+    @property
+    def judged(self) -> int:
+        """How many requests."""
+        return sum(tally.judged for tally in self.wires.values())
+
+
+@dataclass
+class LintResult:
+    """All files. `complaints` pairs each with its file; `exit_code` is the command line's; `problems` are those
+    of the baseline."""
+
+    files: list[FileReport] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def complaints(self) -> Iterator[tuple[FileReport, Complaint]]:
+        """Every complaint with its file."""
+        return ((file, complaint) for file in self.files for complaint in file.complaints)
+
+    @property
+    def wires(self) -> dict[str, WireTally]:
+        """The counts of all files by wire format."""
+        found: dict[str, WireTally] = {}
+        for file in self.files:
+            for wire, tally in file.wires.items():
+                found.setdefault(wire, WireTally()).add(tally)
+        return dict(sorted(found.items()))
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """How much was not judged, by reason."""
+        return sum((file.skipped for file in self.files), Counter())
+
+    @property
+    def unreadable(self) -> list[FileReport]:
+        """The files that could not be read."""
+        return [file for file in self.files if file.problem]
+
+    @property
+    def judged(self) -> int:
+        """How many requests."""
+        return sum(file.judged for file in self.files)
+
+    @property
+    def exit_code(self) -> int:
+        """2 where a file could not be read or nothing was judged, else 1 where a rule is broken or the baseline is
+        wrong, else 0."""
+        if self.unreadable or not self.judged:
+            return 2
+        return int(bool(self.problems) or any(tally.violations for tally in self.wires.values()))
+
+
+def lint(
+    paths: Iterable[Source | str],
+    *,
+    jobs: int = 1,
+    engine: Engine = "processes",
+    on_file: Callable[[FileReport], None] = lambda _: None,
+) -> LintResult:
+    """Judges every file under the paths and URLs, on `jobs` processes. Raises `Unreadable` for a path that is not
+    there, `EngineMissing`."""
+    result = LintResult()
+    for report in mapped(lint_file, list(sources(paths)), jobs, engine):
+        on_file(report)
+        result.files.append(report)
+    return result
+
+
+def lint_file(source: Source) -> FileReport:
+    """Judges one file."""
+    if isinstance(source, Path):
+        return _judged(source)
+    try:
+        with source.local() as path:
+            return replace(_judged(path), path=str(source))
+    except Unreadable as error:
+        return FileReport(str(source), problem=error.problem)
+
+
+def _judged(path: Path) -> FileReport:
+    report = FileReport(str(path))
+    count = 0
+    try:
+        recordings = read(path)
+        for recording in recordings or ():
+            count += 1
+            _recorded(report, recording)
+    except Unreadable as error:
+        if count or not _traces(report, path):
+            report.problem = error.problem
+        return report
+    except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
+        report.problem = f"it cannot be judged: {error!r:.200}"
+        return report
+    if recordings is None and not _traces(report, path):
+        report.skipped[NO_RECORDING] += 1
+    elif recordings is not None and not count:
+        report.skipped["an empty recording"] += 1
+    return report
+
+
+def _traces(report: FileReport, path: Path) -> bool:
+    """Judges the spans of a file, if it is one of spans."""
+    try:
+        found = spans.read(path)
+    except Exception:  # noqa: BLE001 - it was no recording, and it is no trace either
+        return False
+    for span in found or ():
+        if span.messages is None:
+            report.skipped["a span without captured messages"] += 1
+        else:
+            _judge(report, spans.BOOK, span.request, span.place, None)
+    return bool(found)
+
+
+def _recorded(report: FileReport, recording: Recording) -> None:
+    request = request_of(recording)
+    if isinstance(request, Skip):
+        report.skipped[request.reason] += 1
+    else:
+        book = rules.book(request.wire, request.vendor)
+        _judge(report, book, request, recording.place, status_of(recording))
+
+
+def _judge(report: FileReport, book: RuleBook, request: Request, place: str, status: int | None) -> None:
+    tally = report.wires.setdefault(request.wire, WireTally())
+    tally.judged += 1
+    tally.accepted += status is not None and 200 <= status < 300
+    tally.refused += status is not None and 400 <= status < 500
+    for verdict in book.judge(request):
+        for violation in verdict.violations:
+            outcome = _outcome(violation, verdict.outcome, status)
+            tally.violations += outcome == "violation"
+            tally.warnings += outcome == "warning"
+            tally.agreed += outcome == "agreed"
+            where = (request.wire, request.vendor, request.model, place)
+            report.complaints.append(_complaint(outcome, violation, where, status))
+
+
+def _outcome(violation: Violation, outcome: str, status: int | None) -> Outcome:
+    told = violation.rule.refusal.status if violation.rule.refusal else None
+    fails = violation.rule.refuses or outcome == "fail"  # what never got through lost nothing
+    if fails and status is not None and (400 <= status < 500 or status == told):
+        return "agreed"
+    return "violation" if outcome == "fail" else "warning"
+
+
+def _complaint(
+    outcome: Outcome, violation: Violation, where: tuple[str, str, str, str], status: int | None
+) -> Complaint:
+    rule, (wire, vendor, model, place) = violation.rule, where
+    return Complaint(
+        outcome=outcome,
+        rule=rule.id,
+        level=str(rule.level),
+        kind="preview" if rule.preview else str(rule.kind),
+        wire=wire,
+        vendor=vendor,
+        model=model,
+        place=place,
+        pointer=violation.pointer,
+        message=violation.message,
+        sentence=rule.sentence,
+        says=violation.refusal.message if violation.refusal else "",
+        answered=status,
+    )

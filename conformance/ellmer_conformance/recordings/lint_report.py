@@ -1,0 +1,229 @@
+"""What `lint` found, for a person, a program, GitHub's annotations, and SARIF."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from .lint import Complaint, FileReport, LintResult
+
+__all__ = ["as_github", "as_json", "as_sarif", "as_text"]
+
+_LABELS = {
+    "violation": "violation",
+    "warning": "warning",
+    "agreed": "refused by the API, too",
+    "expected": "expected",
+}
+_SHOWN = 12  # reasons for skipping, listed one by one
+
+
+def as_text(result: LintResult, *, verbose: bool = False) -> str:
+    """Complaints by file, then a table by wire format, then what was not judged, and why."""
+    blocks = [
+        _file(file, verbose=verbose)
+        for file in result.files
+        if verbose or file.problem or any(map(_shown_by_default, file.complaints))
+    ]
+    return "\n".join(
+        [
+            *blocks,
+            *([""] if blocks else []),
+            _table(result),
+            *_agreed(result, verbose=verbose),
+            *_skipped(result),
+            *(
+                ["", "The baseline:", *(f"  {problem}" for problem in result.problems)]
+                if result.problems
+                else []
+            ),
+            _last_line(result),
+        ]
+    )
+
+
+def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - JSON tells all
+    """Everything, by file."""
+    files = [
+        {
+            "path": file.path,
+            "problem": file.problem,
+            "wires": {wire: asdict(tally) for wire, tally in file.wires.items()},
+            "skipped": dict(file.skipped),
+            "complaints": [asdict(complaint) for complaint in file.complaints],
+        }
+        for file in result.files
+    ]
+    value = {
+        "version": 1,
+        "exit_code": result.exit_code,
+        "wires": {wire: asdict(tally) for wire, tally in result.wires.items()},
+        "skipped": dict(result.skipped),
+        "problems": result.problems,
+        "files": files,
+    }
+    return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def as_github(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - one line each
+    """Annotations of a pull request: errors, warnings, and notices where the API said the same."""
+    levels = {"violation": "error", "warning": "warning", "agreed": "notice", "expected": "notice"}
+    lines = [
+        f"::{levels[c.outcome]} file={_property(file.path)},line={_line(c)},title={c.rule}"
+        f"::{_escaped(f'{c.place}{c.pointer}: {c.message}')}"
+        for file, c in result.complaints
+    ]
+    lines += [
+        f"::error file={_property(file.path)},title=unreadable::{_escaped(str(file.problem))}"
+        for file in result.unreadable
+    ]
+    lines += [f"::error title=baseline::{_escaped(problem)}" for problem in result.problems]
+    return "\n".join(lines)
+
+
+def as_sarif(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - SARIF tells all
+    """SARIF 2.1.0, for code scanning. Agreed complaints are left out, being no mistakes; so are expected ones.
+
+    What could not be read, and what is wrong with the baseline, are notifications of a run that did not succeed.
+    """
+    levels = {"violation": "error", "warning": "warning"}
+    told = [(file, c) for file, c in result.complaints if c.outcome in levels]
+    driver = {
+        "name": "conformance",
+        "rules": [
+            {"id": rule, "shortDescription": {"text": sentence}}
+            for rule, sentence in sorted({c.rule: c.sentence for _, c in told}.items())
+        ],
+    }
+    results = [
+        {
+            "ruleId": c.rule,
+            "level": levels[c.outcome],
+            "message": {"text": f"{c.place}{c.pointer}: {c.message}"},
+            "locations": [_location(file, _line(c))],
+        }
+        for file, c in told
+    ]
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    troubles = [
+        {
+            "level": "error",
+            "message": {"text": f"unreadable: {file.problem}"},
+            "locations": [_location(file, 1)],
+        }
+        for file in result.unreadable
+    ]
+    troubles += [{"level": "error", "message": {"text": problem}} for problem in result.problems]
+    ended = {"executionSuccessful": not troubles, "toolExecutionNotifications": troubles}
+    runs: list[dict[str, Any]] = [{"tool": {"driver": driver}, "invocations": [ended], "results": results}]
+    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": runs}, indent=1, ensure_ascii=False)
+
+
+def _location(file: FileReport, line: int) -> dict[str, Any]:
+    artifact = {"uri": quote(file.path if "://" in file.path else Path(file.path).as_posix(), safe="/:")}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": line}}}
+
+
+def _line(c: Complaint) -> int:
+    """The line of the file: of a log, the exchange's; of anything else, the first."""
+    found = re.match(r"line (\d+)", c.place)
+    return int(found[1]) if found else 1
+
+
+def _file(file: FileReport, *, verbose: bool) -> str:
+    if file.problem:
+        return f"{file.path}\n  unreadable: {file.problem}"
+    lines = [file.path]
+    if verbose:
+        judged = ", ".join(f"{tally.judged} {wire}" for wire, tally in file.wires.items()) or "nothing"
+        skipped = "".join(f"; skipped {count}: {reason}" for reason, count in file.skipped.items())
+        lines.append(f"  judged {judged}{skipped}")
+    told = [complaint for complaint in file.complaints if verbose or _shown_by_default(complaint)]
+    return "\n".join(lines + [_complaint(complaint) for complaint in told])
+
+
+def _shown_by_default(complaint: Complaint) -> bool:
+    """Not where the API refused the same: that is no mistake."""
+    return complaint.outcome != "agreed"
+
+
+def _agreed(result: LintResult, *, verbose: bool) -> list[str]:
+    count = sum(tally.agreed for tally in result.wires.values())
+    if verbose or not count:
+        return []
+    return ["", f"The API refused {_many(count, 'violation')} of these, too (--verbose tells each)."]
+
+
+def _complaint(c: Complaint) -> str:
+    answered = f", answered {c.answered}" if c.answered else ""
+    lines = [
+        f"  {c.rule} {c.level} {c.kind} ({_LABELS[c.outcome]})",
+        f"    at   {c.place}/request{c.pointer}  [{c.wire}, {c.vendor}, {c.model or 'no model'}{answered}]",
+        f"    is   {c.message}",
+        f"    rule {c.sentence}",
+        *([f"    API  {_short(c.says)}"] if c.says else []),
+        *([f"    told {c.issue}"] if c.issue else []),
+    ]
+    return "\n".join(lines)
+
+
+def _table(result: LintResult) -> str:
+    from rich.console import Console  # noqa: PLC0415 - a large import, for this form only
+    from rich.table import Table  # noqa: PLC0415
+
+    columns = ["judged", "accepted", "refused", "violations", "warnings", "agreed"]
+    columns += ["expected"] if any(tally.expected for tally in result.wires.values()) else []
+    table = Table("wire", *columns, box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for wire, tally in result.wires.items():
+        table.add_row(wire, *(str(getattr(tally, name)) for name in columns))
+    out = io.StringIO()
+    Console(file=out, width=100, color_system=None).print(table)
+    return out.getvalue().rstrip()
+
+
+def _skipped(result: LintResult) -> list[str]:
+    if not result.skipped:
+        return []
+    common = result.skipped.most_common(_SHOWN)
+    rest = len(result.skipped) - len(common)
+    more = [f"  … and {rest} other reasons (--format json has all)"] if rest else []
+    return ["", "Not judged:", *(f"  {count:5}  {reason}" for reason, count in common), *more]
+
+
+def _last_line(result: LintResult) -> str:
+    if not result.judged and not result.unreadable:
+        why = ", ".join(f"{reason} ({count})" for reason, count in result.skipped.most_common(3))
+        return f"\nNothing was judged, which is no success: {why or 'there are no files'}."
+    violations = sum(tally.violations for tally in result.wires.values())
+    judged = result.judged
+    unreadable = f", {len(result.unreadable)} unreadable" if result.unreadable else ""
+    files, requests, found = (
+        _many(len(result.files), "file"),
+        _many(judged, "request"),
+        _many(violations, "violation"),
+    )
+    return f"\n{files}{unreadable}, {requests} judged, {found}."
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count} {thing}{'s' * (count != 1)}"
+
+
+def _short(text: str, limit: int = 300) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else f"{flat[:limit]}…"
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

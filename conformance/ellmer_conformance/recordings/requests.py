@@ -1,0 +1,68 @@
+"""From a recorded exchange to the request that rules judge, or the reason why there is none to judge."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from ..contract import readers, rules
+from ..contract.exchange import Request
+from ..contract.readers.hosted import hosted
+from .reading import Recording
+
+__all__ = ["Skip", "request_of"]
+
+HOSTED = ("bedrock-invoke", "cloudflare-run")  # other formats behind doors of their own
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Why a recorded request is not judged."""
+
+    reason: str
+
+
+def request_of(recording: Recording) -> Request | Skip:
+    """The request of a recording."""
+    if not recording.url:
+        return Skip("a line without an exchange")
+    found = readers.detect(recording.url, None, recording.headers)
+    if found is None:
+        return Skip("no chat request")
+    if found[0] not in (*rules.WIRES, *HOSTED):
+        return Skip(f"there are no rules for {found[0]} yet")
+    if not recording.body:
+        return Skip("the body was not recorded")
+    try:
+        return _hosted(found[0], recording) if found[0] in HOSTED else _truly(_plain(recording))
+    except ValueError:
+        return Skip("the body is no JSON object")
+
+
+def _plain(recording: Recording) -> Request:
+    method, url, headers = recording.method, recording.url, recording.headers
+    return readers.request(method, url, headers, recording.body or b"", when=recording.when)
+
+
+def _hosted(wire: str, recording: Recording) -> Request | Skip:
+    """The request inside: in the format that the model's maker gave it."""
+    body = json.loads(recording.body or b"")
+    if not isinstance(body, dict):
+        return Skip("the body is no JSON object")
+    found = hosted(wire, recording.url, body)
+    if isinstance(found, str):
+        return Skip(found)
+    stream = "stream" in urlsplit(recording.url).path or body.get("stream") is True
+    method, headers, when = recording.method, recording.headers, recording.when
+    return Request(found[0], found[1], body, recording.url, method, headers, found[2], stream, when)
+
+
+def _truly(request: Request) -> Request:
+    """The request with the vendor that really answered: a recorder may have written another server's name.
+
+    No model of OpenAI's is named `owner/model`: what answers to that under its host is a server of one's own.
+    """
+    foreign = request.vendor == "openai" and re.fullmatch(r"[\w.-]+/[\w.-]+", request.model)
+    return replace(request, vendor="compatible") if foreign else request

@@ -1,0 +1,34 @@
+"""Which failures follow from others: where a play broke a rule, its transcript differs, too, and says nothing new."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from .results import Report, Row
+
+__all__ = ["consequences", "without_consequences"]
+
+#: The rules that compare a play with what was expected of it as a whole.
+_WHOLE = "CAS-"
+
+
+def consequences(report: Report) -> dict[str, str]:
+    """The failing rows that follow from another, by id: the id of their cause."""
+    plays: dict[str, list[Row]] = defaultdict(list)
+    for row in [*report.harness_errors, *report.failures]:
+        plays[row.place].append(row)
+    found: dict[str, str] = {}
+    for rows in plays.values():
+        causes = sorted((row for row in rows if not row.rule.startswith(_WHOLE)), key=_weight)
+        found |= {row.id: causes[0].id for row in rows if causes and row.rule.startswith(_WHOLE)}
+    return found
+
+
+def without_consequences(report: Report) -> list[Row]:
+    """What went wrong: harness errors first, then failures, each play's causes only."""
+    followed = consequences(report)
+    return [row for row in [*report.harness_errors, *report.failures] if row.id not in followed]
+
+
+def _weight(row: Row) -> tuple[bool, bool]:
+    return row.verdict != "harness-error", row.kind != "reject"

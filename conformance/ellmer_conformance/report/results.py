@@ -1,0 +1,231 @@
+"""What a run of the suite found, as plain values: rows (one verdict each), and what they rest on.
+
+`report.json` (version 1, schema in `report.schema.json`) is `Report.as_json()`. Evidence is kept once and named
+by a digest: `exchanges` for rows that are not fine, `transcripts` for every play.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+__all__ = ["FAILING", "FINE", "VERDICTS", "VERSION", "Play", "Report", "Row", "worst"]
+
+VERSION = 1
+
+#: From the worst to the best: a cell of a matrix shows the first of its rows.
+VERDICTS = (
+    "harness-error",  # ours: the runner, the harness, a corrupt cassette; says nothing of the adapter
+    "fail",
+    "not-testable",  # the adapter could not be put to the test: counts as a failure
+    "unexpected-pass",  # the baseline says that it fails
+    "expected-fail",  # the baseline says so, too
+    "warn",  # a SHOULD, or a rule that no evidence backs yet
+    "refused-as-declared",  # the adapter says it cannot, and refuses in the open
+    "pass",
+    "not-applicable",  # the rule never met its subject
+)
+#: What fails a run. (A harness error makes it one that could not be run.)
+FAILING = frozenset({"fail", "not-testable", "unexpected-pass"})
+#: What needs no explanation.
+FINE = frozenset({"pass", "refused-as-declared", "not-applicable"})
+
+
+@dataclass(frozen=True)
+class Row:
+    """One verdict. `checked` counts how often the rule met its subject: `pass` needs at least 1."""
+
+    adapter: str
+    wire: str
+    vendor: str
+    case: str
+    mode: str
+    rule: str
+    level: str
+    kind: str
+    verdict: str
+    checked: int
+    pointer: str = ""  # of the first violation, into the run: /exchanges/1/request/messages/3
+    message: str = ""
+    provider_error: str = ""
+    preview: bool = False  # no provider evidence backs the rule: reported, fails nobody
+    status: int = 0  # with which the provider says its error; 0 where it would not notice
+    excerpt: str = ""  # the lines of the request's body around the pointer
+    exchange: str = ""  # which of the report's exchanges
+    fingerprint: str = ""  # of the failure: the same for the same mistake
+    reason: str = ""  # from the baseline, where the failure is expected
+    issue: str = ""
+
+    @property
+    def id(self) -> str:
+        """`adapter/wire/vendor/case[mode]/RULE`, as `conformance repro` takes it."""
+        return f"{self.place}/{self.rule}"
+
+    @property
+    def place(self) -> str:
+        """The play it belongs to."""
+        return f"{self.adapter}/{self.wire}/{self.vendor}/{self.case}[{self.mode}]"
+
+    @property
+    def explain_command(self) -> str:
+        """Tells why the rule is, and how to keep it."""
+        return f"conformance explain {self.rule} --wire {self.wire} --vendor {self.vendor}"
+
+    def repro_command(self, folder: str) -> str:
+        """Writes a script that needs no suite, from the report in the folder."""
+        return f"conformance repro {shlex.quote(self.id)} --report {shlex.quote(folder)}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Without the fields that are rarely set and are not."""
+        return {name: value for name, value in vars(self).items() if name not in _RARE or value}
+
+
+_RARE = {f.name for f in fields(Row)[13:]}
+
+
+@dataclass(frozen=True)
+class Play:
+    """One case, played once: what all its rows share."""
+
+    adapter: str
+    wire: str
+    vendor: str
+    case: str
+    mode: str
+    cassette: str = ""
+    recorded_from: str = ""  # "live", "strict-server", or "" where nothing was opened
+    transcript: str = ""  # which of the report's transcripts
+    way: str = "cassette"  # how it was played: as `Run.way`
+
+    @property
+    def place(self) -> str:
+        """As its rows name it."""
+        return f"{self.adapter}/{self.wire}/{self.vendor}/{self.case}[{self.mode}]"
+
+
+@dataclass
+class Report:
+    """All rows of a run of the suite, and the evidence."""
+
+    rows: list[Row] = field(default_factory=list)
+    plays: list[Play] = field(default_factory=list)
+    exchanges: dict[str, dict[str, Any]] = field(default_factory=dict)  # method, url, body, status, answer
+    transcripts: dict[str, str] = field(default_factory=dict)
+    skipped: list[dict[str, str]] = field(default_factory=list)  # adapter, wire, case, reason
+    problems: list[str] = field(default_factory=list)  # of the baseline: each fails the run
+    unjudged: list[str] = field(default_factory=list)  # plays that came to no verdict: the run is not whole
+    rules: list[dict[str, Any]] = field(default_factory=list)  # the texts of the rules that were judged
+    requirements: str = ""  # the set that the score counts against
+    score: dict[str, dict[str, int]] = field(default_factory=dict)  # by "adapter wire"
+    tool: dict[str, str] = field(default_factory=dict)
+    capabilities: dict[str, dict[str, str]] = field(
+        default_factory=dict
+    )  # by "adapter wire/vendor", as declared
+    named: dict[str, str] = field(default_factory=dict)  # how each adapter was asked for, by its name
+
+    @classmethod
+    def joined(cls, reports: Iterable[Report]) -> Report:
+        """One report of many: plays of one run, or runs of several adapters. Later rows win over equal ones."""
+        parts = list(reports)
+        rows = {row.id: row for part in parts for row in part.rows}
+        return cls(
+            rows=list(rows.values()),
+            plays=_unique(play for part in parts for play in part.plays),
+            exchanges={key: value for part in parts for key, value in part.exchanges.items()},
+            transcripts={key: value for part in parts for key, value in part.transcripts.items()},
+            skipped=_unique(skip for part in parts for skip in part.skipped),
+            problems=_unique(problem for part in parts for problem in part.problems),
+            unjudged=_unique(play for part in parts for play in part.unjudged),
+            rules=_unique(rule for part in parts for rule in part.rules),
+            named={name: asked for part in parts for name, asked in part.named.items()},
+            capabilities={place: able for part in parts for place, able in part.capabilities.items()},
+        )
+
+    @property
+    def adapters(self) -> list[str]:
+        """Who was under test."""
+        return sorted({play.adapter for play in self.plays})
+
+    @property
+    def failures(self) -> list[Row]:
+        """The rows that fail the run."""
+        return [row for row in self.rows if row.verdict in FAILING]
+
+    @property
+    def harness_errors(self) -> list[Row]:
+        """The rows that are our fault."""
+        return [row for row in self.rows if row.verdict == "harness-error"]
+
+    def run_command(self, row: Row) -> str:
+        """Plays the row's case again, in the same way."""
+        way = next((play.way for play in self.plays if play.place == row.place), "cassette")
+        adapter = shlex.quote(self.named.get(row.adapter, row.adapter))
+        return (
+            f"conformance run --adapter {adapter} --wire {row.wire} --vendor {row.vendor} --case {row.case} "
+            f"--mode {row.mode}{'' if way == 'cassette' else ' --against server'}"
+        )
+
+    @property
+    def exit_code(self) -> int:
+        """0 all is well, 1 rules are broken or the baseline is wrong, 2 some of it could not be run."""
+        return 2 if self.harness_errors or self.unjudged else int(bool(self.failures or self.problems))
+
+    def as_json(self) -> dict[str, Any]:
+        """The document that is written."""
+        return {
+            "version": VERSION,
+            "tool": self.tool,
+            "adapters": self.adapters,
+            "named": self.named,
+            "capabilities": self.capabilities,
+            "requirements": self.requirements,
+            "summary": self.score,
+            "problems": self.problems,
+            "unjudged": self.unjudged,
+            "cassettes": {p.cassette: p.recorded_from for p in self.plays if p.recorded_from},
+            "skipped": self.skipped,
+            "plays": [dict(vars(play)) for play in self.plays],
+            "results": [row.as_json() for row in self.rows],
+            "rules": self.rules,
+            "exchanges": self.exchanges,
+            "transcripts": self.transcripts,
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Report:
+        """The report that was written. Fields of a later minor version are left out."""
+        return cls(
+            rows=[Row(**_known(Row, row)) for row in document["results"]],
+            plays=[Play(**_known(Play, play)) for play in document["plays"]],
+            exchanges=dict(document["exchanges"]),
+            transcripts=dict(document["transcripts"]),
+            skipped=list(document["skipped"]),
+            problems=list(document["problems"]),
+            unjudged=list(document.get("unjudged", ())),  # reports of the first version have none
+            rules=list(document["rules"]),
+            requirements=document["requirements"],
+            score=dict(document["summary"]),
+            tool=dict(document["tool"]),
+            named=dict(document["named"]),
+            capabilities=dict(document.get("capabilities", {})),
+        )
+
+
+def worst(rows: Iterable[Row]) -> str:
+    """The verdict that a cell of a matrix shows; `not-applicable` for none."""
+    return min((row.verdict for row in rows), key=VERDICTS.index, default="not-applicable")
+
+
+_T = TypeVar("_T")
+
+
+def _unique(values: Iterable[_T]) -> list[_T]:
+    """In order of appearance, by what they say (some are dicts)."""
+    return list({repr(value): value for value in values}.values())
+
+
+def _known(kind: type, value: Mapping[str, Any]) -> dict[str, Any]:
+    names = {f.name for f in fields(kind)}
+    return {name: each for name, each in value.items() if name in names}

@@ -1,0 +1,189 @@
+"""From what was observed to rows: one play judged, with the evidence for every row that is not fine."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from typing import Any
+
+from ..contract.exchange import Exchange
+from ..contract.observed_run import Run
+from ..contract.redaction import redacted, redacted_value
+from ..contract.rule import Verdict, Violation
+from ..contract.transcripts import normalised
+from .results import FINE, Play, Report, Row
+
+__all__ = ["excerpt", "fingerprint", "judged"]
+
+_LARGEST = 400_000  # characters of a body that a report keeps
+_WIDEST = 110  # characters of a line of an excerpt
+_BEFORE, _AFTER = 2, 3  # lines around the one that is pointed at
+_PASSING = re.compile(r"\S+\.json\b|\b(?:\w*[_-])?(?=\w*\d)[0-9A-Za-z]{8,}\b")  # files; ids and digests
+
+#: The rule that looks into a refusal that the adapter declared.
+_PROBE = "TRM-010"
+
+
+def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
+    """The report of one play: a row per rule that applied, in the order of the books."""
+    report = Report()
+    transcript = redacted(normalised(run.transcript))
+    if transcript:
+        report.transcripts[_digest(transcript)] = transcript
+    report.plays = [
+        Play(
+            adapter,
+            run.wire,
+            run.vendor,
+            run.case.name,
+            run.mode,
+            run.cassette,
+            run.recorded_from,
+            _digest(transcript) if transcript else "",
+            run.way,
+        )
+    ]
+    report.skipped = [
+        {"adapter": adapter, "wire": run.wire, "case": "*", "rule": rule, "reason": reason}
+        for rule, reason in run.unseen.items()
+    ]
+    report.rows = [row for found in verdicts if (row := _row(report, adapter, run, found))]
+    return report
+
+
+def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None:
+    """None where the rule did not apply: most do not, and a report of everything has 100 MB."""
+    rule = verdict.rule
+    outcome, message = _outcome(run, verdict)
+    if outcome == "not-applicable":
+        return None
+    place = (adapter, run.wire, run.vendor, run.case.name, run.mode)
+    row = Row(
+        *place, rule.id, rule.level.value, rule.kind.value, outcome, verdict.checked, preview=rule.preview
+    )
+    if outcome in FINE:
+        return row
+    first: Violation | None = next(iter(verdict.violations), None)
+    pointer = first.pointer if first else "/replies"
+    refusal = first.refusal if first else None
+    exchange = _pointed(run, pointer)
+    return Row(
+        **vars(row)
+        | {
+            "pointer": pointer,
+            "message": message,
+            "provider_error": refusal.message if refusal else "",
+            "status": refusal.status if refusal else 0,
+            "excerpt": redacted(excerpt(exchange.request.body, pointer)) if exchange else "",
+            "exchange": _kept(report, exchange) if exchange else "",
+            "fingerprint": fingerprint(rule.id, pointer, message),
+        }
+    )
+
+
+def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
+    """The verdict's word, and what is wrong."""
+    message = redacted(_writable(verdict.violations[0].message)) if verdict.violations else ""
+    if run.trouble and verdict.violations:
+        return ("harness-error" if run.trouble.ours else "not-testable"), message
+    if run.refused and verdict.rule.id == _PROBE:
+        if verdict.outcome == "pass":
+            return "refused-as-declared", ""
+        if not verdict.checked:
+            names = ", ".join(run.refused)
+            return (
+                "not-testable",
+                f"{names} is declared as refused, and nothing refused it: no error, no text in its place",
+            )
+    return verdict.outcome, message
+
+
+def _pointed(run: Run, pointer: str) -> Exchange | None:
+    """The exchange that a pointer leads into; of what came after the exchanges, the last."""
+    found = re.match(r"/exchanges/(\d+)", pointer)
+    index = int(found.group(1)) if found else len(run.exchanges) - 1
+    return run.exchanges[index] if 0 <= index < len(run.exchanges) else None
+
+
+def _kept(report: Report, exchange: Exchange) -> str:
+    """Enters the exchange in the report, without headers: its name there."""
+    request, response = exchange.request, exchange.response
+    kept: dict[str, Any] = {
+        "wire": request.wire,
+        "vendor": request.vendor,
+        "method": request.method,
+        "url": redacted(request.url),
+        "stream": request.stream,
+        "body": redacted_value(request.body) if len(str(request.body)) <= _LARGEST else None,
+    }
+    if response:
+        kept |= {
+            "status": response.status,
+            "answer": redacted(response.body[:_LARGEST].decode("utf-8", "replace")),
+        }
+    digest = _digest(json.dumps(kept, sort_keys=True, default=str))
+    report.exchanges[digest] = kept
+    return digest
+
+
+def fingerprint(rule: str, pointer: str, message: str) -> str:
+    """The same for the same mistake: positions, ids and digests do not count, words and values do."""
+    place = re.sub(r"/\d+", "/*", pointer)
+    what = _PASSING.sub("*", message)
+    return "sha256:" + sha256(f"{rule}\n{place}\n{what}".encode()).hexdigest()[:16]
+
+
+def excerpt(body: object, pointer: str) -> str:
+    """About six lines of the body around a pointer, numbered, the line it means marked with `>`.
+
+    Empty where the pointer leads to no place inside the body.
+    """
+    inside = re.sub(r"^/exchanges/\d+/request", "", pointer)
+    if not pointer.startswith("/exchanges/") or not inside:
+        return ""
+    lines = list(_lines(body, ""))
+    meant = max(range(len(lines)), key=lambda i: (_shared(lines[i][0], inside), -i))
+    first, last = max(0, meant - _BEFORE), min(len(lines), meant + _AFTER + 1)
+    return "\n".join(
+        f"{'>' if i == meant else ' '} {i + 1:4} {_short(lines[i][1])}" for i in range(first, last)
+    )
+
+
+def _lines(
+    value: object, pointer: str, depth: int = 0, label: str = "", comma: str = ""
+) -> Iterator[tuple[str, str]]:
+    """The value as indented JSON, each line with the pointer of what stands in it."""
+    pad = "  " * depth
+    if not isinstance(value, dict | list) or not value:
+        yield pointer, f"{pad}{label}{json.dumps(value, ensure_ascii=False, default=str)}{comma}"
+        return
+    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    yield pointer, f"{pad}{label}{opening}"
+    for number, (key, each) in enumerate(items, 1):
+        step = str(key).replace("~", "~0").replace("/", "~1")
+        name = f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(value, dict) else ""
+        yield from _lines(each, f"{pointer}/{step}", depth + 1, name, "," if number < len(items) else "")
+    yield pointer, f"{pad}{closing}{comma}"
+
+
+def _shared(pointer: str, wanted: str) -> int:
+    """How many steps of the wanted pointer a line's pointer has, if it is on the way there; else -1."""
+    have, want = pointer.split("/"), wanted.split("/")
+    return len(have) if want[: len(have)] == have else -1
+
+
+def _writable(text: str) -> str:
+    """With half characters, which no file and no terminal takes, as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _short(line: str) -> str:
+    line = _writable(line)
+    return line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]

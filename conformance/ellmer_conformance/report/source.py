@@ -1,0 +1,32 @@
+"""The file in which an adapter is written, for reports that point at files: only one that is there, below this folder."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["source_of"]
+
+
+def source_of(asked: str) -> str:
+    """The path, from the current folder, of what `--adapter` or `--command` named; empty where there is none."""
+    here = Path.cwd().resolve()
+    for path in _files(asked):
+        if path.is_file() and path.resolve().is_relative_to(here):
+            return path.resolve().relative_to(here).as_posix()
+    return ""
+
+
+def _files(asked: str) -> Iterator[Path]:
+    if asked.startswith("command:"):
+        yield from map(Path, shlex.split(asked.removeprefix("command:")))
+        return
+    module, _, attribute = asked.partition(":")
+    try:
+        found = find_spec(module) if attribute else None
+    except (ImportError, ValueError):
+        return
+    if found and found.origin:
+        yield Path(found.origin)

@@ -1,0 +1,31 @@
+"""Plays that were selected and came to no verdict: a run that lost one of them proves nothing, and is never green."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+__all__ = ["is_play", "sentences", "without_verdict"]
+
+_TEST = "::test_conformance["
+_SHOWN = 20  # by name; the report has all
+
+
+def is_play(test: str) -> bool:
+    """Whether a test's id is that of a play."""
+    return _TEST in test
+
+
+def without_verdict(selected: Iterable[str], judged: Collection[str]) -> list[str]:
+    """The plays, by their own ids, that were selected and are not among the tests that were judged."""
+    return [_play_of(test) for test in selected if is_play(test) and test not in judged]
+
+
+def sentences(plays: Sequence[str]) -> list[str]:
+    """What is printed of them."""
+    told = [f"{play}: it was selected, and no verdict came of it" for play in plays[:_SHOWN]]
+    more = len(plays) - _SHOWN
+    return [*told, *([f"and {more} more plays without a verdict, in the report"] if more > 0 else [])]
+
+
+def _play_of(test: str) -> str:
+    return test.partition(_TEST)[2].removesuffix("]")

@@ -1,0 +1,178 @@
+"""Plays a case without a cassette: the session talks to the strict server itself.
+
+What an adapter sends is read from the server's journal, so any HTTP client will do. The server refuses what
+the provider refuses, at once and in its words. Nothing may be called but the server (`network_watch.py`), and every
+key in the environment is a planted one.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Sequence
+from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+from itertools import count
+
+from ..adapters import Adapter, Endpoint, Place
+from ..adapters.endpoints import endpoint, place_of
+from ..contract import readers
+from ..contract.exchange import Exchange
+from ..contract.observed_run import Run, Trouble, Varied
+from ..scenarios.case import Case, Mode
+from ..scenarios.cases import scripts
+from ..scenarios.messages import Tool, Turn
+from ..scenarios.planted_keys import planted, said_who
+from ..scenarios.variations import Variation
+from ..server import StrictServer
+from ..server.journal import Entry
+from .blocking_calls import watching_loops
+from .cancellation import Answers
+from .network_watch import watching
+from .sessions import (
+    CaseRun,
+    NotTestable,
+    close_all,
+    declared_refusals,
+    opened,
+    our_trouble,
+    takes_apart,
+    without_waiting,
+)
+
+__all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct", "under"]
+
+#: Rules that only a cassette can case_run.
+NO_CASSETTE = dict.fromkeys(("CAS-01", "CAS-02"), "played against the strict server: nothing was recorded")
+
+_numbers = count(1)
+
+
+class Conversation:
+    """One case on the server: where to talk to, and what was said there."""
+
+    def __init__(self, server: StrictServer, place: Place, wire: str, vendor: str, case: Case) -> None:
+        self.server, self.wire, self.vendor, self.case = server, wire, vendor, case
+        self.place = place
+        self.nonce = f"{next(_numbers)}@{vendor}"
+        url = server.url(case.name, self.nonce) + place.path
+        self.endpoint: Endpoint = replace(endpoint(place, wire, vendor), base_url=url)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The same with what the server noted; without what was asked beside the chat."""
+        entries = self.server.engine.journal.of(self.case.name, self.nonce)
+        return [each for each in entries if not readers.is_beside(each.request.method, each.request.url)]
+
+    @property
+    def abandoned(self) -> int:
+        """How many answers the client did not wait for."""
+        return sum(entry.left is not None for entry in self.entries)
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """What went over the wire so far."""
+        found = [entry.exchange for entry in self.entries]
+        return [replace(e, request=replace(e.request, wire=self.wire, vendor=self.vendor)) for e in found]
+
+    def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
+        """The trouble that nothing was said at all, unless a refusal came before any request, and may."""
+        may = all(ask.outcome == "refused" for ask in self.case.steps) and all(raised)
+        if self.exchanges or refused or may:
+            return None
+        errors = "".join(f"\nsend raised {error!r}" for error in raised if error)
+        told = f"no request reached the base URL that was given{errors}"
+        return Trouble(f"{told}{said_who(errors, self.place.key_vars)}", ours=False)
+
+
+def play_direct(
+    adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, *, server: StrictServer
+) -> Run:
+    """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
+    try:
+        place = place_of(adapter, wire, vendor)
+        run = _play(adapter, Conversation(server, place, wire, vendor, case), mode)
+        if run.trouble or run.refused:
+            return run
+        return replace(
+            run,
+            varied=[
+                Varied(one, _play(adapter, Conversation(server, place, wire, vendor, under(case, one)), mode))
+                for one in run.variations
+                if not one.timed
+            ],
+        )
+    except NotTestable as error:
+        own = place_of(adapter, wire, vendor).key_vars
+        trouble = Trouble(f"{error}{said_who(str(error), own)}", ours=False)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
+        trouble = our_trouble(error)
+    return Run(case, wire, vendor, mode, trouble=trouble)
+
+
+def play_alone(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode) -> Run:
+    """The same, on a server of this process that is started once and stays."""
+    return play_direct(adapter, wire, vendor, case, mode, server=_own_server())
+
+
+@cache
+def _own_server() -> StrictServer:
+    server = StrictServer(scripts()).__enter__()
+    atexit.register(server.__exit__, None, None, None)
+    return server
+
+
+def under(case: Case, variation: Variation) -> Case:
+    """The case as the server knows it under a variation."""
+    return replace(case, name=f"{case.name}~{variation.name}")
+
+
+def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
+    wire, vendor, case = conversation.wire, conversation.vendor, conversation.case
+    refused = declared_refusals(adapter, wire, vendor, case)
+    left = list[bool]()
+    case_run = CaseRun(
+        case, mode, Answers(lambda: len(conversation.entries), lambda: conversation.abandoned, left)
+    )
+    given = deepcopy(case.history), [replace(t, parameters=deepcopy(t.parameters)) for t in case_run.tools]
+    with ExitStack() as stack:
+        stack.enter_context(planted(conversation.place.key_vars))
+        elsewhere = stack.enter_context(watching(conversation.server.port))
+        waits = stack.enter_context(without_waiting(adapter))
+        where = replace(conversation.endpoint, max_retries=case.max_retries)
+        sessions = opened(adapter, where, case, given[1], given[0])
+        stack.callback(close_all, sessions)
+        blocking = stack.enter_context(watching_loops())
+        case_run.play_steps(sessions)
+    return Run(
+        case=case,
+        wire=wire,
+        vendor=vendor,
+        mode=mode,
+        exchanges=conversation.exchanges,
+        replies=case_run.replies,
+        tool_runs=case_run.tool_runs,
+        transcript=case_run.transcript,
+        refused=refused,
+        elsewhere=elsewhere,
+        altered=_altered(case, *given),
+        waits=waits,
+        leaks=case_run.leaks,
+        apart=takes_apart(adapter, wire, vendor),
+        model=conversation.endpoint.model,
+        left=left or None,
+        blocking=blocking if "async" in mode else None,
+        reloaded=case_run.reloaded,
+        unseen=NO_CASSETTE,
+        way="server",
+        trouble=conversation.unheard(refused, [reply.error for reply in case_run.replies]),
+    )
+
+
+def _altered(case: Case, history: Sequence[Turn], tools: Sequence[Tool]) -> list[str]:
+    """What is no longer as the caller passed it in."""
+    before = {tool.name: tool.parameters for tool in case.tools}
+    changed = [f"the schema of {tool.name}" for tool in tools if tool.parameters != before.get(tool.name)]
+    gone = ["the list of tools"] if len(tools) != len(case.tools) else []
+    return [*(["the history"] if list(history) != list(case.history) else []), *gone, *changed]

@@ -1,0 +1,80 @@
+"""What a command says of itself: one line, when it is started with a conversation that has no steps.
+
+`{"name": …, "capabilities": {"image_in_user": "refused", …}, "features": ["reload", …]}`. A command that prints nothing
+then can do what every command could from the beginning.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ...adapters import Capabilities
+from ...scenarios.case import Case, Mode
+
+__all__ = ["FEATURES", "NOTHING", "Declared", "DeclaredWrongly", "declared"]
+
+#: What a command may be able to do beyond one conversation in text: each opens cases.
+FEATURES = {
+    "conversations": "several conversations at once (`who` in its steps)",
+    "cancel": "requests that are given up (`cancelled` in its steps)",
+    "reload": "conversations that are saved and loaded (`reloaded` in its steps)",
+}
+_MODES: tuple[Mode, ...] = ("sync", "stream")
+_NAMES = frozenset(field.name for field in fields(Capabilities)) - {"modes"}
+
+#: The conversation that asks for it.
+NOTHING = Case(script=(), steps=(), name="capabilities", title="Say what you can do.")
+
+
+class DeclaredWrongly(ValueError):
+    """A declaration that cannot be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a command can do."""
+
+    capabilities: Capabilities = field(default_factory=lambda: Capabilities(modes=_MODES))
+    features: frozenset[str] = frozenset()
+    name: str = ""
+
+    def why_not(self, case: Case) -> str:
+        """Why a case cannot be played by it; empty where it can."""
+        if any(ask.schema for ask in case.steps) and self.capabilities.structured == "refused":
+            return "the command declares no structured output (`capabilities`)"
+        wanted = {
+            "conversations": len(case.speakers) > 1,
+            "cancel": any(ask.cancelled for ask in case.steps),
+        }
+        missing = [name for name, needed in wanted.items() if needed and name not in self.features]
+        return f"the command does not declare {FEATURES[missing[0]]}" if missing else ""
+
+
+def declared(stdout: str) -> Declared:
+    """What was printed: the line that declares, if there is one. Raises DeclaredWrongly."""
+    for line in stdout.splitlines():
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(found, dict) and {"capabilities", "features", "name"} & set(found):
+            return _declared(found)
+    return Declared()
+
+
+def _declared(found: Mapping[str, Any]) -> Declared:
+    told, features = ({} if found.get(k) is None else found[k] for k in ("capabilities", "features"))
+    features = features or []
+    if not isinstance(told, dict) or not isinstance(features, list):
+        raise DeclaredWrongly("`capabilities` is an object, `features` a list")
+    unknown = sorted({*told} - _NAMES) + sorted(set(map(str, features)) - set(FEATURES))
+    if unknown:
+        known = f"capabilities: {', '.join(sorted(_NAMES))}; features: {', '.join(FEATURES)}"
+        raise DeclaredWrongly(f"nobody knows {', '.join(unknown)}; there are {known}")
+    wrong = sorted(name for name, value in told.items() if value not in {"native", "pointer", "refused"})
+    if wrong:
+        raise DeclaredWrongly(f"{', '.join(wrong)}: say native, pointer or refused")
+    return Declared(Capabilities(modes=_MODES, **told), frozenset(features), str(found.get("name") or ""))

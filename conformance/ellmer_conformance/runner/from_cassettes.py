@@ -1,0 +1,188 @@
+"""Plays a case: opens the cassette, drives the adapter, and keeps everything that was observed.
+
+*Replay* (the default) has no server and no network. *Record* routes the vendor's host to the strict server,
+or, with a key in the environment, goes live. The adapter sees the same URLs each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ellmer_harness import Exchange as Recorded
+from ellmer_harness import Refused, SecretFound, Tape, use_cassette
+
+from ..adapters import Adapter, Place
+from ..adapters.endpoints import endpoint, live_key, place_of
+from ..contract import readers
+from ..contract.observed_run import Run, Trouble, Varied
+from ..contract.retired_models import pytest_cassette_stale
+from ..scenarios.case import Case, Mode
+from ..scenarios.variations import Variation
+from .judgement import complaints, exchange
+from .live_recordings import as_answered, kept
+from .sessions import (
+    CaseRun,
+    NotTestable,
+    declared_refusals,
+    opened,
+    our_trouble,
+    takes_apart,
+    without_waiting,
+)
+from .varied_answers import framing
+
+__all__ = ["attempt", "cassette_path", "observed", "play"]
+
+
+def cassette_path(wire: str, vendor: str, case: Case, mode: Mode) -> Path:
+    """`<wire>/<vendor>/<case>.json`; streamed answers, being other answers, have a file of their own."""
+    stream = ".stream" if "stream" in mode else ""
+    return Path(wire, vendor, f"{case.recorded_as}{stream}.json")
+
+
+def play(
+    adapter: Adapter,
+    wire: str,
+    vendor: str,
+    case: Case,
+    mode: Mode,
+    *,
+    cassettes: Path,
+    record: bool = False,
+    server: Callable[[str], str] | None = None,
+    live_url: str = "",
+) -> Run:
+    """One case, one wire format, one mode. `server(case)` gives the strict server's URL to record from.
+
+    Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
+    """
+    cassette_play = _CassettePlay(adapter, wire, vendor, case, mode, cassettes, record, server, live_url)
+    path = cassettes / cassette_path(wire, vendor, case, mode)
+    before = path.read_bytes() if record and path.is_file() else None
+    run = cassette_play.play_recorded()
+    if run.recorded_from == "live":
+        run = as_answered(run)
+        run = kept(run, path, before) if record else run
+    if record or run.refused:
+        return run
+    return replace(run, varied=[Varied(one, cassette_play.play_recorded(one)) for one in run.variations])
+
+
+@dataclass(frozen=True)
+class _CassettePlay:
+    """A case of an adapter and its cassette, performed as often as there are variations."""
+
+    adapter: Adapter
+    wire: str
+    vendor: str
+    case: Case
+    mode: Mode
+    cassettes: Path
+    record: bool
+    server: Callable[[str], str] | None
+    live_url: str = ""
+
+    @property
+    def _path(self) -> Path:
+        return cassette_path(self.wire, self.vendor, self.case, self.mode)
+
+    def play_recorded(self, variation: Variation | None = None) -> Run:
+        """The case once, plainly or under a variation."""
+        place = place_of(self.adapter, self.wire, self.vendor)
+        live = self.record and live_key(place) is not None
+        refused = declared_refusals(self.adapter, self.wire, self.vendor, self.case)
+        case_run = CaseRun(self.case, self.mode)
+        where = endpoint(place, self.wire, self.vendor, live=live)
+        where = replace(where, max_retries=self.case.max_retries)
+        sessions = opened(self.adapter, where, self.case, case_run.tools, self.case.history)
+        with nullcontext() if live else without_waiting(self.adapter) as waits:
+            recorded = case_run.play_recorded(
+                sessions, self._tape(place, variation, live=live, may_idle=bool(refused))
+            )
+        return observed(
+            case_run,
+            self.wire,
+            self.vendor,
+            recorded,
+            refused=refused,
+            replayed=not self.record,
+            misses=case_run.misses,
+            unplayed=case_run.unplayed,
+            cassette=self._path.as_posix(),
+            recorded_from=case_run.recorded_from,
+            waits=waits,
+            apart=takes_apart(self.adapter, self.wire, self.vendor),
+            model=place.model,
+        )
+
+    def _routes(self, place: Place, *, live: bool) -> dict[str, str] | None:
+        """Where the vendor's host leads when it is recorded: to the strict server, or to `--base-url`."""
+        if live:
+            return {place.origin: _beside(place, self.live_url)} if self.live_url else None
+        return {place.origin: f"{self.server(self.case.name)}@{self.vendor}"} if self.server else None
+
+    def _tape(
+        self, place: Place, variation: Variation | None, *, live: bool, may_idle: bool
+    ) -> AbstractContextManager[Tape]:
+        """The cassette; under a variation the conversation may end before all of it is played."""
+        wire, vendor, case = self.wire, self.vendor, self.case
+        return use_cassette(
+            self.cassettes / self._path,
+            mode="rewrite" if self.record else "replay",
+            blobs=self.cassettes / "blobs",
+            routes=self._routes(place, live=live),
+            recorded_from="live" if live else "strict-server",
+            judge=lambda sent: [*complaints(wire, vendor, sent)],
+            policies=[pytest_cassette_stale],
+            allow_idle=may_idle or variation is not None,  # a refusal may come before any request
+            allow_unused=variation is not None,
+            framing=framing(variation, wire) if variation else None,
+            rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.recorded_as}",
+        )
+
+
+def _beside(place: Place, url: str) -> str:
+    """What the vendor's host becomes, where a recording goes to another base URL with the vendor's own path."""
+    return url.rstrip("/").removesuffix(place.path)
+
+
+def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recorded], **more: Any) -> Run:
+    """A performance as a value for the rules."""
+    return Run(
+        case=case_run.case,
+        wire=wire,
+        vendor=vendor,
+        mode=case_run.mode,
+        reloaded=case_run.reloaded,
+        exchanges=[
+            exchange(wire, vendor, one)
+            for one in recorded
+            if not readers.is_beside(one.sent.method, one.sent.url)
+        ],
+        replies=case_run.replies,
+        tool_runs=case_run.tool_runs,
+        transcript=case_run.transcript,
+        leaks=case_run.leaks,
+        **more,
+    )
+
+
+def attempt(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, **where: Any) -> Run:
+    """`play`; what prevents a judgement is the run's trouble. A recording that is refused is still raised."""
+    if case.on_server:
+        from .against_server import play_alone  # noqa: PLC0415 - replay needs no server
+
+        return play_alone(adapter, wire, vendor, case, mode)
+    try:
+        return play(adapter, wire, vendor, case, mode, **where)
+    except (Refused, SecretFound):
+        raise
+    except NotTestable as error:
+        trouble = Trouble(str(error), ours=False)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
+        trouble = our_trouble(error)
+    return Run(case, wire, vendor, mode, trouble=trouble)

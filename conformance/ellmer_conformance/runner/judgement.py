@@ -1,0 +1,80 @@
+"""What the rules say of a run, and of requests that are about to be recorded."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ellmer_harness import Exchange as Recorded
+from ellmer_harness import Sent
+
+from ..contract import readers, rules
+from ..contract.exchange import Exchange, Request, Response
+from ..contract.observed_run import Run
+from ..contract.rule import Verdict, verdict
+from ..contract.rules import behaviour
+
+__all__ = ["complaints", "exchange", "judge"]
+
+
+def judge(run: Run) -> list[Verdict]:
+    """What every rule says: of each request, added up, and of the whole run; of a run in trouble, only that."""
+    if run.trouble:
+        return [verdict(behaviour.book.rules["RUN-001"], run)]
+    book = rules.book(run.wire, run.vendor)
+    found: dict[str, list[Verdict]] = defaultdict(list)
+    for index, exchange in enumerate(run.exchanges):
+        for one in book.judge(exchange.request):
+            found[one.rule.id].append(_placed(one, index))
+    verdicts = [_summed(each) for each in found.values()] + [
+        verdict(rule, run) if rule.id not in run.unseen else Verdict(rule, 0, ())
+        for rule in behaviour.book.rules.values()
+    ]
+    return [_advised(each) for each in verdicts] if run.case.advisory else verdicts
+
+
+def _advised(found: Verdict) -> Verdict:
+    """The verdict as a preview, which fails nobody: whatever is broken, the provider broke its word first."""
+    return replace(found, rule=replace(found.rule, preview=True)) if found.violations else found
+
+
+def exchange(wire: str, vendor: str, recorded: Recorded) -> Exchange:
+    """What went over the wire, as rules see it."""
+    response = Response(
+        recorded.status, dict(recorded.headers), recorded.content, ended=recorded.ended == "eof"
+    )
+    return Exchange(_request(wire, vendor, recorded.sent), response if recorded.status else None)
+
+
+def _request(wire: str, vendor: str, sent: Sent) -> Request:
+    """The request as rules see it; one that went to no chat endpoint is judged as an empty one."""
+    try:
+        return readers.request(sent.method, sent.url, sent.headers, sent.body, vendor)
+    except ValueError:
+        return Request(wire, vendor, {}, sent.url, sent.method, sent.headers)
+
+
+def complaints(wire: str, vendor: str, sent: Sequence[Sent]) -> Iterator[str]:
+    """The MUST rules that what is about to be saved breaks, for the harness to refuse."""
+    for number, one in enumerate(sent):
+        if readers.is_beside(one.method, one.url):
+            continue
+        for found in rules.book(wire, vendor).judge(_request(wire, vendor, one)):
+            if found.outcome == "fail":
+                violation = found.violations[0]
+                yield f"request {number}: {found.rule.id} at {violation.pointer}: {violation.message}"
+
+
+def _placed(found: Verdict, index: int) -> Verdict:
+    """The verdict with pointers that lead into the run."""
+    if not found.violations:
+        return found
+    place = f"/exchanges/{index}/request"
+    return replace(found, violations=tuple(replace(v, pointer=place + v.pointer) for v in found.violations))
+
+
+def _summed(found: Sequence[Verdict]) -> Verdict:
+    """One rule's verdicts on all requests of the run as one."""
+    violations = tuple(violation for one in found for violation in one.violations)
+    return Verdict(found[0].rule, sum(one.checked for one in found), violations)

@@ -1,0 +1,104 @@
+"""A live recording: judged by what the provider answered, kept only where nothing is broken, without what is private."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from ..contract.answers import Told, events_of
+from ..contract.exchange import Exchange
+from ..contract.observed_run import Run, Trouble
+from ..contract.redaction import redacted
+from ..contract.whole_answers import folded, read
+from ..scenarios.case import Ask, Case
+from ..scenarios.script import Answer, Call, Say, Step, Stop, Usage
+from .judgement import judge
+
+__all__ = ["as_answered", "kept"]
+
+_STOPS: dict[str, Stop] = {
+    "length": "length",
+    "max_tokens": "length",
+    "MAX_TOKENS": "length",
+    "incomplete": "length",
+    "content_filter": "filter",
+    "refusal": "filter",
+    "SAFETY": "filter",
+    "content_filtered": "filter",
+}
+
+
+def as_answered(run: Run) -> Run:
+    """The run with a script and with expectations that are what the provider really said."""
+    answers = [answer for each in run.exchanges if (answer := _answer(run.wire, each))]
+    if not answers:
+        return run
+    return replace(run, case=replace(run.case, script=answers, steps=_steps(run.case, answers)))
+
+
+def kept(run: Run, path: Path, before: bytes | None) -> Run:
+    """Keeps what was recorded if nothing is broken, redacted; else what was there before is there again."""
+    broken = [found.rule.id for found in judge(run) if found.outcome == "fail"]
+    if broken or run.trouble or run.misses:
+        _restore(path, before)
+        why = f"it breaks {', '.join(broken)}" if broken else "it could not be played to its end"
+        return replace(
+            run, trouble=run.trouble or (None if broken else Trouble(f"not kept: {why}", ours=False))
+        )
+    if path.is_file():
+        path.write_text(redacted(path.read_text("utf-8")), "utf-8")
+    return run
+
+
+def _restore(path: Path, before: bytes | None) -> None:
+    if before is None:
+        path.unlink(missing_ok=True)
+    else:
+        path.write_bytes(before)
+
+
+def _answer(wire: str, exchange: Exchange) -> Answer | None:
+    """What a provider said, as a step of a script."""
+    response = exchange.response
+    if response is None or response.status != 200:
+        return None
+    if exchange.request.stream:
+        told = folded(wire, events_of(wire, response.body))
+    else:
+        with suppress(ValueError):
+            told = read(wire, json.loads(response.body))
+            return _said(told)
+        return None
+    return _said(told)
+
+
+def _said(told: Told) -> Answer:
+    calls = tuple(Call(call.name, call.arguments or {}, id=call.id) for call in told.calls)
+    said = (Say(told.text),) if told.text else ()
+    stop = _STOPS.get(str(told.stop))
+    return Answer((*said, *calls), stop, Usage(int(told.input or 0), int(told.output or 0)))
+
+
+def _steps(case: Case, answers: Sequence[Step]) -> list[Ask]:
+    """The user's side, each step with the answer that ended it."""
+    finals = _finals(answers)
+    return [_step(ask, next(finals, None)) for ask in case.steps]
+
+
+def _finals(answers: Sequence[Step]) -> Iterator[Answer]:
+    """The answers that call nothing: each ends a step."""
+    yield from (step for step in answers if isinstance(step, Answer) and not step.calls)
+
+
+def _step(ask: Ask, answer: Answer | None) -> Ask:
+    if answer is None or ask.outcome == "refused":
+        return ask
+    if ask.schema is None:
+        return replace(ask, text=answer.text, outcome="answered")
+    try:
+        return replace(ask, value=json.loads(answer.text), outcome="answered")
+    except ValueError:
+        return replace(ask, outcome="incomplete")

@@ -1,0 +1,245 @@
+"""What to play: adapters × wire formats × vendors × cases × modes, narrowed by filters."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib import import_module
+from importlib.metadata import entry_points
+from operator import attrgetter
+from shutil import which
+from typing import Any, cast
+
+from ..adapters import Adapter, Capabilities
+from ..adapters.endpoints import WHERE, live_key, place_of
+from ..contract.readers import MODULES
+from ..scenarios.case import MODES, Case, Mode
+from ..scenarios.cases import all_cases
+from .command import DeclaredWrongly, Driver
+
+__all__ = [
+    "FILTERS",
+    "OURS",
+    "Play",
+    "UnknownChoice",
+    "find_adapter",
+    "inexpressible",
+    "left_out",
+    "plays_of",
+    "select",
+]
+
+FILTERS = ("wire", "vendor", "case", "mode")
+OURS = "ellmer-core"
+_PARTS = ("name", "wires", "capabilities", "session")  # of an adapter
+
+
+class UnknownChoice(LookupError):
+    """A name that stands for nothing; the message lists what there is."""
+
+
+@dataclass(frozen=True)
+class Play:
+    """One test: who plays what, where, how. `frozen`: its transcripts are kept as snapshots.
+
+    `asked` is the name by which `find_adapter` finds the adapter again.
+    """
+
+    adapter: Adapter
+    wire: str
+    vendor: str
+    case: Case
+    mode: Mode
+    frozen: bool
+    asked: str
+
+    @property
+    def id(self) -> str:
+        """The test's id, and what `-k` matches."""
+        return f"{self.adapter.name}/{self.wire}/{self.vendor}/{self.case.name}[{self.mode}]"
+
+
+def select(
+    names: Sequence[str], wanted: Mapping[str, Sequence[str]], *, record: bool = False, live: bool = False
+) -> list[Play]:
+    """Every play that the filters let through. Raises UnknownChoice for a filter that lets nothing through."""
+    adapters = {name: find_adapter(name) for name in names or [OURS]}
+    return plays_of(adapters, wanted, record=record, live=live)
+
+
+def plays_of(
+    adapters: Mapping[str, Adapter],
+    wanted: Mapping[str, Sequence[str]],
+    *,
+    record: bool = False,
+    live: bool = False,
+) -> list[Play]:
+    """`select`, for adapters that are at hand, by the names that find them again."""
+    _check_filters(wanted, list(adapters.values()))
+    wanted = _at_home(wanted, adapters.values())
+    plays = [play for name, one in adapters.items() for play in _plays(one, name, wanted, record)]
+    if live:
+        _check_keys(plays)
+    return plays
+
+
+def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
+    """An adapter by entry point (group `ellmer_conformance.adapters`), as `package.module:name`, or as a command
+    (`command:node driver.mjs`). One that is at hand is found, too: itself, or what makes it."""
+    made: Any
+    if not isinstance(name, str):
+        made = name
+    elif name.startswith("command:"):
+        made = _driver(name.removeprefix("command:"))
+    elif ":" in name:
+        module, _, attribute = name.partition(":")
+        made = _imported(name, module, attribute)
+    else:
+        known = {point.name: point for point in entry_points(group="ellmer_conformance.adapters")}
+        if name not in known:
+            raise UnknownChoice(
+                f"unknown adapter {name!r}; installed: {', '.join(sorted(known))}. "
+                "Give package.module:name for one that is not."
+            )
+        module, _, attribute = known[name].value.partition(":")
+        made = _imported(name, module, attribute)
+    return _adapter(name, made)
+
+
+def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
+    """What cannot be said in these wire formats, each with the adapter that speaks it, and the reason."""
+    for adapter, wire in played:
+        for case in all_cases().values():
+            if wire in case.inexpressible:
+                reason = case.inexpressible[wire]
+                yield {"adapter": adapter, "wire": wire, "case": case.name, "reason": reason}
+
+
+def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """What a command could not be told, each case with the reason: it is played by those that declare that they can."""
+    for name, wire in played:
+        asked = named.get(name, "")
+        driver = find_adapter(asked) if asked.startswith("command:") else None
+        for case, reason in driver.left_out().items() if isinstance(driver, Driver) else ():
+            yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
+
+
+def _imported(name: str, module: str, attribute: str) -> Any:
+    """What `package.module:name` stands for. Raises UnknownChoice."""
+    try:
+        return attrgetter(attribute)(import_module(module))
+    except (ImportError, AttributeError) as error:
+        raise UnknownChoice(
+            f"the adapter {name!r} cannot be imported: {error}. Is its library installed here?"
+        ) from error
+    except (TypeError, ValueError) as error:  # what `import_module` says to `./lib.py`
+        raise UnknownChoice(
+            f"the adapter {name!r} cannot be imported: {error}. Give package.module:name."
+        ) from error
+
+
+def _driver(command: str) -> Driver:
+    """A command as an adapter. Raises UnknownChoice where there is none."""
+    try:
+        program = next(iter(shlex.split(command)), "")
+    except ValueError as error:
+        raise UnknownChoice(f"the command {command!r} cannot be read: {error}") from error
+    if which(program) is None:
+        raise UnknownChoice(f"the command {command!r} cannot be run: there is no program {program!r}")
+    driver = Driver(command)
+    try:
+        driver.declared  # noqa: B018 - asked now, so that a wrong declaration is a wrong choice
+    except DeclaredWrongly as error:
+        raise UnknownChoice(f"the command {command!r} declares what it can do wrongly: {error}") from error
+    return driver
+
+
+def _adapter(name: object, made: Any) -> Adapter:
+    """The adapter itself, or what the class or function makes. Raises UnknownChoice for what is none."""
+    try:
+        adapter = made() if callable(made) else made
+    except Exception as error:
+        problem = f"the adapter {name!r} cannot be made without arguments: {type(error).__name__}: {error}"
+        raise UnknownChoice(problem) from error
+    missing = [part for part in _PARTS if not hasattr(adapter, part)]
+    if missing:
+        raise UnknownChoice(f"{name!r} is no adapter: it has no {', no '.join(missing)}")
+    return cast("Adapter", adapter)
+
+
+def _plays(
+    adapter: Adapter,
+    asked: str,
+    wanted: Mapping[str, Sequence[str]],
+    record: bool,
+) -> Iterator[Play]:
+    places = [(wire, vendor) for wire, vendors in adapter.wires.items() for vendor in vendors]
+    for wire, vendor in places:
+        modes = _modes(adapter.capabilities(wire, vendor), record=record)
+        for case in filter(getattr(adapter, "plays", None), _cases(wire, vendor, record=record)):
+            own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
+            for mode in own(case) if own else modes:
+                if not case.shows(wire, mode):
+                    continue
+                place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
+                if all(_matches(place[name], globs) for name, globs in wanted.items()):
+                    yield Play(adapter, wire, vendor, case, mode, asked == OURS, asked)
+
+
+def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
+    """What is played there: all that the format can say, where it is at home; elsewhere what is played everywhere.
+    What is played from another's recording, or never from one, is not recorded."""
+    for case in all_cases().values():
+        if record and (case.recording or case.on_server):
+            continue
+        if wire not in case.inexpressible and (case.everywhere or (wire, vendor) in WHERE):
+            yield case
+
+
+def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
+    """A wire format that is asked for without a vendor is played at its own provider, where an adapter has that."""
+    if not wanted.get("wire") or wanted.get("vendor"):
+        return wanted
+    spoken = {(wire, vendor) for each in adapters for wire, names in each.wires.items() for vendor in names}
+    asked = {wire for wire, _ in spoken if _matches(wire, wanted["wire"])}
+    homes = [MODULES[wire].VENDOR for wire in asked if wire in MODULES]
+    at_home = all(any((wire, vendor) in spoken for vendor in homes) for wire in asked)
+    return {**wanted, "vendor": sorted(set(homes))} if at_home else wanted
+
+
+def _matches(value: str, globs: Sequence[str]) -> bool:
+    return not globs or any(fnmatchcase(value, glob) for glob in globs)
+
+
+def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
+    """The modes to play; one for each cassette when recording (sync and async share theirs)."""
+    modes = [mode for mode in MODES if mode in able.modes]
+    return list({"stream" in mode: mode for mode in reversed(modes)}.values()) if record else modes
+
+
+def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapter]) -> None:
+    known: dict[str, set[str]] = {
+        "wire": {wire for adapter in adapters for wire in adapter.wires},
+        "vendor": {v for adapter in adapters for vendors in adapter.wires.values() for v in vendors},
+        "case": set(all_cases()),
+        "mode": set(MODES),
+    }
+    for name, globs in wanted.items():
+        for glob in globs:
+            if not any(fnmatchcase(value, glob) for value in known[name]):
+                raise UnknownChoice(
+                    f"there is no {name} {glob!r}; there are {', '.join(sorted(known[name]))}"
+                )
+
+
+def _check_keys(plays: Sequence[Play]) -> None:
+    for play in plays:
+        place = place_of(play.adapter, play.wire, play.vendor)
+        if live_key(place) is None:
+            variables = " or ".join(place.key_vars)
+            raise UnknownChoice(
+                f"no key to record {play.wire} at {play.vendor} live: set {variables}, or leave --live away to record "
+                "from the strict server."
+            )

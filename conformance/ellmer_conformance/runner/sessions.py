@@ -1,0 +1,216 @@
+"""A case on stage: the sessions of an adapter, the steps they take, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any, cast
+
+from ellmer_harness import CassetteError, Miss, NotIntercepted, Tape, Unused
+from ellmer_harness import Exchange as Recorded
+
+from ..adapters import Adapter, Endpoint, Session, Structured
+from ..contract.observed_run import ToolRun, Trouble
+from ..scenarios.case import Ask, Case, Mode
+from ..scenarios.messages import Reply, Tool, Turn
+from .cancellation import Answers, given_up
+from .printed_keys import watching_prints
+
+__all__ = [
+    "CaseRun",
+    "NotTestable",
+    "close",
+    "close_all",
+    "declared_refusals",
+    "faults",
+    "opened",
+    "our_trouble",
+    "takes_apart",
+    "without_waiting",
+]
+
+
+class NotTestable(Exception):
+    """The adapter cannot be put to this test: it broke outside of `send`, or sent nothing that could be seen."""
+
+
+class CaseRun:
+    """One performance: the tools under watch, and what came of it so far, also when it breaks off."""
+
+    def __init__(self, case: Case, mode: Mode, answers: Answers | None = None) -> None:
+        self.case, self.mode, self.answers = case, mode, answers
+        self.reloaded = False
+        self.tool_runs: list[ToolRun] = []
+        self.tools = [_watched(tool, self.tool_runs) for tool in case.tools]
+        self.replies: list[Reply] = []
+        self.misses: list[str] = []
+        self.unplayed: list[str] = []
+        self.leaks: list[str] = []
+        self.transcript = self.recorded_from = ""
+
+    def play_recorded(self, sessions: list[Session], tape: AbstractContextManager[Tape]) -> list[Recorded]:
+        """Plays all steps; returns the exchanges."""
+        recorded: list[Recorded] = []
+        try:
+            with tape as opened, ExitStack() as stack:
+                stack.callback(close_all, sessions)
+                recorded = opened.exchanges
+                self.recorded_from = opened.recorded_from
+                self.play_steps(sessions)
+        except Miss as miss:
+            if isinstance(miss.__context__, CassetteError):  # the recording is broken, not the request
+                raise miss.__context__ from None
+            self.misses.append(str(miss))
+        except NotIntercepted as error:
+            raised = "".join(f"\nsend raised {reply.error!r}" for reply in self.replies if reply.error)
+            raise NotTestable(f"{error}{raised}") from error
+        except Unused as unused:
+            self.unplayed.append(str(unused))
+        return recorded
+
+    def play_steps(self, sessions: list[Session]) -> None:
+        """All steps, each with its reply; then what is printed. Keys that are printed or logged meanwhile are noted."""
+        with watching_prints() as self.leaks:
+            self._converse(sessions)
+
+    def _converse(self, sessions: list[Session]) -> None:
+        if "async" in self.mode:
+            asyncio.run(self._converse_async(sessions))
+        else:
+            for ask in self.case.steps:
+                self.replies.append(self._send(self._ready(sessions, ask), ask))
+        with faults("transcript"):
+            self.transcript = "\n".join(filter(None, (session.transcript() for session in sessions)))
+
+    def _send(self, session: Session, ask: Ask) -> Reply:
+        try:
+            if ask.schema is not None:
+                return cast("Structured", session).extract(ask.parts, ask.schema)
+            return session.send(ask.parts, stream=self.mode == "stream")
+        except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
+            return Reply(error=error)
+
+    async def _converse_async(self, sessions: list[Session]) -> None:
+        for asks in _rounds(self.case.steps):
+            sending = [self._asend(self._ready(sessions, ask), ask) for ask in asks]
+            self.replies += await asyncio.gather(*sending)
+
+    def _ready(self, sessions: list[Session], ask: Ask) -> Session:
+        """The session of a step; one that goes on from what was saved, where the step has it and the adapter can."""
+        session = sessions[ask.who]
+        reload = getattr(session, "reloaded", None) if ask.reloaded else None
+        if reload:
+            with faults("reloaded"):
+                sessions[ask.who] = reload()
+            close(session)
+            self.reloaded = True
+        return sessions[ask.who]
+
+    async def _asend(self, session: Session, ask: Ask) -> Reply:
+        if ask.cancelled and self.answers:
+            return await given_up(session.asend(ask.parts, stream=self.mode == "async-stream"), self.answers)
+        try:
+            if ask.schema is not None:
+                return await cast("Structured", session).aextract(ask.parts, ask.schema)
+            return await session.asend(ask.parts, stream=self.mode == "async-stream")
+        except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
+            return Reply(error=error)
+
+
+def _rounds(steps: Sequence[Ask]) -> list[list[Ask]]:
+    """The steps that can be taken at the same time: those of different conversations in a row."""
+    found: list[list[Ask]] = []
+    for ask in steps:
+        if found and ask.who not in {other.who for other in found[-1]}:
+            found[-1].append(ask)
+        else:
+            found.append([ask])
+    return found
+
+
+def opened(
+    adapter: Adapter, endpoint: Endpoint, case: Case, tools: Sequence[Tool], history: Sequence[Turn]
+) -> list[Session]:
+    """A session for each conversation of the case."""
+    with faults("session"):
+        return [
+            adapter.session(endpoint, system=case.system, tools=tools, history=history) for _ in case.speakers
+        ]
+
+
+def close_all(sessions: Sequence[Session]) -> None:
+    """Closes every session."""
+    for session in sessions:
+        close(session)
+
+
+def close(session: Session) -> None:
+    """Closes the session; what that raises is the adapter's fault."""
+    with faults("close"):
+        session.close()
+
+
+@contextmanager
+def faults(method: str) -> Iterator[None]:
+    """What is raised inside is the adapter's fault. (What `send` raises is a reply.)"""
+    try:
+        yield
+    except NotTestable:
+        raise
+    except Exception as error:
+        raise NotTestable(f"{method}() raised {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def without_waiting(adapter: Adapter) -> Iterator[list[float] | None]:
+    """Pauses before retries are noted down instead of waited for; None where the adapter cannot have that."""
+    virtual = getattr(adapter, "without_waiting", None)
+    if virtual is None:
+        yield None
+        return
+    waits = list[float]()
+    with virtual(waits.append):
+        yield waits
+
+
+def takes_apart(adapter: Adapter, wire: str, vendor: str) -> bool:
+    """Whether the adapter says that its API has no order between texts and media."""
+    return getattr(adapter.capabilities(wire, vendor), "interleaved_parts", "native") == "refused"
+
+
+def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:
+    """Which of the capabilities that the case needs the adapter declares as refused."""
+    with faults("capabilities"):
+        able = adapter.capabilities(wire, vendor)
+        for need in case.needs:
+            if getattr(able, need) not in {"native", "pointer", "refused"}:
+                raise NotTestable(
+                    f"{need} is declared as {getattr(able, need)!r}: say native, pointer or refused"
+                )
+        return able.refused(case.needs)
+
+
+def _watched(tool: Tool, runs: list[ToolRun]) -> Tool:
+    """The tool, with every call of it noted."""
+
+    def run(**arguments: Any) -> Any:
+        try:
+            value = tool.run(**arguments)
+        except Exception as error:
+            runs.append(ToolRun(tool.name, arguments, error=error))
+            raise
+        runs.append(ToolRun(tool.name, arguments, value))
+        return value
+
+    return replace(tool, run=run)
+
+
+def our_trouble(error: Exception) -> Trouble:
+    """A fault of the suite or the harness, with the place it comes from."""
+    if isinstance(error, CassetteError):
+        return Trouble(str(error), ours=True)
+    frames = traceback.format_exception(error)[-3:]
+    return Trouble(f"{type(error).__name__}: {error}\n{''.join(frames)}", ours=True)

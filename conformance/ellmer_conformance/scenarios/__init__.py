@@ -1,0 +1,4 @@
+"""What is played: cases, the model's script for each, and variations of how its answers travel.
+
+The modules are plain values; they import only the harness's readers of streams. All other parts may import them.
+"""

@@ -1,0 +1,71 @@
+"""Pictures, documents and tools that the cases share. Media are made here, byte for byte the same each time."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from ..messages import PDF, Image, Tool
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(red: int, green: int, blue: int, size: int = 32) -> Image:
+    """A one-colour PNG. Stored, not deflated: zlib's output may differ between versions."""
+    rows = (b"\0" + bytes((red, green, blue)) * size) * size
+    header = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
+    body = _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows, 0)) + _chunk(b"IEND", b"")
+    return Image(b"\x89PNG\r\n\x1a\n" + body)
+
+
+RED, GREEN, BLUE = png(220, 30, 30), png(30, 160, 60), png(30, 60, 220)
+
+
+def pdf(text: str, filename: str) -> PDF:
+    """A one-page PDF that says `text` (ASCII, without parentheses)."""
+    stream = f"BT /F1 24 Tf 40 100 Td ({text}) Tj ET"
+    objects = (
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 420 200] /Contents 4 0 R /Resources 6 0 R >>",
+        f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        "<< /Font << /F1 5 0 R >> >>",
+    )
+    out, offsets = "%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n"
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    out += f"xref\n0 7\n0000000000 65535 f \n{table}"
+    out += f"trailer\n<< /Size 7 /Root 1 0 R >>\nstartxref\n{out.index('xref')}\n%%EOF\n"
+    return PDF(out.encode("ascii"), filename)
+
+
+REPORT = pdf("The total is 42 EUR", "report.pdf")
+
+
+def string_argument(name: str, description: str) -> dict[str, Any]:
+    """The JSON Schema of one required string argument."""
+    properties = {name: {"type": "string", "description": description}}
+    return {"type": "object", "properties": properties, "required": [name]}
+
+
+WEATHER = {"Paris": "21C, sunny", "Oslo": "9C, rain", "Rome": "27C", "Cairo": "35C", "Quito": "18C"}
+
+
+def get_weather(city: str) -> str:
+    """Looks a city up; an unknown one is an error."""
+    return WEATHER[city]
+
+
+weather = Tool("get_weather", "Current weather in a city.", get_weather, string_argument("city", "The city."))
+
+
+def returning(name: str, description: str, value: Callable[[], Any]) -> Tool:
+    """A tool without arguments that returns what `value()` gives."""
+    return Tool(name, description, value)

@@ -1,0 +1,178 @@
+"""Exactness: unlike and odd values, much of them, often, and the same again. All of it arrives as it was said.
+
+What these show happens on the connection: they are played against the strict server, and never recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..case import Case, Mode, ask, case
+from ..messages import Text, Tool
+from ..script import Answer, Call, Say, Usage
+from ._media_and_tools import string_argument
+
+_BLOCKING: tuple[Mode, ...] = ("sync", "stream")
+_TURNS = 30
+
+#: Strings that look like something else, and other values that are easily lost.
+ODD: Mapping[str, Any] = {
+    "number": "123",
+    "truth": "true",
+    "nothing": "null",
+    "date": "2026-11-20",
+    "spaces": "  two before, a newline after\n",
+    "blank": "",
+    "quotes": 'say "hi" \\ and {"a": 1}',
+    "whole": 2.0,
+    "none": None,
+    "no": False,
+    "list": [],
+    "deep": {"b": [1, {"a": None}], "a": "x"},
+}
+
+
+def _schema() -> dict[str, Any]:
+    kinds: Mapping[type, Any] = {
+        str: "string",
+        bool: "boolean",
+        float: "number",
+        list: "array",
+        dict: "object",
+    }
+    properties = {}
+    for name, value in ODD.items():
+        kind = ["string", "null"] if value is None else kinds[type(value)]
+        more = {"items": {"type": "string"}} if kind == "array" else {}
+        properties[name] = {"type": kind, "description": f"The {name}.", **more}
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+@case
+def odd_arguments() -> Case:
+    """Arguments that look like something else (`"123"`, `"true"`, `""`, null) reach the tool as they are."""
+    keep = Tool("keep", "Keeps what it is told.", lambda **told: {"kept": len(told), "by": "keep"}, _schema())
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        tools=[keep],
+        script=[
+            Answer((Say("I shall keep these. "), Call("keep", ODD)), usage=Usage(90, 60)),
+            Answer((Say("All are kept."),), usage=Usage(180, 5)),
+            Answer((Say("Yes, all of them."),), usage=Usage(200, 6)),
+        ],
+        steps=[ask("Keep some values.", text="All are kept."), ask("All of them?", text="Yes, all of them.")],
+    )
+
+
+@case
+def unlike_calls() -> Case:
+    """Calls of two tools with unlike arguments, in one answer and the next: each goes back as it was made."""
+    look = Tool("look_up", "Looks a word up.", lambda word: f"{word}: a word", string_argument("word", "It."))
+    add = Tool(
+        "add_up",
+        "Adds numbers up.",
+        lambda numbers: {"sum": sum(numbers)},
+        {
+            "type": "object",
+            "properties": {"numbers": {"type": "array", "items": {"type": "number"}, "description": "All."}},
+            "required": ["numbers"],
+        },
+    )
+    calls = (
+        Call("look_up", {"word": "zebra"}),
+        Call("add_up", {"numbers": [3, 1.5]}),
+        Call("look_up", {"word": "ant"}),
+    )
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        tools=[look, add],
+        script=[
+            Answer(calls, usage=Usage(80, 60)),
+            Answer((Say("Once more, to be sure. "), Call("add_up", {"numbers": []})), usage=Usage(150, 20)),
+            Answer((Say("Two words, and 4.5."),), usage=Usage(190, 8)),
+            Answer((Say("You are welcome."),), usage=Usage(210, 6)),
+        ],
+        steps=[
+            ask("Look up zebra and ant; add 3 and 1.5.", text="Two words, and 4.5."),
+            ask("Thanks.", text="You are welcome."),
+        ],
+    )
+
+
+@case
+def odd_text() -> Case:
+    """Text with spaces around it, empty lines, tabs, markup and quotes is sent and handed over as it is."""
+    said = '  Two spaces, a tab\t, "quotes", <b>markup</b> & more:\r\n\r\n- one\n- two\n'
+    told = "\n  Indented:\n\n    code\n\nThe end.\n"
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        script=[Answer((Say(told),), usage=Usage(40, 12)), Answer((Say("As it was."),), usage=Usage(60, 4))],
+        steps=[ask(said, text=told), ask("Was it?", text="As it was.")],
+    )
+
+
+@case
+def texts_in_blocks() -> Case:
+    """Two texts in the user's turn and two in the answer: they arrive in order, and nothing joins their words."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        script=[
+            Answer((Say("First, this."), Say("Then that.")), usage=Usage(20, 8)),
+            Answer((Say("Both."),), usage=Usage(40, 2)),
+        ],
+        steps=[
+            ask(Text("Read this"), Text("and that."), text="First, this.Then that."),
+            ask("Which of them?", text="Both."),
+        ],
+    )
+
+
+@case
+def long_values() -> Case:
+    """A question of 100,000 characters and a tool's result of a megabyte go out whole."""
+    log = "".join(f"{n:07}: all is well\n" for n in range(43_000)) + "the last line"
+    question = "What does the log say? " + "Please read all of it. " * 4_400 + "That is all."
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_BLOCKING,
+        tools=[Tool("read_log", "Reads the log.", lambda: log)],
+        script=[
+            Answer((Call("read_log"),), usage=Usage(25_000, 10)),
+            Answer((Say("All is well."),), usage=Usage(400_000, 4)),
+        ],
+        steps=[ask(question, text="All is well.")],
+    )
+
+
+@case
+def many_turns() -> Case:
+    """Thirty questions, one after another: every request tells all that was said before."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_BLOCKING,
+        system="Count.",
+        script=[Answer((Say(f"That is number {n}."),), usage=Usage(10 + 12 * n, 5)) for n in range(_TURNS)],
+        steps=[ask(f"What is number {n}?", text=f"That is number {n}.") for n in range(_TURNS)],
+    )
+
+
+@case
+def asked_again() -> Case:
+    """Two conversations ask the same: each is answered by the provider, and the answers differ."""
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        modes=_BLOCKING,
+        script=[Answer((Say(f"It shows {n}."),), usage=Usage(8, 4)) for n in ("four", "two")],
+        steps=[
+            ask("Roll a die.", text="It shows four.", who=0),
+            ask("Roll a die.", text="It shows two.", who=1),
+        ],
+    )

@@ -1,0 +1,151 @@
+"""Images and PDFs, from the user and from tools. What the model says next depends on the decoded bytes."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from ..case import Case, ask, case
+from ..messages import PDF, Image, Text
+from ..script import Answer, Call, Say, Sees, Usage
+from ._media_and_tools import BLUE, GREEN, RED, REPORT, returning, weather
+
+_IMAGE, _PDF = frozenset({"image_in_tool_result"}), frozenset({"pdf_in_tool_result"})
+
+
+def _media(*parts: object) -> tuple[str, ...]:
+    """The sha256 of each image and PDF, in order."""
+    return tuple(sha256(p.data).hexdigest() for p in parts if isinstance(p, Image | PDF))
+
+
+def _sees(*parts: object, says: str, usage: Usage) -> Sees:
+    return Sees(_media(*parts), Answer((Say(says),), usage=usage))
+
+
+@case
+def image_from_user() -> Case:
+    """Text, image, text, image in one user turn: four parts, in that order."""
+    parts = (Text("Compare this"), RED, Text("with this."), BLUE)
+    return Case(
+        everywhere=True,
+        needs=frozenset({"image_in_user"}),
+        script=[_sees(*parts, says="Red, then blue.", usage=Usage(320, 7))],
+        steps=[ask(*parts, text="Red, then blue.")],
+    )
+
+
+@case
+def pdf_from_user() -> Case:
+    """A PDF in a user turn arrives as a document with its name."""
+    return Case(
+        everywhere=True,
+        needs=frozenset({"pdf_in_user"}),
+        script=[_sees(REPORT, says="The total is 42 EUR.", usage=Usage(300, 9))],
+        steps=[ask("What is the total?", REPORT, text="The total is 42 EUR.")],
+    )
+
+
+@case
+def tool_returns_image() -> Case:
+    """A tool returns an image; the model sees its bytes, now and when the history is replayed."""
+    return Case(
+        everywhere=True,
+        needs=_IMAGE,
+        tools=[returning("draw", "Draws a picture.", lambda: RED)],
+        script=[
+            Answer((Call("draw"),), usage=Usage(30, 10)),
+            _sees(RED, says="A red square.", usage=Usage(210, 6)),
+            Answer((Say("Still red."),), usage=Usage(225, 5)),
+        ],
+        steps=[
+            ask("Draw something and describe it.", text="A red square."),
+            ask("What colour was it?", text="Still red."),
+        ],
+    )
+
+
+@case
+def tool_returns_two_images() -> Case:
+    """A tool returns `[image, image]`: both arrive, in order, each tied to its item."""
+    return Case(
+        needs=_IMAGE,
+        tools=[returning("draw_two", "Draws two pictures.", lambda: [RED, BLUE])],
+        script=[
+            Answer((Call("draw_two"),), usage=Usage(30, 10)),
+            _sees(RED, BLUE, says="Red, then blue.", usage=Usage(390, 7)),
+        ],
+        steps=[ask("Draw two things.", text="Red, then blue.")],
+    )
+
+
+@case
+def tool_returns_mixed_list() -> Case:
+    """A tool returns `[text, image, PDF]`: the text keeps its place, the media are numbered by theirs."""
+    return Case(
+        needs=_IMAGE | _PDF,
+        tools=[returning("search", "Finds documents.", lambda: ["2 hits", GREEN, REPORT])],
+        script=[
+            Answer((Call("search"),), usage=Usage(30, 10)),
+            _sees(GREEN, REPORT, says="A green cover; the total is 42 EUR.", usage=Usage(510, 14)),
+        ],
+        steps=[ask("Find the report.", text="A green cover; the total is 42 EUR.")],
+    )
+
+
+@case
+def tool_returns_pdf() -> Case:
+    """A tool returns a PDF."""
+    return Case(
+        everywhere=True,
+        needs=_PDF,
+        tools=[returning("get_report", "Fetches the report.", lambda: REPORT)],
+        script=[
+            Answer((Call("get_report"),), usage=Usage(30, 10)),
+            _sees(REPORT, says="The total is 42 EUR.", usage=Usage(310, 9)),
+        ],
+        steps=[ask("What is the total in the report?", text="The total is 42 EUR.")],
+    )
+
+
+@case
+def parallel_tools_first_returns_image() -> Case:
+    """Two parallel calls, the *first* returns an image: every result comes before the hoisted image."""
+    return Case(
+        needs=_IMAGE,
+        tools=[returning("draw", "Draws a picture.", lambda: BLUE), weather],
+        script=[
+            Answer((Call("draw"), Call("get_weather", {"city": "Oslo"})), usage=Usage(60, 28)),
+            _sees(BLUE, says="A blue square, and 9C in Oslo.", usage=Usage(280, 12)),
+        ],
+        steps=[ask("Draw something and check Oslo.", text="A blue square, and 9C in Oslo.")],
+    )
+
+
+@case
+def parallel_tools_return_images() -> Case:
+    """Three parallel calls, two of them return images: media in call order, each under its own call id."""
+    return Case(
+        needs=_IMAGE,
+        tools=[
+            returning("draw_red", "Draws in red.", lambda: RED),
+            weather,
+            returning("draw_green", "Draws in green.", lambda: [GREEN]),
+        ],
+        script=[
+            Answer(
+                (Call("draw_red"), Call("get_weather", {"city": "Rome"}), Call("draw_green")),
+                usage=Usage(80, 40),
+            ),
+            _sees(RED, GREEN, says="Red, 27C, green.", usage=Usage(490, 9)),
+        ],
+        steps=[ask("Draw in red, check Rome, draw in green.", text="Red, 27C, green.")],
+    )
+
+
+@case
+def image_alone() -> Case:
+    """A user turn that is an image and nothing else."""
+    return Case(
+        needs=frozenset({"image_in_user"}),
+        script=[_sees(GREEN, says="A green square.", usage=Usage(160, 6))],
+        steps=[ask(GREEN, text="A green square.")],
+    )

@@ -1,0 +1,97 @@
+"""The end of an answer: cut, short, failed. Most libraries take all of these for complete answers.
+
+Without a stream the same thing happens to the body: it stops in the middle, or the provider answers with an
+error status.
+"""
+
+from __future__ import annotations
+
+from ..case import Case, ask, case
+from ..script import Answer, Call, Cut, Failure, Say, Usage
+from ._media_and_tools import weather
+
+_PARIS = "What's the weather in Paris?"
+_AGAIN = Answer((Say("Here again: all is well."),), usage=Usage(20, 8))
+_GOES_ON = ask("And now?", text="Here again: all is well.")
+
+
+@case
+def cut_before_the_end() -> Case:
+    """All text comes, then nothing: no terminal marker. That is not a complete answer."""
+    return Case(
+        streamed_apart=True,
+        script=[Cut(Answer((Say("The capital of France is"),))), _AGAIN],
+        steps=[
+            ask("What is the capital of France?", text="The capital of France is", outcome="incomplete"),
+            _GOES_ON,
+        ],
+    )
+
+
+@case
+def cut_inside_arguments() -> Case:
+    """The answer stops in the middle of a call's arguments: the tool is never run."""
+    call = Answer((Say("Let me look."), Call("get_weather", {"city": "Paris"})))
+    return Case(
+        streamed_apart=True,
+        tools=[weather],
+        script=[Cut(call, at="inside-arguments"), _AGAIN],
+        steps=[
+            ask(_PARIS, text="Let me look.", outcome="incomplete"),
+            _GOES_ON,
+        ],
+    )
+
+
+@case
+def length_inside_arguments() -> Case:
+    """The token limit ends the answer inside a call's arguments: the tool is never run."""
+    call = Call("get_weather", {}, text='{"city": "Pa')
+    return Case(
+        tools=[weather],
+        script=[
+            Answer((call,), stop="length", usage=Usage(40, 16)),
+            Answer((Say("The limit was too low."),), usage=Usage(70, 8)),
+        ],
+        steps=[ask(_PARIS, text="The limit was too low.")],
+        inexpressible=dict.fromkeys(
+            ("gemini", "ollama"), "arguments arrive whole: a length stop leaves no part of a call"
+        ),
+    )
+
+
+@case
+def length_inside_text() -> Case:
+    """The token limit ends the text: it is handed over, and the stop reason says `length`."""
+    return Case(
+        everywhere=True,
+        script=[Answer((Say("Once upon a time there was a"),), stop="length", usage=Usage(12, 7)), _AGAIN],
+        steps=[
+            ask("Tell me a story.", text="Once upon a time there was a"),
+            _GOES_ON,
+        ],
+    )
+
+
+@case
+def error_inside_the_answer() -> Case:
+    """The provider fails in the middle of an answer: a typed error, not a short answer."""
+    return Case(
+        everywhere=True,
+        streamed_apart=True,
+        script=[Failure("overloaded", after=Answer((Say("One moment"),))), _AGAIN],
+        steps=[
+            ask("Count to ten.", text="One moment", outcome="incomplete"),
+            _GOES_ON,
+        ],
+    )
+
+
+@case
+def filtered_answer() -> Case:
+    """A filter ends the answer: what came is handed over, and the stop reason says `filter`."""
+    return Case(
+        inexpressible=dict.fromkeys(("cohere", "mistral", "ollama"), "it has no stop reason for a filter"),
+        script=[Answer((Say("I would rather"),), stop="filter", usage=Usage(12, 4))],
+        steps=[ask("Tell me a secret.", text="I would rather")],
+    )

@@ -1,0 +1,308 @@
+"""Tool calls: order, pairing, parallel calls, failures, and calls that nobody answered."""
+
+from __future__ import annotations
+
+from ..case import Case, ask, case
+from ..messages import Text, Tool, ToolCall, ToolResult, Turn
+from ..script import Answer, Call, Say, Usage
+from ._media_and_tools import REPORT, get_weather, string_argument, weather
+
+_ASKED = Turn("user", (Text("What's the weather in Paris?"),))
+_CALLED = Turn("assistant", (ToolCall("call_Paris1", "get_weather", {"city": "Paris"}),))
+
+
+def _calls(*cities: str, usage: Usage = Usage(input=40, output=18)) -> Answer:  # noqa: B008 - a value
+    return Answer(tuple(Call("get_weather", {"city": city}) for city in cities), usage=usage)
+
+
+@case
+def one_tool() -> Case:
+    """One call, one result, one answer."""
+    return Case(
+        everywhere=True,
+        tools=[weather],
+        script=[_calls("Paris"), Answer((Say("It is 21C and sunny in Paris."),), usage=Usage(70, 10))],
+        steps=[ask("What's the weather in Paris?", text="It is 21C and sunny in Paris.")],
+    )
+
+
+@case
+def text_then_tool() -> Case:
+    """The model says something before it calls; both are replayed, in that order."""
+    return Case(
+        tools=[weather],
+        script=[
+            Answer((Say("Let me look. "), Call("get_weather", {"city": "Oslo"})), usage=Usage(40, 22)),
+            Answer((Say("Rain, 9C."),), usage=Usage(75, 6)),
+        ],
+        steps=[ask("Is it raining in Oslo?", text="Rain, 9C.")],
+    )
+
+
+@case
+def sequential_tools() -> Case:
+    """Two calls, one after the other: each result goes back before the next call."""
+    return Case(
+        tools=[weather],
+        script=[
+            _calls("Paris"),
+            _calls("Oslo", usage=Usage(70, 18)),
+            Answer((Say("Paris is 12 degrees warmer."),), usage=Usage(100, 8)),
+        ],
+        steps=[ask("How much warmer is Paris than Oslo? One at a time.", text="Paris is 12 degrees warmer.")],
+    )
+
+
+@case
+def two_parallel_tools() -> Case:
+    """Two calls in one answer; both results go back in one round trip, each under its own id."""
+    return Case(
+        everywhere=True,
+        tools=[weather],
+        script=[
+            _calls("Paris", "Oslo"),
+            Answer((Say("Paris 21C, Oslo 9C."),), usage=Usage(95, 11)),
+        ],
+        steps=[ask("Weather in Paris and Oslo?", text="Paris 21C, Oslo 9C.")],
+    )
+
+
+@case
+def five_parallel_tools() -> Case:
+    """Five calls in one answer, and a second question on top of that history."""
+    return Case(
+        tools=[weather],
+        script=[
+            _calls("Paris", "Oslo", "Rome", "Cairo", "Quito", usage=Usage(40, 80)),
+            Answer((Say("Cairo is the warmest."),), usage=Usage(180, 8)),
+            Answer((Say("Oslo is the coldest."),), usage=Usage(200, 8)),
+        ],
+        steps=[
+            ask("Which is the warmest of Paris, Oslo, Rome, Cairo, Quito?", text="Cairo is the warmest."),
+            ask("And the coldest?", text="Oslo is the coldest."),
+        ],
+    )
+
+
+@case
+def equal_parallel_tools() -> Case:
+    """Two calls of one tool with equal arguments: both are run and both are answered."""
+    return Case(
+        tools=[weather],
+        script=[_calls("Rome", "Rome"), Answer((Say("27C, twice."),), usage=Usage(95, 6))],
+        steps=[ask("Check Rome twice.", text="27C, twice.")],
+    )
+
+
+@case
+def tool_without_arguments() -> Case:
+    """A tool that takes nothing, called with nothing."""
+    today = Tool("today", "Today's date.", lambda: "2026-11-20")
+    return Case(
+        tools=[today],
+        script=[
+            Answer((Call("today"),), usage=Usage(30, 10)),
+            Answer((Say("20 November."),), usage=Usage(50, 6)),
+        ],
+        steps=[ask("What day is it?", text="20 November.")],
+    )
+
+
+@case
+def tool_error() -> Case:
+    """A tool raises; the model is told, and the result that worked is not lost with it."""
+    return Case(
+        tools=[weather],
+        script=[
+            _calls("Atlantis", "Oslo"),
+            Answer((Say("Only Oslo is known: 9C."),), usage=Usage(95, 10)),
+        ],
+        steps=[ask("Weather in Atlantis and Oslo?", text="Only Oslo is known: 9C.")],
+    )
+
+
+@case
+def unknown_tool() -> Case:
+    """The model calls a tool that was never offered; it gets an error result, and the turn is not lost."""
+    return Case(
+        tools=[weather],
+        script=[
+            Answer((Call("get_forecast", {"city": "Paris"}),), usage=Usage(40, 18)),
+            Answer((Say("I have no forecast."),), usage=Usage(70, 7)),
+        ],
+        steps=[ask("What's the forecast for Paris?", text="I have no forecast.")],
+    )
+
+
+@case
+def empty_results() -> Case:
+    """Results that are nothing (`None`, `""`, `0`, `False`, `[]`, `{}`) are results all the same."""
+    values: dict[str, object] = {"none": None, "blank": "", "zero": 0, "no": False, "list": [], "dict": {}}
+    key = string_argument("key", "Which value.")
+    probe = Tool("probe", "Returns a value.", lambda key: values[key], key)
+    return Case(
+        tools=[probe],
+        script=[
+            Answer(tuple(Call("probe", {"key": key}) for key in values), usage=Usage(40, 90)),
+            Answer((Say("All six came back."),), usage=Usage(190, 7)),
+        ],
+        steps=[ask("Probe all six values.", text="All six came back.")],
+    )
+
+
+@case
+def unicode_arguments() -> Case:
+    """Arguments, property names and results beyond ASCII arrive as they were."""
+    cities = {"São Paulo 🌧": "雨, 19℃", "e\u0301": "combining"}
+    look = Tool("look_up", "Sucht nach.", lambda ort: cities[ort], string_argument("ort", "Der Ort, 都市."))
+    return Case(
+        tools=[look],
+        script=[
+            Answer(tuple(Call("look_up", {"ort": city}) for city in cities), usage=Usage(45, 40)),
+            Answer((Say("雨 в São Paulo."),), usage=Usage(110, 9)),
+        ],
+        steps=[ask("São Paulo?", text="雨 в São Paulo.")],
+    )
+
+
+@case
+def result_then_text() -> Case:
+    """The caller sends a result and a remark in one turn: results first, whatever the format."""
+    return Case(
+        tools=[weather],
+        history=[_ASKED, _CALLED],
+        script=[Answer((Say("21C. Take a hat."),), usage=Usage(80, 8))],
+        steps=[
+            ask(
+                "I am going out now.",
+                ToolResult("call_Paris1", get_weather("Paris")),
+                text="21C. Take a hat.",
+            )
+        ],
+    )
+
+
+@case
+def resume_with_result() -> Case:
+    """A history ends in a call; the caller supplies its real result, which must be the one that is sent."""
+    return Case(
+        tools=[weather],
+        history=[_ASKED, _CALLED],
+        script=[Answer((Say("It is 20C: they corrected it."),), usage=Usage(80, 11))],
+        steps=[
+            ask(ToolResult("call_Paris1", "20C (corrected)"), text="It is 20C: they corrected it."),
+        ],
+    )
+
+
+@case
+def dangling_call() -> Case:
+    """A history ends in two calls that nobody answered, and the user goes on: the request must be legal."""
+    calls = (
+        ToolCall("call_Paris1", "get_weather", {"city": "Paris"}),
+        ToolCall("call_Rome2", "get_weather", {"city": "Rome"}),
+    )
+    return Case(
+        needs=frozenset({"dangling_call"}),
+        tools=[weather],
+        history=[_ASKED, Turn("assistant", calls)],
+        script=[Answer((Say("Never mind, then."),), usage=Usage(80, 6))],
+        steps=[ask("Forget it. Just say never mind.", text="Never mind, then.")],
+    )
+
+
+@case
+def tool_returns_nested_media() -> Case:
+    """A PDF two levels deep in a result: the error names the tool and the path, and the chat goes on."""
+    deep = Tool("find_report", "Finds the report.", lambda: ["found", [REPORT]])
+    return Case(
+        tools=[deep],
+        script=[
+            Answer((Call("find_report"),), usage=Usage(30, 10)),
+            Answer((Say("The tool is broken."),), usage=Usage(60, 7)),
+        ],
+        steps=[ask("Read me the report.", text="The tool is broken.")],
+    )
+
+
+@case
+def large_numbers() -> Case:
+    """Arguments that not every JSON reader keeps: 2^53 + 1, -0.0, a long fraction."""
+    numbers = {"n": 2**53 + 1, "zero": -0.0, "part": 0.1 + 0.2}
+    kinds = {"n": "integer", "zero": "number", "part": "number"}
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": kind, "description": f"A {kind}."} for name, kind in kinds.items()},
+        "required": list(kinds),
+    }
+    echo = Tool("echo", "Says what it was told.", lambda **told: repr(told), schema)
+    return Case(
+        tools=[echo],
+        script=[
+            Answer((Call("echo", numbers),), usage=Usage(60, 30)),
+            Answer((Say("All of it came back."),), usage=Usage(110, 7)),
+        ],
+        steps=[ask("Echo some numbers.", text="All of it came back.")],
+    )
+
+
+@case
+def nested_schema() -> Case:
+    """A tool whose arguments are objects in lists, with enums, descriptions and names beyond ASCII."""
+    stop = {
+        "type": "object",
+        "description": "One stop.",
+        "properties": {
+            "città": {"type": "string", "description": "Where to, 都市."},
+            "by": {"type": "string", "enum": ["train", "bus"], "description": "How."},
+        },
+        "required": ["città", "by"],
+    }
+    properties = {"stops": {"type": "array", "description": "In order.", "items": stop}}
+    schema = {"type": "object", "properties": properties, "required": ["stops"]}
+    plan = Tool("plan_trip", "Plans a trip.", lambda stops: f"{len(stops)} stops, 7 hours", schema)
+    stops = [{"città": "Roma", "by": "train"}, {"città": "Forlì", "by": "bus"}]
+    return Case(
+        tools=[plan],
+        script=[
+            Answer((Call("plan_trip", {"stops": stops}),), usage=Usage(90, 40)),
+            Answer((Say("It takes 7 hours."),), usage=Usage(150, 7)),
+        ],
+        steps=[ask("Rome by train, then Forlì by bus.", text="It takes 7 hours.")],
+    )
+
+
+@case
+def malformed_arguments() -> Case:
+    """Arguments that are no JSON: the model gets an error result, and the turn is not lost.
+
+    Formats whose arguments are objects send none instead, so the transcripts differ.
+    """
+    return Case(
+        printed_alike=False,
+        inexpressible={
+            "gemini": "arguments are objects; what is none ends the answer as MALFORMED_FUNCTION_CALL"
+        },
+        tools=[weather],
+        script=[
+            Answer((Call("get_weather", text='{"city": Oslo}'),), usage=Usage(40, 18)),
+            Answer((Say("Let me not, then."),), usage=Usage(70, 7)),
+        ],
+        steps=[ask("Weather in Oslo?", text="Let me not, then.")],
+    )
+
+
+@case
+def calls_with_one_id() -> Case:
+    """Two calls in one answer share an id: both are run and answered, or the answer is refused; neither is lost."""
+    calls = (
+        Call("get_weather", {"city": "Paris"}, id="call_twice1"),
+        Call("get_weather", {"city": "Oslo"}, id="call_twice1"),
+    )
+    return Case(
+        inexpressible={"gemini": "calls of one name are paired by their order there, whatever their ids"},
+        advisory="ids are unique in every provider's contract: only compatible servers are known to repeat one",
+        tools=[weather],
+        script=[Answer(calls, usage=Usage(40, 36)), Answer((Say("21C and 9C."),), usage=Usage(95, 8))],
+        steps=[ask("Weather in Paris and Oslo?", text="21C and 9C.")],
+    )

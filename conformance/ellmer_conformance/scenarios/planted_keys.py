@@ -1,0 +1,93 @@
+"""Keys that open nothing: found anywhere but in its header, one is a leak.
+
+The session's key is `CANARY`. While a case plays, the variables in which libraries look for keys hold canaries
+of their own, so that a key that goes to the wrong provider says which it was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+__all__ = [
+    "CANARY",
+    "PREFIX",
+    "VARIABLES",
+    "environment",
+    "is_canary",
+    "planted",
+    "rivals",
+    "said_who",
+    "strangers",
+]
+
+PREFIX = "conformance-key-"
+CANARY = f"{PREFIX}0000"
+
+#: Where libraries look for keys.
+VARIABLES = (
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AZURE_OPENAI_API_KEY",
+    "COHERE_API_KEY",
+    "CO_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "OLLAMA_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "XAI_API_KEY",
+)
+_STRANGER = re.compile(rf"{PREFIX}([A-Z_]+)")
+
+
+def is_canary(text: str) -> bool:
+    """Whether a secret is none."""
+    return PREFIX in text
+
+
+def strangers(text: str) -> list[str]:
+    """The variables whose canaries are in a text."""
+    return _STRANGER.findall(text)
+
+
+def environment(own: Collection[str]) -> dict[str, str]:
+    """A canary for every variable: the session's own key for its vendor's, others for those of other vendors.
+
+    A vendor's second way to log in is left alone: a client may refuse two credentials, and be right.
+    """
+    return {name: CANARY if name in own else f"{PREFIX}{name}" for name in {*VARIABLES, *own} - rivals(own)}
+
+
+def rivals(own: Collection[str]) -> set[str]:
+    """The variables of the same vendor that hold another credential."""
+    makers = tuple(f"{name.partition('_')[0]}_" for name in own)
+    return {name for name in VARIABLES if name.startswith(makers or ("\0",)) and name not in own}
+
+
+def said_who(text: str, own: Collection[str]) -> str:
+    """A sentence about who set which keys, where an error is about keys."""
+    if not re.search(r"api.?key|credential|auth|token", text, re.IGNORECASE):
+        return ""
+    names = ", ".join(sorted(environment(own)))
+    return f"\n(While a case plays, the suite sets keys that open nothing: {names}.)"
+
+
+@contextmanager
+def planted(own: Collection[str]) -> Iterator[None]:
+    """The environment with canaries in it, while the block runs."""
+    before = dict(os.environ)
+    for name in rivals(own):
+        os.environ.pop(name, None)
+    os.environ.update(environment(own))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

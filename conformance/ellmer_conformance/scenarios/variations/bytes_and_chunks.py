@@ -1,0 +1,102 @@
+"""Other bytes or other chunks that say the same: where the network cuts, and what the stream's format allows.
+
+https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from random import Random
+
+from .events import sizes
+from .variation import Change, Variation, VariedAnswer
+
+__all__ = ["BYTES", "random", "split"]
+
+_EOL = re.compile(rb"\r\n|\n|\r")
+_SSE = frozenset({"openai-chat", "openai-responses", "anthropic", "gemini", "mistral", "cohere"})
+_LINES = _SSE | {"ollama"}
+
+
+def split(place: int) -> Variation:
+    """In two chunks, cut after so many bytes."""
+
+    def cut(it: VariedAnswer) -> VariedAnswer:
+        return it.cut(place, len(it.body)) if place < len(it.body) else it
+
+    return Variation(f"split:{place}", "STR-001", cut)
+
+
+def random(seed: int) -> Variation:
+    """In chunks of 1 to 16 bytes."""
+
+    def cut(it: VariedAnswer) -> VariedAnswer:
+        lots = Random(seed)  # noqa: S311 - to be repeatable, not secret
+        return it.cut(*(lots.randint(1, 16) for _ in it.body))
+
+    return Variation(f"random:{seed}", "STR-001", cut)
+
+
+def _inside_characters(it: VariedAnswer) -> VariedAnswer:
+    """A chunk ends inside every character that is more than one byte long, each byte of it alone."""
+    found = re.split(rb"(?<=[\x80-\xff])|(?=[\x80-\xff])", it.body)
+    return replace(it, writes=tuple(piece for piece in found if piece))
+
+
+def _events(it: VariedAnswer, change: Callable[[bytes], bytes]) -> VariedAnswer:
+    """Each event an own write, its bytes changed."""
+    return replace(it, writes=tuple(change(event) for event in it.cut(*sizes(it)).writes))
+
+
+def _line_ends(eol: bytes, it: VariedAnswer) -> VariedAnswer:
+    return _events(it, lambda event: _EOL.sub(eol, event))
+
+
+def _torn_crlf(it: VariedAnswer) -> VariedAnswer:
+    """A chunk ends between each CR and its LF."""
+    pieces = re.split(rb"(?<=\r)", _line_ends(b"\r\n", it).body)
+    return replace(it, writes=tuple(piece for piece in pieces if piece))
+
+
+def _between(lines: bytes) -> Change:
+    def change(it: VariedAnswer) -> VariedAnswer:
+        return _events(it, lambda event: lines + event)
+
+    return change
+
+
+def _colons(it: VariedAnswer) -> VariedAnswer:
+    return _events(it, lambda event: re.sub(rb"(?m)^(data|event): ", rb"\1:", event))
+
+
+def _several_lines(it: VariedAnswer) -> VariedAnswer:
+    """Data on two lines: a reader joins them with a line end, which JSON allows after a brace."""
+    return _events(it, lambda event: re.sub(rb"(?m)^data: ?\{", b"data: {\ndata: ", event))
+
+
+def _bom(it: VariedAnswer) -> VariedAnswer:
+    return replace(it, writes=(b"\xef\xbb\xbf", *it.writes))
+
+
+BYTES = (
+    Variation("every-byte", "STR-001", lambda it: it.cut(1)),
+    Variation("whole", "STR-001", lambda it: it.cut(len(it.body))),
+    *(random(seed) for seed in (1, 2, 3)),
+    *(split(place) for place in (1, 7, 100, 333)),
+    Variation("inside-characters", "STR-002", _inside_characters),
+    Variation("crlf", "STR-003", partial(_line_ends, b"\r\n"), wires=_LINES - {"gemini"}),
+    Variation("lf", "STR-003", partial(_line_ends, b"\n"), wires=frozenset({"gemini"})),  # Google sends CRLF
+    Variation("torn-crlf", "STR-003", _torn_crlf, wires=_LINES),
+    Variation("torn-lines", "STR-003", lambda it: _torn_crlf(_several_lines(it)), wires=_SSE),
+    Variation("cr", "STR-003", partial(_line_ends, b"\r"), wires=_SSE),
+    Variation("comments", "STR-004", _between(b": keep-alive\n\n"), wires=_SSE),
+    Variation("comment-lines", "STR-004", _between(b":\n: OPENROUTER PROCESSING\n"), wires=_SSE),
+    Variation("ids-and-retry", "STR-004", _between(b"id: 7\nretry: 3000\n"), wires=_SSE),
+    Variation("no-space", "STR-004", _colons, wires=_SSE),
+    Variation("several-lines", "STR-004", _several_lines, wires=_SSE),
+    Variation("blank-lines", "STR-004", _between(b"\n"), wires=_LINES),
+    Variation("bom", "STR-005", _bom, wires=_SSE),
+)

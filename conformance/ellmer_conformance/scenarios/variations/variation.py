@@ -1,0 +1,79 @@
+"""What a variation is, and what it changes: an answer on its way, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..script import Ending
+
+__all__ = ["Change", "Variation", "VariedAnswer"]
+
+
+@dataclass(frozen=True)
+class VariedAnswer:
+    """An answer on its way: each element of `writes` reaches the client on its own; then the connection ends.
+
+    `pause` is the time in seconds before the last write. A `status` of 0 means that no answer comes at all.
+    """
+
+    wire: str
+    status: int
+    headers: Mapping[str, str]
+    writes: tuple[bytes, ...]
+    ending: Ending = "end"
+    pause: float = 0.0
+
+    @property
+    def body(self) -> bytes:
+        """All of it."""
+        return b"".join(self.writes)
+
+    @property
+    def content_type(self) -> str:
+        """Without parameters, lower-case."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    @property
+    def streams(self) -> bool:
+        """Whether it is a stream of events."""
+        return "event" in self.content_type or "ndjson" in self.content_type
+
+    def cut(self, *sizes: int) -> VariedAnswer:
+        """In writes of these sizes; the last size repeats."""
+        body, writes, start, turn = self.body, list[bytes](), 0, 0
+        while start < len(body):
+            size = sizes[min(turn, len(sizes) - 1)]
+            writes.append(body[start : start + size])
+            start, turn = start + size, turn + 1
+        return replace(self, writes=tuple(writes))
+
+
+Change = Callable[[VariedAnswer], VariedAnswer]
+
+
+@dataclass(frozen=True)
+class Variation:
+    """Another way for an answer to travel.
+
+    `rule` is what a client breaks that minds. `outcome`: the conversation is the same as without it (`same`); the
+    answer is an error or incomplete (`broken`); the stop reason is not `stop` (`other-stop`); the counts are
+    missing (`uncounted`). It befalls every answer of the conversation, or the `first` alone. `wires` are those that
+    have what it changes (empty: all). `streamed`: only streams, only whole bodies, or both (None). `timed` needs a
+    clock that can be put forward.
+    """
+
+    name: str
+    rule: str
+    change: Change
+    outcome: Literal["same", "broken", "other-stop", "uncounted"] = "same"
+    first: bool = False
+    wires: frozenset[str] = frozenset()
+    streamed: bool | None = True
+    timed: bool = False
+
+    def befalls(self, wire: str, *, streamed: bool) -> bool:
+        """Whether there is something to change."""
+        fits = self.streamed is None or self.streamed == streamed
+        return fits and (not self.wires or wire in self.wires)

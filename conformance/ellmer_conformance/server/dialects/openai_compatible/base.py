@@ -1,0 +1,119 @@
+"""Chat Completions as others than OpenAI write it: the same chunks without OpenAI's own fields, reasoning shown."""
+
+# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from ....contract.exchange import Json
+from ....contract.rule import Refusal
+from ....scenarios.script import Answer, Call, Say, Think, Usage
+from ...http.reply import Headers
+from ..base import WRONG_KEY, FailureKind, Frame, arguments_text, compact, sse, utf8, words
+from ..openai_chat import OpenAIChat
+
+__all__ = ["Compatible"]
+
+
+class Compatible(OpenAIChat):
+    """A server that speaks the format and has nothing of its own. It sends a call whole, as most of them do."""
+
+    vendor: ClassVar[str] = "openai_compatible"
+    thoughts: ClassVar[str] = "reasoning_content"  # the field in which it shows reasoning
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        "overloaded": Refusal("The server is overloaded. Please try again later.", 503, "server_error"),
+        "server-error": Refusal("Internal server error", 500, "server_error"),
+        "rate-limit": Refusal("Rate limit reached. Please slow down.", 429, "rate_limit_error"),
+        "context-length": OpenAIChat.failures["context-length"],
+    }
+    retry: ClassVar[Mapping[FailureKind, Headers]] = {}
+
+    @property
+    def model(self) -> str:
+        return self.ticket.request.model
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        return utf8(compact(self.completion(answer)))
+
+    def completion(self, answer: Answer) -> Json:
+        choice = {"index": 0, "message": self.message(answer), "finish_reason": self.stops[answer.reason]}
+        head = self.chunk_head | {"object": "chat.completion"}
+        return head | {"choices": [choice], "usage": self.usage(answer.usage)}
+
+    def message(self, answer: Answer) -> Json:
+        message: Json = {"role": "assistant", "content": answer.text}
+        if answer.thinking:
+            message[self.thoughts] = answer.thinking
+        made = [self.whole(call, index) for index, call in enumerate(answer.calls)]
+        return message | ({"tool_calls": made} if made else {})
+
+    def whole(self, call: Call, index: int) -> Json:
+        """A call with all its arguments."""
+        function = {"name": call.name, "arguments": arguments_text(call)}
+        return {"id": self.call_id(call, index), "type": "function", "function": function}
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        yield Frame("open", self.chunk(self.opening(answer)))
+        for part in answer.parts:
+            for piece in words(part) if isinstance(part, Say | Think) else ():
+                yield self.piece(part, piece)
+        for index, call in enumerate(answer.calls):
+            yield from self.call(call, index)
+        yield from self.closing(answer)
+
+    def opening(self, answer: Answer) -> Json:
+        return {"role": "assistant", "content": ""}
+
+    def piece(self, part: Say | Call | Think, piece: str) -> Frame:
+        """Some text, or some reasoning."""
+        if isinstance(part, Think):
+            return Frame("thinking", self.chunk({self.thoughts: piece}))
+        return Frame("text", self.chunk({"content": piece}))
+
+    def call(self, call: Call, index: int) -> Iterator[Frame]:
+        yield Frame("call", self.chunk({"tool_calls": [{"index": index, **self.whole(call, index)}]}))
+
+    def closing(self, answer: Answer) -> Iterator[Frame]:
+        """Why it stopped, what it cost, and that this was all."""
+        yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
+        if self.options.get("include_usage"):
+            yield Frame("end", self.usage_chunk(answer.usage))
+        yield Frame("end", sse("[DONE]"))
+
+    def chunk(self, delta: Json, finish: str | None = None) -> bytes:
+        return self.event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+
+    def event(self, rest: Json) -> bytes:
+        return sse(compact(self.chunk_head | rest))
+
+    @property
+    def chunk_head(self) -> Json:
+        return {
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.ticket.created,
+            "model": self.model,
+        }
+
+    def usage(self, usage: Usage) -> Json:
+        counts = {"prompt_tokens": usage.input, "completion_tokens": usage.output}
+        counts |= {"total_tokens": usage.input + usage.output}
+        details: Json = {"prompt_tokens_details": {"cached_tokens": usage.cached}} if usage.cached else {}
+        if usage.reasoning:
+            details["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
+        return counts | details
+
+    def headers(self, *, stream: bool) -> Headers:
+        return (("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),)
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        """Keys come in headers of many names (`x-portkey-api-key`); servers of one's own need none."""
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        if key != WRONG_KEY and (scheme.lower() == "bearer" or "authorization" not in headers):
+            return None
+        return Refusal("Invalid API key", 401, "authentication_error", "invalid_api_key")

@@ -1,0 +1,97 @@
+"""Where a request wants to go: `/c/<case>/<nonce>` and then the provider's own path, or that path alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+from ...contract import readers
+from ...scenarios.planted_keys import is_canary
+
+__all__ = ["OPEN_CASE", "Route", "found", "route"]
+
+#: The case that answers whatever is legal; the one of a path that names none.
+OPEN_CASE = "any"
+
+_SHORT = 1000  # characters of a target and a host that are remembered
+_NAME = 200  # characters of a case and of a nonce
+_SERVER = re.compile(r"https?://[^/?#]*", re.IGNORECASE)
+
+#: Parameters whose value is kept: any other one may be a key.
+_SHOWN = frozenset(
+    {"alt", "api-version", "api_version", "beta", "limit", "after", "before", "order", "purpose", "stream"}
+    | {
+        "page_size",
+        "pageSize",
+        "pageToken",
+        "page",
+        "endpoint",
+        "include",
+        "include[]",
+        "uploadType",
+        "upload_id",
+    }
+)
+
+_CASE = re.compile(r"/c/(?P<case>[^/?]+)(?:/(?P<nonce>[^/?]+))?(?P<rest>/[^?]*)?")
+
+
+@dataclass(frozen=True)
+class Route:
+    """What a target means.
+
+    `path` and `query` are the provider's part of it. `url` is the same for `wires`: with a case, a version and
+    without a key. `wire` and `vendor` are empty where no provider has such a path.
+    """
+
+    page: Literal["home", "index", "report", "chat"]
+    case: str
+    nonce: str | None
+    path: str = ""
+    query: tuple[tuple[str, str], ...] = ()
+    url: str = ""
+    wire: str = ""
+    vendor: str = ""
+
+
+def route(target: str, host: str) -> Route:
+    """Finds the way. `host` is the `Host` header: a client that was rerouted still names its vendor there.
+
+    A nonce may name it, too: `/c/one_tool/7@api.deepseek.com`. Short ways are remembered.
+    """
+    return _remembered(target, host) if len(target) + len(host) < _SHORT else found(target, host)
+
+
+def found(target: str, host: str) -> Route:
+    """The same, and nothing is remembered. The target may name a server, too, as clients of proxies write it."""
+    target = _SERVER.sub("", target)
+    path, _, query_text = (target if target.startswith("/") else f"/{target}").partition("?")
+    match = _CASE.fullmatch(path)
+    case = unquote(match["case"])[:_NAME] if match else OPEN_CASE
+    nonce = unquote(match["nonce"] or "")[:_NAME] if match else ""
+    nonce = "" if nonce == "-" else nonce  # as `url` writes it
+    rest = (match["rest"] or "") if match else path
+    query = tuple(parse_qsl(query_text, keep_blank_values=True))
+    if match and (rest == "/report" or (nonce == "report" and not rest)):
+        return Route("report", case, None if nonce == "report" else nonce, query=query)
+    if path == "/reports" or rest in {"", "/"}:
+        return Route("index" if path == "/reports" else "home", case, nonce)
+    url = _url(case, nonce, rest, query)
+    wire, vendor = readers.detect(url, None, {"host": nonce.partition("@")[2] or host}) or ("", "")
+    return Route("chat", case, nonce, rest, query, url, wire, vendor)
+
+
+def _url(case: str, nonce: str, path: str, query: Iterable[tuple[str, str]]) -> str:
+    version = "/v1" if path.rstrip("/") == "/messages" else ""  # a base URL may have left it out
+    shown = urlencode(
+        [(name, value if name in _SHOWN or is_canary(value) else "***") for name, value in query]
+    )
+    place = f"/c/{quote(case, safe='')}/{quote(nonce, safe='') or '-'}{version}{path}"
+    return f"http://127.0.0.1{place}" + (f"?{shown}" if shown else "")
+
+
+_remembered = lru_cache(4096)(found)

@@ -1,0 +1,143 @@
+"""What a request alone decides: what it is, what the rules say of it, why it is refused, if it is, and what it is
+answered where it names no conversation.
+
+In order, as the providers do it: the path, the key, JSON, the model's name, the rules, the signatures. Clients
+repeat themselves, so what was found is remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from urllib.parse import quote
+from zlib import crc32
+
+from ..contract import readers
+from ..contract.exchange import Request
+from ..contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
+from ..contract.rules import book
+from ..scenarios.script import Answer, Say
+from .alike import Alike, Judged
+from .dialect_lookup import dialect_of
+from .dialects.base import Ticket, pretty
+from .http.reply import Reply
+from .http.request_parser import HttpRequest
+from .http.routes import OPEN_CASE, Route, route
+from .journal import without_secrets
+from .rendering import refuse, render
+
+__all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
+
+#: What anybody is told whose request is legal.
+ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
+
+_ALIKE = Alike()
+_NOTED = 50  # violations that a header names; the report has all
+_NAMED = 200  # characters of a model up to which its rules are remembered
+_REMEMBERED = 65_536  # bytes of a body up to which it is
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedRequest:
+    """A request to a provider. `refusal` is why it is not answered; `noted` what is said where it is, all the same."""
+
+    request: Request
+    verdicts: tuple[Verdict, ...] = ()
+    refusal: Refusal | None = None
+    noted: str = ""
+    turn: int = 0  # the last one that the request has
+
+    @cached_property
+    def reply(self) -> Reply:
+        """The refusal, or what anybody is told. Who repeats a request, alone or among others, gets the same bytes."""
+        salt = f"-{crc32(pretty(self.request.body))}"
+        dialect = dialect_of(Ticket(self.request, OPEN_CASE, self.turn, salt))
+        return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
+
+
+def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
+    """Reads and judges a request. Who observes refuses nothing for its content, nor for a missing key."""
+    short = len(http.body) + len(http.target) + sum(map(len, http.headers.values())) < _REMEMBERED
+    find = _check_request if short else _check_request.__wrapped__
+    return find(http, observe)
+
+
+@lru_cache(1024)
+def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
+    way = route(http.target, http.host)
+    bare = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
+    dialect = dialect_of(Ticket(bare, way.case, 0))
+    if not way.wire or http.method != "POST":
+        return CheckedRequest(bare, refusal=dialect.no_such(http.method, way.path))
+    locked = dialect.locked(http.headers, dict(way.query))
+    if locked and not observe:
+        return CheckedRequest(bare, refusal=locked)
+    unlocked = (keyless(way.wire, locked),) if locked else ()
+    try:
+        request, judged = _examined(way, http.method, bare.headers, http.body)
+    except (ValueError, RecursionError) as error:
+        return CheckedRequest(bare, unlocked, dialect.no_json(str(error)))
+    verdicts = (*unlocked, *judged.verdicts)
+    return _judged(request, verdicts, judged.turn, way.case, observe=observe)
+
+
+def _judged(
+    request: Request, verdicts: tuple[Verdict, ...], turn: int, case: str, *, observe: bool
+) -> CheckedRequest:
+    dialect = dialect_of(Ticket(request, case, 0))
+    forged = dialect.forged(strict=case != OPEN_CASE)
+    if observe:
+        violations = [violation for verdict in verdicts for violation in verdict.violations]
+        return CheckedRequest(request, verdicts, noted=notes(violations, forged), turn=turn)
+    broken, missing = objection(verdicts), dialect.no_model(request.model)
+    return CheckedRequest(
+        request, verdicts, missing or (broken.refusal if broken else None) or forged, turn=turn
+    )
+
+
+def examined(
+    way: Route, method: str, headers: Mapping[str, str], body: bytes
+) -> tuple[Request, tuple[Verdict, ...]]:
+    """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
+    request, judged = _examined(way, method, headers, body)
+    return request, judged.verdicts
+
+
+def _examined(way: Route, method: str, headers: Mapping[str, str], body: bytes) -> tuple[Request, Judged]:
+    request = readers.request(method, way.url, headers, body, way.vendor)
+    return request, _ALIKE.judged(request, body, _judge)
+
+
+def _judge(request: Request) -> tuple[Verdict, ...]:
+    return tuple([verdict(rule, request) for rule in _rules(request.wire, request.vendor, request.model)])
+
+
+@lru_cache(256)
+def _rules(wire: str, vendor: str, model: str) -> list[Rule]:
+    """The rules that are in force for a model today."""
+    return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
+
+
+def keyless(wire: str, refusal: Refusal) -> Verdict:
+    """What the provider would have said to a request without a key, as a broken rule."""
+    rule = Rule(
+        id="KEY-001",
+        level=Level.MUST,
+        kind=Kind.REJECT,
+        wire=wire,
+        sentence="A request carries a key, and the headers that the provider asks for.",
+        check=lambda _: iter(()),
+        source=("strict server",),
+        refusal=refusal,
+    )
+    return Verdict(rule, 1, (Violation(rule, "", refusal.message),))
+
+
+def notes(violations: Sequence[Violation], forged: Refusal | None) -> str:
+    """`ORD-002 /messages/3, signature`: what a header can say of the violations."""
+    noted = [
+        f"{violation.rule.id} {quote(violation.pointer, errors='replace')}"
+        for violation in violations[:_NOTED]
+    ]
+    return ", ".join([*noted, *(["signature"] if forged else [])])

@@ -1,0 +1,171 @@
+"""One request to a service, and what the services keep."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from ...contract import readers
+from ...contract.exchange import Json
+from ...contract.rule import Refusal, objection
+from ...contract.rules import book
+from ..dialects.base import Dialect, compact, utf8
+from ..http.reply import Reply, plain
+from ..http.request_parser import HttpRequest
+from ..http.routes import Route
+from ..rendering import refuse
+
+__all__ = ["Asked", "Batch", "File", "ServiceRequest", "StoredObjects"]
+
+_BOUNDARY = re.compile(r'boundary="?([^";]+)')
+_FIELD = re.compile(rb'\bname="(?P<name>[^"]*)"(?:.*?\bfilename="(?P<filename>[^"]*)")?', re.DOTALL)
+_TYPE = re.compile(rb"content-type:\s*([^\r\n]+)", re.IGNORECASE)
+_PROMISED = 2  # looks at a batch until it is done
+
+
+class File(NamedTuple):
+    """An uploaded file."""
+
+    id: str
+    name: str
+    type: str
+    data: bytes
+    purpose: str = ""
+
+
+class Asked(NamedTuple):
+    """A request of a batch and its answer."""
+
+    name: str
+    status: int
+    body: Any
+
+
+@dataclass
+class Batch:
+    """A batch and how often it was looked at."""
+
+    id: str
+    asked: list[Asked]
+    given: Json
+    looks: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Whether the answers can be had."""
+        return self.looks >= _PROMISED
+
+
+@dataclass
+class StoredObjects:
+    """The files and batches of a conversation."""
+
+    files: dict[str, File] = field(default_factory=dict)
+    batches: dict[str, Batch] = field(default_factory=dict)
+    count: int = 0
+
+
+@dataclass(frozen=True)
+class ServiceRequest:
+    """A request, whose it is, and the names in its path."""
+
+    http: HttpRequest
+    way: Route
+    dialect: Dialect
+    names: Mapping[str, str]
+    stored: StoredObjects
+    chat: Callable[[HttpRequest], Reply]
+
+    # in ---------------------------------------------------------------------------------------------------
+
+    @property
+    def body(self) -> Json:
+        """The JSON object that was sent; empty where none was."""
+        try:
+            value = json.loads(self.http.body)
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def form(self) -> tuple[dict[str, str], File | None]:
+        """The fields and the file of a `multipart/form-data` body."""
+        found = _BOUNDARY.search(self.http.headers.get("content-type", ""))
+        fields: dict[str, str] = {}
+        file = None
+        for part in self.http.body.split(f"--{found[1]}".encode())[1:-1] if found else ():
+            head, _, data = part.partition(b"\r\n\r\n")
+            named, kind = _FIELD.search(head), _TYPE.search(head)
+            data = data.removesuffix(b"\r\n")
+            if named and named["filename"] is not None:
+                type = kind[1].decode() if kind else "application/octet-stream"
+                file = File("", named["filename"].decode("utf-8", "replace"), type, data)
+            elif named:
+                fields[named["name"].decode()] = data.decode("utf-8", "replace")
+        return fields, file
+
+    def objection(self, path: str, body: Json) -> Refusal | None:
+        """What the provider would say to a chat request with this body."""
+        request = readers.request("POST", f"http://127.0.0.1/c/-/-{path}", {}, utf8(compact(body)))
+        broken = objection(book(request.wire, request.vendor).judge(request))
+        return broken.refusal if broken else None
+
+    def tokens(self, path: str, body: Json) -> int:
+        """About how many tokens a chat request has."""
+        request = readers.request("POST", f"http://127.0.0.1/c/-/-{path}", {}, utf8(compact(body)))
+        return sum(3 + len(item.text) // 4 for item in readers.read(request))
+
+    def ask(self, name: str, path: str, body: Json) -> Asked:
+        """Answers one request of a batch, as if it had come by itself."""
+        target = f"/c/{quote(self.way.case, safe='')}/{quote(self.way.nonce or '-', safe='')}{path}"
+        headers = {key: value for key, value in self.http.headers.items() if key != "content-length"}
+        reply = self.chat(HttpRequest("POST", target, headers, utf8(compact(body))))
+        try:
+            return Asked(name, reply.status, json.loads(reply.body))
+        except ValueError:
+            return Asked(name, 500, {"error": {"message": "A batch has no streams.", "type": "server_error"}})
+
+    # kept -------------------------------------------------------------------------------------------------
+
+    def fresh(self, label: str, length: int, alphabet: str) -> str:
+        """The random-looking part of an id: the same for the same place in the conversation."""
+        self.stored.count += 1
+        return self.dialect.ticket.token(f"{label} {self.stored.count}", length, alphabet)
+
+    def keep(self, file: File) -> File:
+        """Puts a file on the stored."""
+        self.stored.files[file.id] = file
+        return file
+
+    def look(self) -> Batch | None:
+        """The batch that the path names, a look later."""
+        batch = self.stored.batches.get(self.names["id"])
+        if batch:
+            batch.looks += 1
+        return batch
+
+    # out --------------------------------------------------------------------------------------------------
+
+    def reply(self, value: object) -> Reply:
+        """JSON."""
+        return plain(200, self.dialect.headers(stream=False), utf8(compact(value)))
+
+    def refuse(self, refusal: Refusal) -> Reply:
+        """An error in the provider's layout."""
+        return refuse(self.dialect, refusal)
+
+    def data(self, data: bytes, type: str) -> Reply:
+        """Bytes."""
+        return plain(200, [("content-type", type)], data)
+
+    def lines(self, values: list[Json]) -> Reply:
+        """JSON Lines."""
+        return self.data(b"".join(utf8(f"{compact(value)}\n") for value in values), "application/x-jsonl")
+
+    def moment(self, hours: int = 0) -> str:
+        """The time of the conversation, or hours later, as RFC 3339."""
+        ticket = self.dialect.ticket
+        return ticket._replace(number=ticket.number + 1200 * hours).moment("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,99 @@
+"""What the server says of itself: at `/` and when it starts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from html import escape
+from importlib.resources import files
+from textwrap import fill
+
+from .dialects.base import WRONG_KEY, WRONG_MODEL
+from .http.reply import Reply, plain
+
+__all__ = ["greeting", "named", "page"]
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
+_MESSAGES = {"messages": [{"role": "user", "content": "Hello"}]}
+_CONTENTS = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
+
+#: Per provider: what its SDK takes as a base URL (after ours), then a request: path, headers, body.
+_PROVIDERS = (
+    (
+        "OpenAI",
+        "/v1",
+        "/v1/chat/completions",
+        ("authorization: Bearer any-key",),
+        {"model": "gpt-4.1", **_MESSAGES},
+    ),
+    (
+        "Anthropic",
+        "",
+        "/v1/messages",
+        ("x-api-key: any-key", "anthropic-version: 2023-06-01"),
+        {"model": "claude-sonnet-5", "max_tokens": 99, **_MESSAGES},
+    ),
+    (
+        "Gemini",
+        "",
+        "/v1beta/models/gemini-3.5-flash:generateContent",
+        ("x-goog-api-key: any-key",),
+        _CONTENTS,
+    ),
+)
+
+_OTHERS = (("Mistral", "/c/any/1@mistral"), ("Cohere", ""), ("Ollama", ""), ("Bedrock", ""))
+
+
+def named(cases: Iterable[str]) -> list[str]:
+    """The cases that a person would ask for: not those under a variation, of which there are hundreds."""
+    return sorted(case for case in cases if "~" not in case)
+
+
+def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
+    """Base URLs, requests to try, and the cases."""
+    return "\n".join(
+        [
+            f"The strict server, in {mode} mode, on {base}",
+            "",
+            "It answers what the real APIs answer, and refuses what they refuse, in their words. Any key will do.",
+            "Base URLs for the providers' own SDKs:",
+            "",
+            *(f"  {name:10} {base}{root}" for name, root, *_ in (*_PROVIDERS, *_OTHERS)),
+            "",
+            "Where vendors share OpenAI's paths, @vendor says whose they are, by name or host:",
+            f"{base}/c/any/1@api.deepseek.com/v1",
+            "",
+            "To try it by hand:",
+            "",
+            *(f"  {_curl(base + path, headers, body)}" for _, _, path, headers, body in _PROVIDERS),
+            "",
+            f"A scripted case: {base}/c/<case>/<nonce> before the provider's path; each nonce is a conversation",
+            f"of its own, and {base}/c/<case>/<nonce>/report tells what happened in it. The cases:",
+            "",
+            fill(", ".join(named(cases)), 110, initial_indent="  ", subsequent_indent="  "),
+            "",
+            f"The key {WRONG_KEY!r} and the model {WRONG_MODEL!r} are refused, as the provider refuses such.",
+            "",
+        ]
+    )
+
+
+def page(headers: Mapping[str, str], mode: str, cases: Iterable[str]) -> Reply:
+    """The same for curl; for a browser the page that shows the conversations as they arrive."""
+    text = greeting(f"http://{headers.get('host') or '127.0.0.1'}", mode, cases)
+    if "text/html" not in headers.get("accept", ""):
+        return plain(200, [("content-type", "text/plain; charset=utf-8")], text.encode())
+    kind, policy = ("content-type", "text/html; charset=utf-8"), ("content-security-policy", _POLICY)
+    return plain(200, [kind, policy], _live().replace("{{greeting}}", escape(text)).encode())
+
+
+@cache
+def _live() -> str:
+    return files(__package__).joinpath("live.html").read_text("utf-8")
+
+
+def _curl(url: str, headers: Iterable[str], body: object) -> str:
+    given = " ".join(f"-H '{header}'" for header in (*headers, "content-type: application/json"))
+    return f"curl {url} {given} -d '{json.dumps(body)}'"

@@ -1,0 +1,149 @@
+"""The strict server as a thing to start: in a thread of its own for tests, or in the foreground."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote
+
+from ..contract.exchange import Exchange
+from ..contract.rule import Verdict
+from ..scenarios.script import Script
+from .engine import Engine, Mode
+from .http.connection import PATIENCE, Connection, Handler
+from .http.request_parser import KnownRequests
+from .proxy import Proxy
+
+__all__ = ["PortInUse", "StrictServer"]
+
+
+class PortInUse(OSError):
+    """Something else listens on the port."""
+
+
+class StrictServer:
+    """A strict server on a port of its own while the `with` block runs.
+
+    Each pair of case and nonce is a conversation of its own. The case `any` is always there. In the mode `proxy`
+    the API at the URL `upstream` answers, and nothing is refused. The pages (`/`, `/reports`) are for who calls the
+    server by an address, as `localhost`, or by one of `names`.
+    """
+
+    def __init__(
+        self,
+        scripts: Mapping[str, Script] | None = None,
+        *,
+        mode: Mode = "reject",
+        port: int = 0,
+        host: str = "127.0.0.1",
+        upstream: str = "",
+        names: Iterable[str] = (),
+    ) -> None:
+        if (mode == "proxy") != bool(upstream):
+            raise ValueError("the mode proxy needs an upstream URL to forward to, and no other mode has one")
+        self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}))
+        self._proxy = Proxy(self.engine, upstream) if upstream else None
+        self.host, self.port = host, port
+        self._loop: asyncio.AbstractEventLoop
+        self._stop: asyncio.Event
+        self._up = Event()
+        self._failed: BaseException | None = None
+        self._thread = Thread(target=self._run, name="strict-server", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._up.wait()
+        if self._failed:
+            self._thread.join()
+            raise self._failed
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    @property
+    def origin(self) -> str:
+        """`http://127.0.0.1:PORT`."""
+        return f"http://{self.host}:{self.port}"
+
+    def url(self, case: str, nonce: str) -> str:
+        """What goes before the provider's own path."""
+        return f"{self.origin}/c/{quote(case, safe='')}/{quote(nonce, safe='')}"
+
+    def exchanges(self, case: str, nonce: str) -> list[Exchange]:
+        """What went over the wire in a conversation, refused requests included."""
+        return [entry.exchange for entry in self.engine.journal.of(case, nonce)]
+
+    def verdicts(self, case: str, nonce: str) -> list[Verdict]:
+        """What the rules said of the requests of a conversation, request by request."""
+        return [verdict for entry in self.engine.journal.of(case, nonce) for verdict in entry.verdicts]
+
+    def serve_forever(self, ready: Callable[[], None]) -> None:
+        """In this thread, until it is interrupted; `ready` is called when the port is known."""
+        try:
+            asyncio.run(self._serve(ready))
+        except KeyboardInterrupt:
+            return
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve(self._up.set))
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self._failed = error
+        finally:
+            self._up.set()
+
+    async def _serve(self, ready: Callable[[], None]) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        try:
+            known = None if self._proxy else KnownRequests()  # a real key passes the proxy, and is not kept
+            async with _listening(self._proxy or self.engine, known, self.host, self.port) as self.port:
+                ready()
+                await self._stop.wait()
+        finally:
+            if self._proxy:
+                await self._proxy.aclose()
+
+
+async def _sweep(connections: set[Connection]) -> None:
+    """Ends, now and then, the connections that nothing becomes of."""
+    while True:
+        await asyncio.sleep(PATIENCE / 8)
+        now = asyncio.get_running_loop().time()
+        for connection in list(connections):
+            connection.weary(now)
+
+
+@asynccontextmanager
+async def _listening(
+    handler: Handler, known: KnownRequests | None, host: str, port: int
+) -> AsyncIterator[int]:
+    """Listens, and gives the port; closes every connection in the end."""
+    connections: set[Connection] = set()
+    try:
+        server = await asyncio.get_running_loop().create_server(
+            lambda: Connection(handler, connections, known), host, port, backlog=1024
+        )
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise PortInUse(
+            errno.EADDRINUSE, f"port {port} on {host} is in use: stop what listens there, or choose another"
+        ) from error
+    swept = asyncio.create_task(_sweep(connections))
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        swept.cancel()
+        server.close()
+        for connection in list(connections):
+            connection.close()
+        await server.wait_closed()

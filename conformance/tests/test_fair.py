@@ -1,0 +1,152 @@
+"""Nobody is blamed for being right in another way: each of these was once a finding."""
+
+from dataclasses import replace
+
+import pytest
+
+from ellmer_conformance.adapters import Capabilities
+from ellmer_conformance.adapters.ellmer_core import EllmerCore
+from ellmer_conformance.adapters.zoo import ZOO
+from ellmer_conformance.contract.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.observed_run import Run
+from ellmer_conformance.contract.rule import verdict
+from ellmer_conformance.contract.rules import behaviour
+from ellmer_conformance.runner.against_server import play_direct
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.case import Case, ask
+from ellmer_conformance.scenarios.cases import all_cases, scripts
+from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, weather
+from ellmer_conformance.scenarios.messages import Reply, Text
+from ellmer_conformance.scenarios.planted_keys import environment, said_who
+from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Usage
+from ellmer_conformance.server import StrictServer
+
+CASES = all_cases()
+
+
+@pytest.fixture(scope="module")
+def server():
+    with StrictServer(scripts()) as started:
+        yield started
+
+
+def outcome(id, run):
+    return verdict(behaviour.book.rules[id], run).outcome
+
+
+def failures(adapter, case, server, wire="openai-chat", mode="sync"):
+    run = play_direct(adapter, wire, adapter.wires[wire][0], CASES[case], mode, server=server)
+    return {v.rule.id for v in judge(run) if v.outcome == "fail"}
+
+
+class ApiError(Exception):
+    status = 200
+
+
+def a_run(case, *bodies, replies=(), stream=False):
+    exchanges = [
+        Exchange(Request("openai-chat", "openai", body, stream=stream), Response(200)) for body in bodies
+    ]
+    return Run(case, "openai-chat", "openai", "stream" if stream else "sync", exchanges, replies)
+
+
+HI = {"messages": [{"role": "user", "content": "Hi"}]}
+
+
+@pytest.mark.parametrize(
+    ("step", "stream", "expected"),
+    [
+        (Cut(Answer((Say("Hi"),))), False, "not-applicable"),
+        (Failure(after=Answer((Say("Hi"),))), True, "fail"),
+    ],
+)
+def test_status_200_is_wrong_only_for_an_error_inside_a_stream(step, stream, expected):
+    case = Case([step], [ask("Hi", outcome="incomplete")])
+
+    assert (
+        outcome("STR-010", a_run(case, HI, replies=[Reply(error=ApiError("cut"))], stream=stream)) == expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ({"input": 1200, "output": 60}, "pass"),
+        ({"input": 176, "output": 60}, "pass"),  # Anthropic's input_tokens: without what a cache had
+        ({"input": 1200, "output": 28}, "pass"),  # Gemini's candidatesTokenCount: without thoughts
+        ({"input": 2400, "output": 60}, "fail"),
+    ],
+)
+def test_counts_may_be_the_providers_or_added_up(counts, expected):
+    case = Case([Answer((Say("One."),), usage=Usage(1200, 60, 1024, 32))], [ask("Hi", text="One.")])
+
+    assert outcome("USG-001", a_run(case, HI, replies=[Reply("One.", usage=counts)])) == expected
+
+
+@pytest.mark.parametrize("id", ["PAR-001", "HIS-002", "HIS-006"])
+def test_a_typed_error_ends_a_conversation(id):
+    call = Answer((Call("get_weather", {"city": "Paris"}),))
+    case = Case([call, Answer((Say("One."),))], [ask("Hi", text="One.")], tools=[weather])
+
+    assert outcome(id, a_run(case, HI, replies=[Reply(error=ApiError("no such tool"))])) == "not-applicable"
+
+
+class TriesOnce(EllmerCore):
+    def session(self, endpoint, **more):
+        return super().session(replace(endpoint, max_retries=0), **more)
+
+
+def test_who_never_tries_again_is_blamed_for_that_alone(server):
+    assert failures(TriesOnce(), "overloaded_for_good", server) == set()
+
+
+def test_images_in_another_order_are_not_called_lost(server):
+    found = failures(ZOO.swaps_images(), "tool_returns_two_images", server)
+
+    assert "TRM-007" in found
+    assert not {"TXT-005", "TRM-001"} & found
+
+
+def test_a_client_that_refuses_two_credentials_gets_one():
+    planted = environment(("ANTHROPIC_API_KEY",))
+
+    assert "ANTHROPIC_AUTH_TOKEN" not in planted
+    assert planted["OPENAI_API_KEY"] != planted["ANTHROPIC_API_KEY"]
+    assert "the suite sets keys that open nothing" in said_who("two credentials", ("ANTHROPIC_API_KEY",))
+    assert said_who("no such file", ()) == ""
+
+
+def test_an_error_before_anything_is_sent_is_a_refusal():
+    error = UnicodeEncodeError("utf-8", "\ud83d", 0, 1, "surrogates not allowed")
+    run = a_run(CASES["half_a_character"], replies=[Reply(error=error)])
+
+    assert outcome("UNI-002", run) == "pass"
+    assert outcome("UNI-002", a_run(CASES["half_a_character"], HI, replies=[Reply(error=error)])) == "fail"
+
+
+def test_an_api_that_takes_media_apart_owes_their_own_order_alone():
+    def picture(image):
+        import base64
+
+        url = f"data:image/png;base64,{base64.b64encode(image.data).decode()}"
+        return {"type": "image_url", "image_url": {"url": url}}
+
+    texts = [{"type": "text", "text": text} for text in ("Compare this", "with this.")]
+    case = Case(
+        [Answer((Say("Yes."),))], [ask(Text("Compare this"), RED, Text("with this."), BLUE, text="Yes.")]
+    )
+    apart = {"messages": [{"role": "user", "content": [*texts, picture(RED), picture(BLUE)]}]}
+    turned = {"messages": [{"role": "user", "content": [*texts, picture(BLUE), picture(RED)]}]}
+
+    assert outcome("IMG-002", a_run(case, apart)) == "fail"
+    assert outcome("IMG-002", replace(a_run(case, apart), apart=True)) == "pass"
+    assert outcome("IMG-002", replace(a_run(case, turned), apart=True)) == "fail"
+    assert Capabilities().interleaved_parts == "native"
+
+
+def test_equal_ids_are_the_providers_fault_first():
+    run = a_run(CASES["calls_with_one_id"], HI, HI, replies=[Reply("no")])
+    found = judge(run)
+
+    assert {v.rule.id for v in found if v.violations}
+    assert not [v for v in found if v.outcome == "fail"]

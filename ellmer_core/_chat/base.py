@@ -1,0 +1,222 @@
+"""What is under `Chat`: its model, its record, its connections, and how it holds a conversation."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from contextlib import aclosing, closing
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+from ..contents.content import Content, ContentText
+from ..contents.display import Displayed
+from ..contents.turns import AssistantTurn, Turn
+from ..conversation.cancellation import StreamController
+from ..conversation.effects import Loop
+from ..conversation.loop import converse
+from ..conversation.request_cache import RequestCache
+from ..conversation.response_reading import cut_short
+from ..conversation.settings import Settings
+from ..conversation.spans import traced
+from ..errors import EllmerWarning, UsageError
+from ..models import prices
+from ..transport.blocking import BlockingDriver, drive
+from ..transport.connections import Connection, Timeouts
+from ..transport.limits import Limits
+from ..wire.base import Wire
+from .echo import Echo, EchoMode, echo_mode
+from .memory import Memory
+from .tool_registry import ToolRegistry
+
+__all__ = ["ChatBase", "Input", "Shown"]
+
+Input = str | Content
+_PACKAGE = __name__.partition(".")[0]
+Shown = Content | Turn
+
+
+class ChatBase(Memory, ToolRegistry, Displayed):
+    """The machinery under `Chat`."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        system_prompt: str | None = None,
+        *,
+        echo: EchoMode = "none",
+        client: Any = None,
+        timeouts: Timeouts | None = None,
+        limits: Limits | None = None,
+        max_tries: int = 3,
+        max_tool_rounds: int = 100,
+    ) -> None:
+        Memory.__init__(self)
+        ToolRegistry.__init__(self)
+        for name, count, least in (("max_tries", max_tries, 1), ("max_tool_rounds", max_tool_rounds, 0)):
+            if not isinstance(count, int) or count < least:
+                raise UsageError(f"{name}= is a whole number, {least} or more, not {count!r}.")
+        self.wire = wire
+        self.echo = echo_mode(echo)
+        self.max_tries = max_tries
+        self.max_tool_rounds = max_tool_rounds
+        self._connection = Connection(client, timeouts, limits or Limits())
+        self._written = RequestCache()
+        self.set_system_prompt(system_prompt)
+
+    def get_model(self) -> str:
+        """The model's name."""
+        return self.wire.model
+
+    def set_model(self, model: str) -> None:
+        """Goes on with another model of the vendor."""
+        if not isinstance(model, str) or not model:
+            raise UsageError(f"A model is called by its name, not {model!r}.")
+        self.wire = replace(self.wire, model=model)
+
+    def record(self) -> dict[str, Any]:
+        """The conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
+        from .saving import recorded  # noqa: PLC0415 - only needed to save
+
+        return recorded(self._history, self.wire.vendor, self.wire.model)
+
+    def restore(self, record: Any, *, classes: Iterable[type] = ()) -> None:
+        """Goes on where a recorded chat stopped: its turns, and its model if the vendor is the same.
+
+        Requests find their tools among those registered here. `classes` are the content classes of other
+        packages that occur; a class that is not known is refused by its name.
+        """
+        from .saving import restored  # noqa: PLC0415 - only needed to save
+
+        history, vendor, model = restored(record, self._tools.values(), classes)
+        with self._idle("restore()"):
+            self._history.replace(history.turns, history.results)
+        if vendor == self.wire.vendor:
+            self.set_model(model)
+
+    def __str__(self) -> str:
+        from ..render.printed_form import format_chat  # noqa: PLC0415 - only needed to print
+
+        return format_chat(self.wire.vendor, self.wire.model, self._history.view())
+
+    def __repr__(self) -> str:
+        return str(self).partition("\n")[0]
+
+    def close(self) -> None:
+        """Closes the connections of blocking calls. The chat can be used again; a client of yours stays open."""
+        self._connection.close()
+
+    async def aclose(self) -> None:
+        """Closes all connections. (Those of async calls are also closed when their event loop ends.)"""
+        await self._connection.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    @property
+    def _answer(self) -> AssistantTurn:
+        turn = self.last_turn("assistant")
+        assert isinstance(turn, AssistantTurn)
+        return turn
+
+    def _plan(self, *, stream: bool, tool_mode: str, type: Any = None, controller: Any = None) -> Settings:
+        if tool_mode not in {"sequential", "concurrent"}:
+            raise UsageError(f'tool_mode is "sequential" or "concurrent", not {tool_mode!r}.')
+        if controller is not None and not isinstance(controller, StreamController):
+            raise UsageError(f"controller is a StreamController, not {controller.__class__.__name__}.")
+        return Settings(
+            self.wire,
+            self._tools,
+            stream=stream,
+            type=type,
+            concurrent=tool_mode == "concurrent",
+            max_tries=self.max_tries,
+            max_tool_rounds=self.max_tool_rounds,
+            on_request=self._on_request,
+            on_result=self._on_result,
+            controller=controller or StreamController(),
+            price=prices.cost,
+            written=self._written,
+        )
+
+    def _contents(self, inputs: Sequence[Input]) -> list[Content]:
+        for one in inputs:
+            if not isinstance(one, str | Content):
+                raise UsageError(f"A chat takes strings and contents, not {type(one).__name__}: {one!r:.80}")
+        return [ContentText(one) if isinstance(one, str) else one for one in inputs]
+
+    def _converse(self, contents: Sequence[Content], settings: Settings) -> Loop[AssistantTurn | None]:
+        return traced(converse(self._history, settings, contents), self._history, settings)
+
+    def _exhaust(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
+        for _ in self._talk(self._converse(self._contents(inputs), settings), mode, settings):
+            pass
+
+    async def _aexhaust(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
+        loop = self._converse(self._contents(inputs), settings)
+        async with aclosing(self._atalk(loop, mode, settings)) as shown:
+            async for _ in shown:
+                pass
+
+    def _stream(
+        self, contents: list[Content], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
+    ) -> Generator[Any, None, None]:
+        with closing(self._talk(self._converse(contents, settings), mode, settings)) as shown:
+            for one in shown:
+                if (picked := pick(one)) is not None:
+                    yield picked
+
+    def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
+        echo, line = Echo(mode), BlockingDriver(self._connection, settings.controller)
+        with self._entered(loop), closing(drive(loop, line)) as shown, closing(echo):
+            for one in shown:
+                echo(one)
+                self._note(one)
+                yield one
+
+    async def _atalk(
+        self, loop: Loop[Any], mode: EchoMode, settings: Settings
+    ) -> AsyncGenerator[Shown, None]:
+        from ..transport.asynchronous import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
+
+        echo, line = Echo(mode), AsyncDriver(self._connection, settings.controller)
+        with self._entered(loop), closing(echo):
+            async with aclosing(adrive(loop, line)) as shown:
+                async for one in shown:
+                    echo(one)
+                    self._note(one)
+                    yield one
+
+    def _note(self, shown: Shown) -> None:
+        """An answer is whole: counts it, and warns if it is not all that the model had to say."""
+        if isinstance(shown, AssistantTurn):
+            prices.log_usage(self.wire, shown.tokens, shown.cost)
+            if cut := cut_short(shown):
+                warnings.warn(cut[0].upper() + cut[1:], EllmerWarning, stacklevel=_depth_of_caller())
+
+    def _abandon(self, loop: Loop[Any]) -> None:
+        """The stream of this conversation is gone: keeps what it received, and lets the next one in."""
+        loop.close()
+        self._left(loop)
+
+
+def _depth_of_caller() -> int:
+    """The stacklevel of the first frame outside this package, for `warnings.warn()` in the calling function."""
+    depth, frame = 1, sys._getframe(1)  # noqa: SLF001 - warnings has no such option before Python 3.12
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == _PACKAGE:
+        depth, frame = depth + 1, frame.f_back
+    return depth

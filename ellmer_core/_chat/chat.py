@@ -1,0 +1,253 @@
+"""`Chat`: a conversation with memory, tools and callbacks, over one model of one vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Literal, NoReturn, TypeVar, overload
+
+from ..contents.content import Content, ContentText
+from ..contents.turns import UserTurn
+from ..conversation.cancellation import StreamController
+from ..conversation.effects import Loop
+from ..conversation.history import sendable
+from ..errors import UsageError
+from ..schemas.data_frames import Library
+from ..transport.single_requests import arun, counted, run
+from .async_stream import AsyncStream
+from .base import ChatBase, Input, Shown
+from .echo import EchoMode, echo_mode
+from .structured import Structured
+
+__all__ = ["Chat", "ToolMode"]
+
+T = TypeVar("T")
+ToolMode = Literal["sequential", "concurrent"]
+
+
+class Chat(ChatBase):
+    """A conversation. `chat_openai()` and its like make one; `fork()` makes another from it.
+
+    A chat holds one conversation at a time: entered again before it has answered, it refuses. What was
+    answered is in the history, whatever fails later; see `get_turns()`.
+    """
+
+    # Talking ------------------------------------------------------------------------------------------------
+
+    def chat(self, *inputs: Input, echo: EchoMode | None = None, tool_mode: ToolMode = "sequential") -> str:
+        """Says something (strings, images, …), runs the tools the model asks for, returns its last answer's text.
+
+        `echo` is what to show meanwhile, `tool_mode="concurrent"` runs several tools at once, in threads.
+        """
+        mode = self.echo if echo is None else echo_mode(echo)
+        self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode))
+        return self._answer.text
+
+    async def chat_async(
+        self, *inputs: Input, echo: EchoMode | None = None, tool_mode: ToolMode = "concurrent"
+    ) -> str:
+        """`chat()` without blocking. Several tools run at once unless `tool_mode="sequential"`."""
+        mode = self.echo if echo is None else echo_mode(echo)
+        await self._aexhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode))
+        return self._answer.text
+
+    @overload
+    def stream(
+        self,
+        *inputs: Input,
+        content: Literal["text"] = "text",
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "sequential",
+        controller: StreamController | None = None,
+    ) -> Generator[str, None, None]: ...
+    @overload
+    def stream(
+        self,
+        *inputs: Input,
+        content: Literal["all"],
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "sequential",
+        controller: StreamController | None = None,
+    ) -> Generator[Content, None, None]: ...
+    def stream(
+        self,
+        *inputs: Input,
+        content: Literal["text", "all"] = "text",
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "sequential",
+        controller: StreamController | None = None,
+    ) -> Generator[Any, None, None]:
+        """As `chat()`, but yields the answer as it comes: its text in pieces, or, with `content="all"`, as
+        contents: pieces of text and of thinking, tool requests and their results.
+
+        Nothing is sent before the first `next()`. An abandoned stream keeps what it received as a partial turn.
+        """
+        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
+        return self._stream(self._contents(inputs), echo_mode(echo), settings, _picker(content))
+
+    @overload
+    def stream_async(
+        self,
+        *inputs: Input,
+        content: Literal["text"] = "text",
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "concurrent",
+        controller: StreamController | None = None,
+    ) -> AsyncStream[str]: ...
+    @overload
+    def stream_async(
+        self,
+        *inputs: Input,
+        content: Literal["all"],
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "concurrent",
+        controller: StreamController | None = None,
+    ) -> AsyncStream[Content]: ...
+    def stream_async(
+        self,
+        *inputs: Input,
+        content: Literal["text", "all"] = "text",
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "concurrent",
+        controller: StreamController | None = None,
+    ) -> AsyncStream[Any]:
+        """`stream()` for `async for`."""
+        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
+        loop = self._converse(self._contents(inputs), settings)
+        shown = self._atalk(loop, echo_mode(echo), settings)
+        return AsyncStream(shown, _picker(content), lambda: self._abandon(loop))
+
+    @overload
+    def chat_structured(
+        self,
+        *inputs: Input,
+        type: type[T],
+        convert: Literal[True] = True,
+        frame: None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "sequential",
+    ) -> T: ...
+    @overload
+    def chat_structured(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "sequential",
+    ) -> Any: ...
+    def chat_structured(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "sequential",
+    ) -> Any:
+        """As `chat()`, but the last answer is data of `type` (a `type_…()`, a Python type, a model class).
+
+        With `convert`, it is checked and made what the type says; without, it is the JSON as it came. An array of
+        objects becomes a data frame with `frame="pandas"` or `frame="polars"`. Raises
+        `IncompleteResponseError` for an answer that was cut at a limit, `ConversionError` for data of another
+        shape.
+        """
+        wanted = Structured(type, convert=convert, frame=frame)
+        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
+        self._exhaust(inputs, echo_mode(echo), settings)
+        return wanted.value(self._answer)
+
+    @overload
+    async def chat_structured_async(
+        self,
+        *inputs: Input,
+        type: type[T],
+        convert: Literal[True] = True,
+        frame: None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "concurrent",
+    ) -> T: ...
+    @overload
+    async def chat_structured_async(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "concurrent",
+    ) -> Any: ...
+    async def chat_structured_async(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "concurrent",
+    ) -> Any:
+        """`chat_structured()` without blocking."""
+        wanted = Structured(type, convert=convert, frame=frame)
+        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
+        await self._aexhaust(inputs, echo_mode(echo), settings)
+        return wanted.value(self._answer)
+
+    def token_count(
+        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
+    ) -> int:
+        """How many tokens the inputs are, as the provider counts them before anything is answered: by themselves, or
+        (`include="complete"`) with the system prompt, the tools and all that was said, as they would be sent.
+
+        `type` is that of structured output. Raises `UsageError` where the provider does not count; OpenAI (over
+        Responses), Anthropic and Google do.
+        """
+        return run(self._counted(inputs, include, type), self._connection)
+
+    async def token_count_async(
+        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
+    ) -> int:
+        """`token_count()` without blocking."""
+        return await arun(self._counted(inputs, include, type), self._connection)
+
+    def fork(self) -> Chat:
+        """A chat of its own that has heard, and can do, the same up to now. The two share connections."""
+        other = Chat(
+            self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
+        )
+        other._connection = self._connection
+        other._written = self._written.copy()
+        other._history = self._history.copy()
+        other._tools = dict(self._tools)
+        other._on_request, other._on_result = list(self._on_request), list(self._on_result)
+        return other
+
+    def __copy__(self) -> Chat:
+        return self.fork()
+
+    def __deepcopy__(self, _memo: object) -> Chat:
+        return self.fork()
+
+    def __reduce__(self) -> NoReturn:
+        raise UsageError(
+            "A chat holds a key and connections, which cannot be pickled: save contents_record(chat)."
+        )
+
+    def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
+        contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent
+        if include == "complete":
+            said = list(self._history.turns)
+            new = [self._history.reply(contents)] if contents or self._history.open_requests else []
+            return counted(self.wire, sendable([*said, *new]), [*self._tools.values()], wanted)
+        if include == "new":
+            return counted(self.wire, [UserTurn(contents)], [], wanted)
+        raise UsageError(f'include is "new" or "complete", not {include!r}.')
+
+
+def _picker(content: str) -> Callable[[Shown], Any]:
+    """What a stream yields of what a conversation shows; `None` for what it leaves out."""
+    match content:
+        case "text":
+            return lambda shown: shown.text if isinstance(shown, ContentText) else None
+        case "all":
+            return lambda shown: shown if isinstance(shown, Content) else None
+    raise UsageError(f'content is "text" or "all", not {content!r}.')

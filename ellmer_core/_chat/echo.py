@@ -1,0 +1,187 @@
+"""What a chat shows in the terminal while it runs: `none`, `output` (the answer) or `all` (both directions).
+
+With `all`, what goes out is marked `> ` and what comes in `< `. Text is wrapped at words as it comes. Showing
+never fails a chat: what cannot be printed is printed as nearly as the terminal can.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from typing import Literal, TextIO
+
+from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..errors import UsageError, printable
+from ..tools.results import flatten
+
+__all__ = ["Echo", "EchoMode", "default_echo", "echo_mode"]
+
+EchoMode = Literal["none", "output", "all"]
+
+LINES = 5  # of a tool result that `output` shows
+
+
+def echo_mode(value: object) -> EchoMode:
+    """One of the three modes; `True` stands for `output`, `False` for `none`."""
+    match value:
+        case "none" | "output" | "all":
+            return value
+        case bool():
+            return "output" if value else "none"
+    raise UsageError(f'echo is "none", "output" or "all", not {value!r}.')
+
+
+def default_echo(depth: int) -> EchoMode:
+    """`output` where the calling code (`depth` frames up) is the top level of a script or a console, else `none`."""
+    frame = sys._getframe(depth)  # noqa: SLF001 - the one way to know one's caller
+    top = frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"
+    return "output" if top else "none"
+
+
+class Echo:
+    """Shows one conversation. Call it with everything that the conversation emits, in order."""
+
+    def __init__(self, mode: EchoMode, out: TextIO | None = None, err: TextIO | None = None) -> None:
+        self.mode = mode
+        self.out, self.err = out or sys.stdout, err or sys.stderr
+        self.width = 80 if mode == "none" else shutil.get_terminal_size((80, 24)).columns
+        self.text: _Wrapped | None = None
+        self.thinking = False
+
+    def __call__(self, shown: Content | Turn) -> None:
+        """Shows a piece of an answer, a request, a result, or what a whole turn adds to them."""
+        match self.mode:
+            case "output":
+                self._output(shown)
+            case "all":
+                self._all(shown)
+
+    def _output(self, shown: Content | Turn) -> None:
+        match shown:
+            case ContentText(text):
+                self._write(text)
+            case ContentToolRequest():
+                self._note(f"◯ [tool call] {_after_label(shown)}")
+            case ContentToolResult():
+                self._note(f"{'■' if shown.error else '●'} #> {_after_label(shown)}")
+            case AssistantTurn():
+                self.close()
+
+    def _all(self, shown: Content | Turn) -> None:
+        match shown:
+            case ContentText(text) | ContentThinking(text):
+                self._think(isinstance(shown, ContentThinking))
+                self._write(text)
+            case ContentToolResult():
+                self._block("> ", shown)
+            case UserTurn():
+                for content in shown.contents:
+                    self._block("> ", content)
+            case AssistantTurn():
+                self.close()
+                for content in shown.contents:
+                    if not isinstance(content, ContentText | ContentThinking):
+                        self._block("< ", content)
+
+    def close(self) -> None:
+        """Ends a text that is being written."""
+        self._think(False)
+        if self.text is not None:
+            self.text.feed("\n")
+            if self.mode == "all":
+                self._put("<\n")
+            self.out.flush()
+        self.text = None
+
+    def _think(self, now: bool) -> None:
+        if now is not self.thinking:
+            self._write("<thinking>\n" if now else "\n</thinking>\n")
+        self.thinking = now
+
+    def _write(self, text: str) -> None:
+        if self.text is None:
+            self.text = _Wrapped(self._put, "< " if self.mode == "all" else "", self.width)
+        self.text.feed(text)
+        self.out.flush()
+
+    def _block(self, prefix: str, content: Content) -> None:
+        from ..render.printed_form import format_content  # noqa: PLC0415 - only needed to print
+
+        wrapped = _Wrapped(self._put, prefix, self.width)
+        for part in flatten([content]):
+            wrapped.feed(format_content(part).removesuffix("\n") + "\n")
+        self.out.flush()
+
+    def _note(self, text: str) -> None:
+        """A few short lines beside the answer, on stderr."""
+        first, *more = text.splitlines() or [""]
+        lines = [
+            first,
+            *(f"  #> {line}" for line in more[: LINES - 1]),
+            *(["  #> …"] if more[LINES - 1 :] else []),
+        ]
+        for line in lines:
+            cut = line if len(line) < self.width else f"{line[: self.width - 2]}…"
+            _print(self.err, cut + "\n")
+        self.err.flush()
+
+    def _put(self, text: str) -> None:
+        _print(self.out, text)
+
+
+class _Wrapped:
+    """Writes text that comes in pieces, a word when it is known to be whole, on lines that begin with `prefix`."""
+
+    def __init__(self, put: Callable[[str], None], prefix: str, width: int) -> None:
+        self.put, self.prefix, self.width = put, prefix, width
+        self.column = 0
+        self.rest = ""
+
+    def feed(self, text: str) -> None:
+        """Takes more text; a newline at its end shows all of it."""
+        text = (self.rest + text).replace("\r\n", "\n").replace("\t", "    ")
+        tokens: list[str] = re.findall(r"\n| +|[^ \n]+", text)
+        self.rest = tokens.pop() if tokens and tokens[-1] != "\n" else ""
+        for piece in tokens:
+            self._piece(piece)
+
+    def _piece(self, piece: str) -> None:
+        if piece == "\n":
+            self._start()
+            self.put("\n")
+            self.column = 0
+            return
+        if self.column + len(piece) >= self.width:
+            if not piece.strip():
+                return
+            if self.column > len(self.prefix):
+                self.put("\n")
+                self.column = 0
+        self._start()
+        self.put(piece)
+        self.column += len(piece)
+
+    def _start(self) -> None:
+        if not self.column:
+            self.put(self.prefix)
+            self.column = len(self.prefix)
+
+
+def _after_label(content: Content) -> str:
+    """`f(x = 1)` of `[tool request (ID)]: f(x = 1)`."""
+    from ..render.printed_form import format_content  # noqa: PLC0415 - only needed to print
+
+    return "\n".join(format_content(part) for part in flatten([content])).partition("]: ")[2]
+
+
+def _print(out: TextIO, text: str) -> None:
+    text = printable(text)
+    try:
+        out.write(text)
+    except UnicodeEncodeError:
+        encoding = getattr(out, "encoding", None) or "ascii"
+        out.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -1,0 +1,135 @@
+"""What a chat remembers, as its user sees it: turns, the system prompt, tokens and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, Literal, overload
+
+from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
+from ..conversation.history import History
+from ..errors import UsageError
+
+__all__ = ["Memory"]
+
+
+class Memory:
+    """The part of a `Chat` that remembers. It is changed by one conversation at a time."""
+
+    def __init__(self) -> None:
+        self._history = History()
+        self._lock = Lock()
+        self._talking: object = None
+
+    def get_turns(self, *, include_system_prompt: bool = False) -> list[Turn]:
+        """What was said, oldest first. An answer that broke off is an `AssistantPartialTurn`.
+
+        Where a request failed after tools had run, the last turn is the one that asked for them; their
+        results go out with the next request.
+        """
+        turns = self._history.view()
+        return turns if include_system_prompt else [t for t in turns if not isinstance(t, SystemTurn)]
+
+    def set_turns(self, turns: Iterable[Turn]) -> None:
+        """Replaces what was said. A `SystemTurn` at its beginning replaces the system prompt, which else stays."""
+        turns = [_checked_turn(turn) for turn in turns]
+        if any(isinstance(turn, SystemTurn) for turn in turns[1:]):
+            raise UsageError("A SystemTurn is the first turn or none; set_system_prompt() replaces it.")
+        with self._idle("set_turns()"):
+            kept = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
+            self._history.replace([*(t for t in kept if isinstance(t, SystemTurn)), *turns])
+
+    def add_turn(self, *turns: Turn) -> None:
+        """Adds turns that were said elsewhere."""
+        unsent = [self._history.reply(())] if self._history.results else []
+        self.set_turns([*self.get_turns(include_system_prompt=True), *unsent, *turns])
+
+    @overload
+    def last_turn(self, role: Literal["assistant"]) -> AssistantTurn | None: ...
+    @overload
+    def last_turn(self, role: Literal["user", "system"] | None = None) -> Turn | None: ...
+    def last_turn(self, role: Literal["user", "assistant", "system"] | None = None) -> Turn | None:
+        """The last turn, or the last one of a role; `None` where there is none."""
+        if role not in (None, "user", "assistant", "system"):
+            raise UsageError(f'role is "user", "assistant" or "system", not {role!r}.')
+        turns = reversed(self._history.view())
+        return next((turn for turn in turns if role in (None, turn.role)), None)
+
+    def get_system_prompt(self) -> str | None:
+        """The system prompt."""
+        first = self._history.turns[0] if self._history.turns else None
+        return first.text if isinstance(first, SystemTurn) else None
+
+    def set_system_prompt(self, value: str | None) -> None:
+        """Replaces the system prompt; `None` removes it."""
+        if value is not None and not isinstance(value, str):
+            raise UsageError(f"The system prompt is a string or None, not {type(value).__name__}.")
+        with self._idle("set_system_prompt()"):
+            rest = [turn for turn in self._history.turns if not isinstance(turn, SystemTurn)]
+            self._history.turns[:] = [*([SystemTurn(value)] if value is not None else []), *rest]
+
+    def get_tokens(self) -> list[dict[str, Any]]:
+        """One row per answer that its provider ended: `input`, `output`, `cached`, `cache_write`, `reasoning` (tokens, `None`
+        where the provider did not say), `cost` (US dollars, `None` where the price is not known) and the
+        beginning of what was asked as `preview`."""
+        rows, asked = [], ""
+        for turn in self._history.turns:
+            if isinstance(turn, UserTurn):
+                asked = turn.text
+            elif isinstance(turn, AssistantTurn) and not turn.lost:
+                rows.append({**vars(turn.tokens), "cost": turn.cost, "preview": asked[:60]})
+        return rows
+
+    def get_cost(self, include: Literal["all", "last"] = "all") -> float | None:
+        """US dollars, of all answers or the last one; `None` where the price of one is not known."""
+        if include not in ("all", "last"):
+            raise UsageError(f'include is "all" or "last", not {include!r}.')
+        costs = [row["cost"] for row in self.get_tokens()]
+        costs = costs[-1:] if include == "last" else costs
+        return None if None in costs else float(sum(costs))
+
+    def _repr_html_(self) -> str | None:
+        from ..render.notebook import notebook_html  # noqa: PLC0415 - only needed in notebooks
+
+        return notebook_html(self)
+
+    def _repr_markdown_(self) -> str | None:
+        from ..render.markdown import contents_markdown  # noqa: PLC0415 - only needed in notebooks
+
+        return contents_markdown(self)
+
+    @contextmanager
+    def _entered(self, loop: object) -> Iterator[None]:
+        """Holds the chat for one conversation."""
+        with self._lock:
+            if self._talking is not None:
+                raise UsageError(
+                    "This chat is in the middle of an answer. Let it finish (or close() the stream), or use a "
+                    "fork() to say two things at once."
+                )
+            self._talking = loop
+        try:
+            yield
+        finally:
+            self._left(loop)
+
+    def _left(self, loop: object) -> None:
+        with self._lock:
+            if self._talking is loop:
+                self._talking = None
+
+    @contextmanager
+    def _idle(self, what: str) -> Iterator[None]:
+        with self._lock:
+            if self._talking is not None:
+                raise UsageError(f"{what} has to wait until the chat has answered.")
+            yield
+
+
+def _checked_turn(turn: Turn) -> Turn:
+    if not isinstance(turn, Turn):
+        raise UsageError(
+            f"A turn is a UserTurn, an AssistantTurn or a SystemTurn, not {type(turn).__name__}."
+        )
+    return turn

@@ -1,0 +1,66 @@
+"""A whole chat as plain JSON: what was said, and the results that have not been sent yet. No key, no code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from ..contents.json_records import contents_record, contents_replay
+from ..contents.tool_calls import ContentToolResult, ToolDef
+from ..contents.turns import Turn
+from ..conversation.history import History
+from ..errors import UsageError
+
+__all__ = ["recorded", "restored"]
+
+VERSION = 1
+T = TypeVar("T")
+
+
+def recorded(history: History, vendor: str, model: str) -> dict[str, Any]:
+    """The record of a chat, in the form of `contents_record()`."""
+    results = {str(place): contents_record(result) for place, result in history.results.items()}
+    props = {"vendor": vendor, "model": model, "turns": contents_record(history.view()), "results": results}
+    return {"version": VERSION, "class": "Chat", "props": props}
+
+
+def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> tuple[History, str, str]:
+    """The history that a record holds, and the names of its vendor and model."""
+    match record:
+        case {"version": 1, "class": "Chat", "props": dict(props)}:
+            pass
+        case {"version": version, "class": "Chat"}:
+            raise UsageError(
+                f"This chat was saved in version {version!r}; this release reads version {VERSION}."
+            )
+        case _:
+            raise UsageError("This is no saved chat: an object with `version`, `class` and `props`.")
+    if missing := {"vendor", "model", "turns", "results"} - props.keys():
+        raise UsageError(f"This saved chat lacks {', '.join(sorted(missing))}.")
+    tools, classes = list(tools), list(classes)
+    match props:
+        case {"turns": [*saved], "results": dict(waiting), "vendor": str(vendor), "model": str(model)}:
+            pass
+        case _:
+            raise UsageError(
+                "This saved chat is damaged: `turns` is a list, `results` an object, the rest text."
+            )
+    turns = [
+        _as(Turn, t, f"turns[{i}]")
+        for i, t in enumerate(contents_replay(saved, tools=tools, classes=classes))
+    ]
+    results = {
+        place: _as(ContentToolResult, contents_replay(r, tools=tools, classes=classes), f"results.{place}")
+        for place, r in waiting.items()
+    }
+    history = History(turns)
+    if stray := results.keys() - set(map(str, range(len(history.open_requests)))):
+        raise UsageError(f"This saved chat is damaged: no open tool request for results.{min(stray)}.")
+    history.results |= {int(place): result for place, result in results.items()}
+    return history, vendor, model
+
+
+def _as(kind: type[T], value: Any, path: str) -> T:
+    if isinstance(value, kind):
+        return value
+    raise UsageError(f"This saved chat is damaged: {path} is {type(value).__name__}, not a {kind.__name__}.")

@@ -1,0 +1,80 @@
+"""What a chat can do: its tools, and the callbacks around their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ..errors import UsageError
+from ..tools.definition import tool
+
+if TYPE_CHECKING:
+    from ..tools.definition import FunctionTool
+
+__all__ = ["ToolRegistry"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+Callback = Callable[[T], Awaitable[object] | object]
+
+
+class ToolRegistry:
+    """The part of a `Chat` that has tools."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, ToolDef] = {}
+        self._on_request: list[Callback[ContentToolRequest]] = []
+        self._on_result: list[Callback[ContentToolResult]] = []
+
+    def register_tool(self, tool_def: Callable[P, R]) -> FunctionTool[P, R]:
+        """Lets the model ask for a tool, or for a function as `tool()` makes it one; returns the tool.
+
+        Replaces one of the same name. Also good as a decorator.
+        """
+        definition: Any = tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
+        self._tools[definition.name] = definition
+        return definition  # type: ignore[no-any-return]  # a class for type checkers only
+
+    def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
+        """Registers several tools, or none if one of them is no tool."""
+        new = ToolRegistry()
+        for one in tools:
+            new.register_tool(one)
+        self._tools.update(new._tools)
+
+    def set_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
+        """Replaces all tools."""
+        new = ToolRegistry()
+        new.register_tools(tools)
+        self._tools.clear()
+        self._tools.update(new._tools)
+
+    def get_tools(self) -> dict[str, ToolDef]:
+        """The tools by name."""
+        return dict(self._tools)
+
+    def on_tool_request(self, callback: Callback[ContentToolRequest]) -> Callable[[], None]:
+        """Has `callback(request)` called before each tool call; it may raise `ToolReject` (see `tool_reject()`).
+
+        Returns a function that removes it again. An async callback needs an async chat.
+        """
+        return _registered(self._on_request, callback)
+
+    def on_tool_result(self, callback: Callback[ContentToolResult]) -> Callable[[], None]:
+        """Has `callback(result)` called after each tool call, refused ones too. Returns a function that removes it."""
+        return _registered(self._on_result, callback)
+
+
+def _registered(callbacks: list[Callback[T]], callback: Callback[T]) -> Callable[[], None]:
+    if not callable(callback):
+        raise UsageError(f"A callback is a function of one argument, not {callback!r}.")
+    callbacks.append(callback)
+    there = [callback]
+
+    def remove() -> None:
+        while there:  # once: the same function may have been registered twice
+            callbacks.remove(there.pop())
+
+    return remove

@@ -1,0 +1,25 @@
+"""How contents, turns, tools and chats are shown: the values ask here, and know no renderer.
+
+The package registers a renderer for each form (`ellmer_core/__init__.py`), and loads it when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["RENDERERS", "Displayed"]
+
+#: One function for each form: `text`, `rich` (a renderable of the package rich), `html` and `markdown`.
+RENDERERS: dict[str, Callable[[Any], Any]] = {}
+
+
+class Displayed:
+    """A value that terminals and notebooks can show."""
+
+    def displayed_as(self, form: str) -> Any:
+        """The value in one of the forms of `RENDERERS`."""
+        return RENDERERS[form](self)
+
+    def __rich__(self) -> Any:
+        return self.displayed_as("rich")

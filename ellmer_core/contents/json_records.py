@@ -1,0 +1,193 @@
+"""Contents and turns as plain JSON, and back: to save a conversation and go on with it later.
+
+A record is `{"version": 1, "class": "UserTurn", "props": {…}}`. Inside it, what JSON has no word for is a
+one-key object: `{"$record": {"class": …, "props": …}}` for a content or a turn, also inside a tool's value,
+`{"$map": [[key, value], …]}` for a mapping whose keys are not all plain strings, `{"$float": "nan"}`,
+`{"$bytes": "base64"}`. An exception is recorded as its message, a tuple as a list, a tool not at all: on replay
+requests find their tools by name. Replay never imports anything: other packages' classes are handed to it.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, fields
+from math import isfinite
+from typing import Any
+
+from ..errors import UsageError, error_message
+from . import content, tool_calls, turns
+from .content import KINDS, Content
+from .tool_calls import ContentToolRequest, ToolDef
+from .turns import Tokens, Turn, as_contents
+
+__all__ = ["contents_record", "contents_replay"]
+
+VERSION = 1
+OURS: dict[str, type[Any]] = {
+    name: cls
+    for module in (content, tool_calls, turns)
+    for name in module.__all__
+    if isinstance(cls := getattr(module, name), type) and issubclass(cls, (Content, Turn, Tokens))
+}
+
+
+def contents_record(value: Any) -> Any:
+    """A content or a turn as a record, a list of them as a list of records, a chat as `Chat.record()` has it:
+    plain JSON."""
+    if hasattr(value, "get_turns"):
+        return value.record()
+    if isinstance(value, (list, tuple)):
+        return [contents_record(item) for item in value]
+    if not isinstance(value, (Content, Turn)):
+        raise UsageError(f"Contents, turns and chats can be recorded, not {type(value).__name__}.")
+    return {"version": VERSION, **_record(value, type(value).__name__)}
+
+
+def contents_replay(
+    recorded: Any, *, tools: Iterable[ToolDef] = (), classes: Iterable[type] = (), chat: Any = None
+) -> Any:
+    """What `contents_record()` recorded. Requests are matched to `tools` by name.
+
+    A whole chat needs a `chat` to go on in, since no key is recorded: it gets the tools and what was said, as
+    by `Chat.restore()`, and is returned. `classes` are the content classes of other packages that may occur, beside
+    those that the tools have for their requests; any other is refused by its name, so that a record cannot name code
+    to run.
+    """
+    if isinstance(recorded, dict) and recorded.get("class") == "Chat":
+        if chat is None:
+            raise UsageError("This is the record of a whole chat: give chat=, one of the same vendor.")
+        chat.register_tools(tools)
+        chat.restore(recorded, classes=classes)
+        return chat
+    tools = list(tools)
+    known = {*classes, *(tool.request for tool in tools)}
+    replay = _Replay({tool.name: tool for tool in tools}, OURS | {_path(cls): cls for cls in known})
+    if isinstance(recorded, list):
+        return [replay.top(item, f"[{i}]") for i, item in enumerate(recorded)]
+    return replay.top(recorded, "record")
+
+
+# recording --------------------------------------------------------------------------------------------------
+
+
+def _path(cls: type) -> str:
+    """A class's name; with its module, if it is not one of ours."""
+    return cls.__name__ if OURS.get(cls.__name__) is cls else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _record(value: Content | Turn | Tokens, path: str) -> dict[str, Any]:
+    skipped = {"tool"} if isinstance(value, ContentToolRequest) else set()
+    props = {name: v for name, v in _props(value).items() if name not in skipped}
+    return {"class": _path(type(value)), "props": {k: _plain(v, f"{path}.{k}") for k, v in props.items()}}
+
+
+def _props(value: Content | Turn | Tokens) -> dict[str, Any]:
+    """Fields, and what a subclass with an `__init__` of its own has set beside them."""
+    return {f.name: getattr(value, f.name) for f in fields(value)} | getattr(value, "__dict__", {})
+
+
+def _plain(value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind of value
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if isfinite(value) else {"$float": str(value)}
+        case Content() | Turn() | Tokens():
+            return {"$record": _record(value, path)}
+        case list() | tuple():
+            return [_plain(item, f"{path}[{i}]") for i, item in enumerate(value)]
+        case Mapping():
+            return _plain_mapping(value, path)
+        case BaseException():
+            return error_message(value)
+        case bytes():
+            return {"$bytes": b64encode(value).decode("ascii")}
+    raise UsageError(
+        f"{path} is {type(value).__name__}, which cannot be recorded; put JSON or content there."
+    )
+
+
+def _plain_mapping(value: Mapping[Any, Any], path: str) -> dict[str, Any]:
+    if all(isinstance(key, str) and not key.startswith("$") for key in value):
+        return {key: _plain(item, f"{path}.{key}") for key, item in value.items()}
+    return {"$map": [[_plain(k, path), _plain(v, f"{path}[{k!r}]")] for k, v in value.items()]}
+
+
+# replaying --------------------------------------------------------------------------------------------------
+
+
+class _Replay:
+    """Reads records; `path` says where in them, for the error."""
+
+    def __init__(self, tools: Mapping[str, ToolDef], classes: Mapping[str, type[Any]]) -> None:
+        self.tools = tools
+        self.classes = classes
+
+    def top(self, recorded: Any, path: str) -> Any:
+        version = recorded.get("version") if isinstance(recorded, dict) else None
+        if version is None or not {"class", "props"} <= recorded.keys():
+            raise UsageError(f"{path} is no record: an object with `version`, `class` and `props`.")
+        if version != VERSION:
+            raise UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")
+        return self.instance(recorded, path)
+
+    def instance(self, recorded: Any, path: str) -> Any:
+        match recorded:
+            case {"class": str(name), "props": dict(props)}:
+                cls = self.classes.get(name)
+            case _:
+                raise UsageError(f"{path} is no record: an object with `class` and `props`.")
+        if cls is None:
+            raise UsageError(
+                f"{path} is of the class `{name}`, which is not known here: pass it in classes=[…]."
+            )
+        return self.built(cls, {k: self.value(v, f"{path}.{k}") for k, v in props.items()}, path)
+
+    def built(self, cls: type[Any], props: dict[str, Any], path: str) -> Any:
+        """An instance with these props, whatever the `__init__` of its class takes."""
+        known = {f.name: f for f in fields(cls)}
+        unknown = props.keys() - known.keys()
+        if unknown and cls in OURS.values():
+            raise UsageError(f"{path}: a {cls.__name__} has no {', '.join(sorted(unknown))}.")
+        props = {name: _default(f, path) for name, f in known.items() if name not in props} | props
+        for name, field in known.items():
+            _check(field, props[name], f"{path}.{name}")
+        if issubclass(cls, Turn):
+            props["contents"] = as_contents(props["contents"])
+        if issubclass(cls, ContentToolRequest):
+            props["tool"] = self.tools.get(props["name"])
+        instance = object.__new__(cls)
+        for name, value in props.items():
+            object.__setattr__(instance, name, value)
+        return instance
+
+    def value(self, value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind of value
+        match value:
+            case list():
+                return [self.value(item, f"{path}[{i}]") for i, item in enumerate(value)]
+            case {"$record": record}:
+                return self.instance(record, path)
+            case {"$map": [*pairs]}:
+                return {self.value(k, path): self.value(v, f"{path}[{k!r}]") for k, v in pairs}
+            case {"$float": "nan" | "inf" | "-inf" as number}:
+                return float(number)
+            case {"$bytes": str(data)}:
+                return b64decode(data)
+            case dict():
+                return {k: self.value(v, f"{path}.{k}") for k, v in value.items()}
+        return value
+
+
+def _check(field: Field[Any], value: Any, path: str) -> None:
+    kind = (KINDS | {"Tokens": Tokens}).get(str(field.type))
+    if kind is not None and not isinstance(value, kind):
+        raise UsageError(f"{path} is {type(value).__name__}, not {kind.__name__}.")
+
+
+def _default(field: Field[Any], path: str) -> Any:
+    if field.default is not MISSING:
+        return field.default
+    if field.default_factory is MISSING:
+        raise UsageError(f"{path} lacks `{field.name}`.")
+    return field.default_factory()

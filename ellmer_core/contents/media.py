@@ -1,0 +1,232 @@
+"""Images and PDFs from files, URLs and figures, as content that can be sent.
+
+Bytes are sent as standard base64, padded, without line breaks. The media type is what the bytes are: a file's
+name is not asked, and a type that the caller gives must be true. Pillow (the extra `images`) and httpx are
+imported when first needed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from contextlib import nullcontext
+from io import BytesIO
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path, PurePosixPath
+from stat import S_ISREG
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
+
+from ..errors import ConnectError, UsageError
+from .content import ContentImageInline, ContentImageRemote, ContentPDF
+from .image_resizing import resized
+from .media_types import SIGNATURES, sniffed
+from .network_addresses import addresses_of, is_private
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = [
+    "content_image_file",
+    "content_image_plot",
+    "content_image_url",
+    "content_pdf_file",
+    "content_pdf_url",
+]
+
+MAX_BYTES = 50_000_000  # of a download; no provider takes a larger document
+MAX_REDIRECTS = 5
+READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
+
+
+# images -----------------------------------------------------------------------------------------------------
+
+
+def content_image_url(url: str, detail: str = "auto") -> ContentImageRemote | ContentImageInline:
+    """An image that the provider fetches from `url`; a `data:` URL is an image sent along.
+
+    `detail`: how closely the model looks, `"auto"`, `"low"` or `"high"`, where the provider lets one choose.
+    """
+    if detail not in {"auto", "low", "high"}:
+        raise UsageError(f'detail= is "auto", "low" or "high", not {detail!r}.')
+    if url.startswith("data:"):
+        type, data = _data_url(url)
+        return ContentImageInline(_image_type(data, type, "the data: URL"), _base64(data))
+    parts = _parts(url)
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        raise UsageError(
+            f"An image URL starts with https:, http: or data:, not {url[:60]!r}; for a file on disk, "
+            "use content_image_file()."
+        )
+    return ContentImageRemote(url, detail)
+
+
+def content_image_file(
+    path: str | Path, content_type: str = "auto", resize: str = "low"
+) -> ContentImageInline:
+    """An image file, sent along.
+
+    `resize` (needs Pillow, the extra `images`): `"low"` fits it into 512 x 512 pixels, `"high"` into
+    2000 x 768 or, if it is not wider than high, 768 x 2000; both only make it smaller. `"none"` sends the
+    file as it is. Or a geometry in pixels: `"200x100"`, `"200"` (wide), `"x100"` (high) fit it into that;
+    followed by `>` they only make it smaller, followed by `!` they distort it. An image that has the size
+    already is sent as it is; one that is resized loses its metadata.
+    """
+    data = _read(path)
+    type = _image_type(data, None if content_type == "auto" else content_type, str(path))
+    return ContentImageInline(type, _base64(data if resize == "none" else resized(data, resize, str(path))))
+
+
+def content_image_plot(figure: Any = None, width: int = 768, height: int = 768) -> ContentImageInline:
+    """A matplotlib figure (the current one when none is given) as a PNG of `width` x `height` pixels."""
+    figure = figure if figure is not None else _current_figure()
+    if not hasattr(figure, "savefig"):
+        raise UsageError(f"figure= is a matplotlib figure (something with savefig()), not {figure!r}.")
+    size, dpi, out = figure.get_size_inches().copy(), 96, BytesIO()
+    try:
+        figure.set_size_inches(width / dpi, height / dpi)
+        figure.savefig(out, format="png", dpi=dpi)
+    finally:
+        figure.set_size_inches(size)
+    return ContentImageInline("image/png", _base64(out.getvalue()))
+
+
+def _current_figure() -> Any:
+    pyplot = sys.modules.get("matplotlib.pyplot")  # without it nobody has drawn anything
+    if pyplot is None or not pyplot.get_fignums():
+        raise UsageError("There is no current matplotlib figure; draw one, or pass it as figure=.")
+    return pyplot.gcf()
+
+
+def _image_type(data: bytes, claimed: str | None, source: str) -> str:
+    actual = sniffed(data)
+    if claimed and claimed not in SIGNATURES and claimed.startswith("image/"):
+        return claimed  # image/heic, say: no way to tell
+    if actual is None or not actual.startswith("image/"):
+        raise UsageError(f"{source} is not a PNG, JPEG, GIF or WebP image (it starts with {data[:8]!r}).")
+    if claimed not in {None, actual}:
+        raise UsageError(f"{source} is {actual}, not {claimed}.")
+    return actual
+
+
+# PDFs -------------------------------------------------------------------------------------------------------
+
+
+def content_pdf_file(path: str | Path) -> ContentPDF:
+    """A PDF file, sent along."""
+    return _pdf(_read(path), str(path), Path(path).name)
+
+
+def content_pdf_url(
+    url: str, *, client: httpx.Client | None = None, allow_private: bool = False
+) -> ContentPDF:
+    """The PDF at `url`, downloaded now (at most 50 MB) and sent along; also from a `data:` URL.
+
+    Addresses inside a private network, this machine's own among them, are refused unless `allow_private`,
+    so that a URL from elsewhere cannot read what only this machine can reach. With a `client` of the caller's,
+    names are the client's business, and only addresses written as numbers are refused.
+    """
+    if url.startswith("data:"):
+        return _pdf(_data_url(url)[1], "the data: URL", "document.pdf")
+    name = PurePosixPath(unquote(_parts(url).path)).name
+    return _pdf(
+        _download(url, client, allow_private), url, name if name.lower().endswith(".pdf") else "document.pdf"
+    )
+
+
+def _pdf(data: bytes, source: str, filename: str) -> ContentPDF:
+    if sniffed(data) != "application/pdf":
+        raise UsageError(f"{source} is not a PDF (it starts with {data[:8]!r}).")
+    return ContentPDF("application/pdf", _base64(data), filename)
+
+
+def _download(url: str, client: httpx.Client | None, allow_private: bool) -> bytes:
+    import httpx  # noqa: PLC0415 - imported when first needed
+
+    with nullcontext(client) if client else httpx.Client(timeout=30) as http:
+        for _ in range(MAX_REDIRECTS + 1):
+            host = _host(url)
+            addresses = [] if allow_private else addresses_of(host, resolve=client is None)
+            if any(map(is_private, addresses)):
+                raise UsageError(f"{url} is inside a private network; if you trust it: allow_private=True.")
+            try:
+                where = _at(httpx.URL(url), addresses if client is None else [])
+                with http.stream("GET", **where, follow_redirects=False) as response:
+                    if not response.has_redirect_location:
+                        return _body(response)
+                    url = urljoin(url, response.headers["location"])
+            except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+                raise ConnectError(f"{url} could not be downloaded: {error}") from error
+    raise UsageError(f"{url}: redirected more than {MAX_REDIRECTS} times.")
+
+
+def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
+    """The request for a URL, at the very address that was looked at: a name may stand for another one a moment later."""
+    if not addresses:
+        return {"url": url}
+    host = url.netloc.decode("ascii")
+    return {
+        "url": url.copy_with(host=str(addresses[0])),
+        "headers": {"host": host},
+        "extensions": {"sni_hostname": url.host},
+    }
+
+
+def _body(response: httpx.Response) -> bytes:
+    if not response.is_success:
+        raise UsageError(f"{response.url} answered {response.status_code} {response.reason_phrase}.")
+    body = bytearray()
+    for chunk in response.iter_bytes():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise UsageError(f"{response.url} is larger than {MAX_BYTES:,} bytes.")
+    return bytes(body)
+
+
+def _host(url: str) -> str:
+    parts = _parts(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise UsageError(f"A PDF's URL starts with https:, http: or data:, not {url[:60]!r}.")
+    return parts.hostname
+
+
+# bytes ------------------------------------------------------------------------------------------------------
+
+
+def _read(path: str | Path) -> bytes:
+    try:
+        with os.fdopen(os.open(path, READING), "rb") as file:
+            if not S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(f"{path} is no file with an end: a device, a pipe or a folder.")
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{path!s:.200} cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from error
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes.")
+    return data
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise UsageError(f"{url[:60]!r} is no URL: {error}.") from error
+
+
+def _data_url(url: str) -> tuple[str, bytes]:
+    match = re.fullmatch(r"data:([\w.+-]+/[\w.+-]+);base64,(.+)", url, re.DOTALL)
+    try:
+        if match:
+            return match[1], b64decode(unquote(match[2]), validate=True)
+    except ValueError:
+        pass
+    raise UsageError(f"A data: URL is written data:TYPE;base64,DATA; this is none: {url[:60]!r}.")
+
+
+def _base64(data: bytes) -> str:
+    return b64encode(data).decode("ascii")

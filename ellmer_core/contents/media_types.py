@@ -1,0 +1,30 @@
+"""What bytes are, by how they begin: the media types that every provider takes."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+
+__all__ = ["SEARCHED", "SIGNATURES", "media_type", "sniffed"]
+
+SEARCHED = 1024  # readers accept a PDF whose header comes this late
+SIGNATURES = {
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"RIFF.{4}WEBP",
+    "application/pdf": rb".{0,%d}%%PDF-" % SEARCHED,
+}
+
+
+def sniffed(data: bytes) -> str | None:
+    """The media type of some bytes; `None` where it is none of these."""
+    return next((type for type, start in SIGNATURES.items() if re.match(start, data, re.DOTALL)), None)
+
+
+def media_type(data: str) -> str | None:
+    """The media type of bytes in standard base64; `None` where they are none of these, or this is no base64."""
+    try:
+        return sniffed(b64decode(data, validate=True))
+    except ValueError:
+        return None

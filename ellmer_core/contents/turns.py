@@ -1,0 +1,172 @@
+"""Turns: who said what. A conversation is a list of them, oldest first, at most one `SystemTurn`, first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from ..errors import UsageError
+from .content import Content, ContentText
+from .display import RENDERERS, Displayed
+from .tool_calls import ContentToolRequest, ContentToolResult
+
+__all__ = [
+    "AssistantPartialTurn",
+    "AssistantTurn",
+    "FinishReason",
+    "SystemTurn",
+    "Tokens",
+    "Turn",
+    "UserTurn",
+]
+
+#: The neutral finish reasons. A reason that no table knows is kept as the provider wrote it (any other `str`).
+FinishReason = Literal[
+    "success", "tool_use", "max_tokens", "stop_sequence", "content_filter", "context_window", "error"
+]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Token counts of one answer; `None` where the provider did not say.
+
+    `input` counts every input token, those read from or written to a cache included; `output` every output
+    token, reasoning included. `cached` and `cache_write` are parts of `input`, `reasoning` of `output`.
+    """
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    cache_write: int | None = None
+    reasoning: int | None = None
+
+
+@dataclass(frozen=True)
+class Turn(Displayed):
+    """Base class: some contents, in order. A string stands for a `ContentText`. `str()` is its printed form."""
+
+    contents: tuple[Content, ...]
+    role: ClassVar[str] = ""
+
+    def __init__(self, contents: str | Content | Iterable[str | Content] = ()) -> None:
+        object.__setattr__(self, "contents", as_contents(contents))
+
+    def __str__(self) -> str:
+        printed: str = self.displayed_as("text")
+        return printed
+
+    def _repr_html_(self) -> str | None:
+        html: str | None = RENDERERS["html"]([self])
+        return html
+
+    def _repr_markdown_(self) -> str | None:
+        markdown: str | None = RENDERERS["markdown"]([self])
+        return markdown
+
+    @property
+    def text(self) -> str:
+        """All text of the turn, joined; thinking, tool calls and media left out."""
+        return "".join(c.text for c in self.contents if isinstance(c, ContentText))
+
+
+@dataclass(frozen=True, init=False)
+class SystemTurn(Turn):
+    """The system prompt."""
+
+    role: ClassVar[str] = "system"
+
+
+@dataclass(frozen=True, init=False)
+class UserTurn(Turn):
+    """What the user, or a tool on the user's side, sends."""
+
+    role: ClassVar[str] = "user"
+
+    @property
+    def tool_results(self) -> tuple[ContentToolResult, ...]:
+        """The tool results of the turn, in order."""
+        return tuple(c for c in self.contents if isinstance(c, ContentToolResult))
+
+
+@dataclass(frozen=True, init=False)
+class AssistantTurn(Turn):
+    """What the model answered.
+
+    `json` is the provider's whole answer (for a stream: the equivalent non-streamed answer), `finish_reason`
+    a `FinishReason`, the provider's own word for a reason we do not know, or `None` when it gave none. `error` says
+    that the model failed in writing its answer: a tool call that is no call, say.
+    `cost` is in US dollars, `duration` in seconds.
+    """
+
+    tokens: Tokens = field(default=Tokens())
+    finish_reason: str | None = None
+    json: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    cost: float | None = None
+    duration: float | None = field(default=None, compare=False)
+    role: ClassVar[str] = "assistant"
+
+    def __init__(
+        self,
+        contents: str | Content | Iterable[str | Content] = (),
+        *,
+        tokens: Tokens = Tokens(),
+        finish_reason: str | None = None,
+        json: Mapping[str, Any] | None = None,
+        cost: float | None = None,
+        duration: float | None = None,
+    ) -> None:
+        super().__init__(contents)
+        for name, value in (
+            ("tokens", tokens),
+            ("finish_reason", finish_reason),
+            ("json", json),
+            ("cost", cost),
+            ("duration", duration),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the end of the answer never came: then nobody knows what it used, and what seals its thoughts
+        (a signature) may be missing."""
+        return False
+
+    @property
+    def tool_requests(self) -> tuple[ContentToolRequest, ...]:
+        """The tool calls the model asks for, in order."""
+        return tuple([c for c in self.contents if isinstance(c, ContentToolRequest)])
+
+
+@dataclass(frozen=True, init=False)
+class AssistantPartialTurn(AssistantTurn):
+    """An answer that stopped before its end; `reason` says why (`"interrupted"`, `"cancelled"`, `"max_tokens"`, or the
+    provider's own word).
+
+    Holds what was received. A tool request in it is never run: its `problem` says that it may not be whole.
+    """
+
+    reason: str = "interrupted"
+
+    def __init__(
+        self,
+        contents: str | Content | Iterable[str | Content] = (),
+        *,
+        reason: str = "interrupted",
+        **rest: Any,
+    ) -> None:
+        super().__init__(contents, **rest)
+        object.__setattr__(self, "reason", reason)
+
+    @property
+    def lost(self) -> bool:
+        return self.json is None
+
+
+def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content, ...]:
+    """A tuple of contents from what a caller may write instead of one; strings are text."""
+    values = (value,) if isinstance(value, (str, Content)) else tuple(value)
+    for item in values:
+        if not isinstance(item, (str, Content)):
+            raise UsageError(f"A turn holds contents and strings, not {type(item).__name__}.")
+    return tuple(ContentText(item) if isinstance(item, str) else item for item in values)

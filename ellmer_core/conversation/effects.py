@@ -1,0 +1,116 @@
+"""What a conversation asks of the outside world, and is answered: see `loop.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ..contents.content import Content
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.turns import Turn
+from ..wire.values import Request
+
+__all__ = [
+    "Answer",
+    "CallTools",
+    "Callback",
+    "Clock",
+    "Decide",
+    "Effect",
+    "Emit",
+    "Finish",
+    "Loop",
+    "Notify",
+    "ReadBody",
+    "ReadEvents",
+    "Send",
+    "Wait",
+]
+
+T = TypeVar("T")
+Callback = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Send:
+    """Post `body`; the outcome is an `Answer`. An answer still open is dropped first."""
+
+    request: Request
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The head of an answer: header names in lower case, `at` in Unix time."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    at: float = 0.0
+
+    @property
+    def media_type(self) -> str:
+        """`application/json` of `application/json; charset=utf-8`; `""` where there is none."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+@dataclass(frozen=True)
+class ReadBody:
+    """Read the open answer to its end; the outcome is its bytes."""
+
+
+@dataclass(frozen=True)
+class ReadEvents:
+    """Read on in the open stream; the outcome is a list of events, or `None` at its end."""
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The stream has said all it will say: free its connection, for the next request if possible."""
+
+
+@dataclass(frozen=True)
+class CallTools:
+    """Run these requests' tools, at once if there are several; hand over each result when it exists."""
+
+    requests: Mapping[int, ContentToolRequest]
+    keep: Callable[[int, ContentToolResult], None]
+
+
+@dataclass(frozen=True)
+class Decide:
+    """Ask somebody whether this call may run; the outcome is a `Decision`."""
+
+    request: ContentToolRequest
+
+
+@dataclass(frozen=True)
+class Notify:
+    """Call these one after the other with the content."""
+
+    callbacks: Sequence[Callback]
+    content: Content
+
+
+@dataclass(frozen=True)
+class Emit:
+    """Show this."""
+
+    content: Content | Turn
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Do nothing for some time between the two (seconds)."""
+
+    at_least: float
+    at_most: float
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Say what time it is."""
+
+
+Effect = Send | ReadBody | ReadEvents | Finish | CallTools | Decide | Notify | Emit | Wait | Clock
+Loop = Generator[Effect, Any, T]

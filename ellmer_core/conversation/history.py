@@ -1,0 +1,177 @@
+"""What a chat remembers, and what it must not forget: turns, results not sent yet, an answer half received.
+
+Turns are added in pairs, once a request was answered. Results of tools that ran wait here until a request
+that carries them was answered, so that no failure makes a tool run twice. What a stream has delivered is
+kept as it comes, so that it is there however the stream ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from threading import Lock
+from typing import Any
+
+from ..contents.content import Content, ContentText, ContentThinking, replaced
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
+from ..errors import UsageError
+from ..tools.result_check import check_tool_result
+from ..tools.results import split
+
+__all__ = ["INTERRUPTED", "NEVER_CALLED", "History", "sendable"]
+
+NEVER_CALLED = "Chat ended before the tool could be invoked."
+INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
+
+
+@dataclass
+class History:
+    """One conversation. `results` are those of the last turn's requests, by position, not sent yet."""
+
+    turns: list[Turn] = field(default_factory=list)
+    results: dict[int, ContentToolResult] = field(default_factory=dict)
+    _asked: UserTurn | None = None
+    _received: list[Content] = field(default_factory=list)
+    _lock: Any = field(default_factory=Lock, repr=False, compare=False)
+
+    def copy(self) -> History:
+        """What is remembered, in a history of its own; also while a conversation adds to this one."""
+        with self._lock:
+            return History(list(self.turns), dict(self.results))
+
+    def view(self) -> list[Turn]:
+        """All turns, with what has been received of an answer that has not ended."""
+        return [*self.turns, *self._partial("interrupted")]
+
+    def replace(self, turns: Iterable[Turn], results: Mapping[int, ContentToolResult] | None = None) -> None:
+        """Forgets everything and remembers these."""
+        with self._lock:
+            self.turns[:] = turns
+            self.results = dict(results or {})
+
+    @property
+    def open_requests(self) -> tuple[ContentToolRequest, ...]:
+        """The tool calls of the last turn; nothing that answers them has been sent."""
+        last = self.turns[-1] if self.turns else None
+        return last.tool_requests if isinstance(last, AssistantTurn) else ()
+
+    def reply(self, inputs: Sequence[Content]) -> UserTurn:
+        """The next user turn: one result for every open request, in their order, then the other inputs.
+
+        A result that the caller gives wins over one that is kept, and that over the statement that the tool
+        was never called.
+        """
+        given, rest = split(inputs)
+        results = dict(self.results)
+        for result in self._placed(given).items():
+            results[result[0]] = result[1]
+        answers = [
+            results.get(i) or ContentToolResult(error=NEVER_CALLED, request=request)
+            for i, request in enumerate(self.open_requests)
+        ]
+        if not answers and all(isinstance(c, ContentText) and not c.text for c in rest):
+            raise UsageError("There is nothing to send: give at least one string or content.")
+        return UserTurn((*answers, *rest))
+
+    def begin(self, user: UserTurn | None) -> None:
+        """A request goes out, with this new turn; nothing has been received."""
+        self._asked, self._received = user, []
+
+    def receive(self, piece: Content) -> None:
+        """A piece of the answer is about to be shown."""
+        self._received.append(piece)
+
+    @property
+    def asked(self) -> UserTurn | None:
+        """What the present request asks; `None` while there is none, and where it asks for the rest of an answer."""
+        return self._asked
+
+    @property
+    def delivered(self) -> bool:
+        """Whether anything of the present answer was shown."""
+        return bool(self._received)
+
+    def commit(self, user: UserTurn | None, turn: AssistantTurn) -> None:
+        """The request was answered."""
+        self._add(*filter(None, [user]), turn)
+
+    def close_interrupted(self, reason: str) -> None:
+        """The request failed or was abandoned: keeps what was received, marked, else leaves all as it was."""
+        self._add(*self._partial(reason))
+
+    def _add(self, *turns: Turn) -> None:
+        self._asked, self._received = None, []
+        if turns:
+            with self._lock:
+                self.turns += turns
+                self.results = {}
+
+    def _partial(self, reason: str) -> tuple[Turn, ...]:
+        if not self._received:
+            return ()
+        return *filter(None, [self._asked]), AssistantPartialTurn(merged(self._received), reason=reason)
+
+    def _placed(self, given: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
+        placed: dict[int, ContentToolResult] = {}
+        for result in given:
+            place = self._place(result, taken=placed)
+            request = self.open_requests[place]
+            placed[place] = replaced(check_tool_result(request.name, result), request=request)
+        return placed
+
+    def _place(self, result: ContentToolResult, taken: Iterable[int]) -> int:
+        free = {i: r for i, r in enumerate(self.open_requests) if i not in taken}
+        wanted = result.request
+        if wanted is None and len(free) == 1:
+            return next(iter(free))
+        matching = [i for i, r in free.items() if wanted is not None and r.id == wanted.id]
+        if not matching:
+            whom = f"`{wanted.id}`" if wanted else "no request (set `request=`)"
+            options = ", ".join(f"`{r.id}` ({r.name})" for r in free.values()) or "none"
+            raise UsageError(f"A tool result answers {whom}, which is not an open tool request: {options}.")
+        return next((i for i in matching if free[i] == wanted), matching[0])
+
+
+def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:
+    """The pieces of a stream as contents: neighbours of one kind joined."""
+    whole: list[Content] = []
+    for piece in pieces:
+        match whole[-1] if whole else None, piece:
+            case ContentText(before), ContentText(after):
+                whole[-1] = ContentText(before + after)
+            case ContentThinking(before), ContentThinking(after, extra):
+                whole[-1] = ContentThinking(before + after, extra)
+            case _:
+                whole.append(piece)
+    return tuple(whole)
+
+
+def sendable(turns: Sequence[Turn]) -> list[Turn]:
+    """`turns` with an answer to every tool request but the last turn's: some came from elsewhere, and every
+    provider refuses a history with an open call."""
+    sent = list(turns[:1])
+    for before, turn in pairwise(turns):
+        missing = _unanswered(before, turn) if isinstance(before, AssistantTurn) else ()
+        if not missing:
+            sent.append(turn)
+        elif isinstance(turn, UserTurn):
+            sent.append(UserTurn((*missing, *turn.contents)))
+        else:
+            sent += [UserTurn(missing), turn]
+    return sent
+
+
+def _unanswered(before: AssistantTurn, turn: Turn) -> tuple[ContentToolResult, ...]:
+    requests = before.tool_requests
+    if not requests or isinstance(turn, SystemTurn):
+        return ()
+    answered = [r.id for r in turn.tool_results] if isinstance(turn, UserTurn) else []
+    missing = []
+    for request in requests:
+        if request.id in answered:
+            answered.remove(request.id)
+        else:
+            missing.append(ContentToolResult(error=NEVER_CALLED, request=request))
+    return tuple(missing)

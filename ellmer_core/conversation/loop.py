@@ -1,0 +1,226 @@
+"""The conversation, with the I/O left out.
+
+`converse()` is a generator. It yields what it needs done, an `Effect`, and is sent the outcome, or has the
+failure thrown into it; `transport/` does what it asks for, once blocking and once async. A test needs neither:
+`next()`, `.send()`, `.throw()` and `.close()` are the whole of the outside world.
+
+    Send → Answer(200, …)                the request is out, and the head of the answer is here
+        ReadBody → bytes                 the whole body
+        ReadEvents → [event, …] | None   of a stream: what one network chunk completed; None at its end
+        Finish → None                    the answer is complete, its connection free
+    CallTools(requests, keep) → None     runs the tools; `keep(position, result)` the moment each has ended
+    Decide(request) → Decision           asks somebody whether the call may run
+    Notify(callbacks, content) → None    calls the user's callbacks
+    Emit(content) → None                 shows a piece of an answer, a request, a result, or a finished turn
+    Wait(at_least, at_most) → None       seconds
+    Clock → float                        seconds, from any origin
+
+Whatever happens at a yield, the history (an object of its own) is left such that the chat can go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+
+from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.turns import AssistantTurn, UserTurn
+from ..errors import (
+    ConnectError,
+    IncompleteResponseError,
+    ProviderError,
+    ResponseError,
+    TimeoutError,
+    ToolReject,
+    ToolRoundsError,
+)
+from ..log import logger
+from ..tools.definition import matched
+from ..wire.values import Request
+from . import retry
+from .approval import agreed, denial, needs_decision, recorded
+from .cancellation import Cancelled
+from .effects import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
+from .history import INTERRUPTED, History, sendable
+from .response_reading import cut_short, read
+from .settings import Settings
+
+__all__ = ["converse"]
+
+
+def converse(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn | None]:
+    """Sends the inputs, runs the tools the model asks for, and so on until it has answered.
+
+    Returns the last turn, or `None` when the controller was used.
+    """
+    asked = history.reply(inputs)
+    yield Emit(asked)
+    user: UserTurn | None = asked
+    try:
+        for rounds in count():
+            turn = yield from request_answer(history, settings, user)
+            if not turn.tool_requests and not settings.wire.paused(turn):
+                return turn
+            if rounds >= settings.max_tool_rounds:
+                raise ToolRoundsError(
+                    f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
+                    f"{settings.max_tool_rounds}. The last requests were not run; the next chat() says so to it."
+                )
+            yield from call_tools(history, settings, turn.tool_requests)
+            user = history.reply(()) if turn.tool_requests else None
+    except Cancelled:
+        pass
+    return None
+
+
+# One request, one answer ------------------------------------------------------------------------------------
+
+
+def request_answer(history: History, settings: Settings, user: UserTurn | None) -> Loop[AssistantTurn]:
+    """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
+    history as it was."""
+    turns = [*sendable(history.turns), *filter(None, [user])]
+    tools = tuple(settings.tools.values())
+    request, body = settings.written.request(
+        settings.wire, turns, tools, stream=settings.stream, type=settings.type
+    )
+    began: float = yield Clock()
+    try:
+        turn = yield from with_retries(history, settings, request, body, user)
+        ended: float = yield Clock()
+        turn = _completed(turn, settings, ended - began)
+        _check_whole(turn, settings)
+    except BaseException as error:
+        history.close_interrupted(_reason(error))
+        raise
+    shown = history.delivered
+    history.commit(user, turn)
+    if not shown:
+        for content in turn.contents:
+            if isinstance(content, ContentText | ContentThinking):
+                yield Emit(content)
+    yield Emit(turn)
+    return turn
+
+
+def with_retries(
+    history: History, settings: Settings, request: Request, body: bytes, user: UserTurn | None
+) -> Loop[AssistantTurn]:
+    """The answer to a request, tried again where that may help and nothing of an answer was shown."""
+    for tries in count(1):
+        answer = Answer(0)
+        history.begin(user)
+        settings.controller.check()
+        try:
+            answer = yield Send(request, body)
+            return (yield from read(history, settings, request, answer))
+        except (ProviderError, ConnectError) as error:
+            settings.controller.check()
+            wait = retry.wait(error, answer.headers, answer.at, tries)
+            if history.delivered or wait is None or tries >= settings.max_tries:
+                raise
+            logger.info(
+                "%s; try %d of %d in %.1f s or later", _kind(error), tries + 1, settings.max_tries, wait[0]
+            )
+        yield Wait(*wait)
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _kind(error: Exception) -> str:
+    status = f" {error.status}" if isinstance(error, ProviderError) and error.status else ""
+    return f"{type(error).__name__}{status}"
+
+
+def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> AssistantTurn:
+    """The turn with what the wire format cannot know: the tools that are asked for, the cost, the duration."""
+    contents = tuple(
+        matched(c, settings.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
+        for c in turn.contents
+    )
+    return replace(
+        turn,
+        contents=contents,
+        cost=settings.price(settings.wire, turn.tokens) if turn.cost is None else turn.cost,
+        duration=duration,
+    )
+
+
+def _check_whole(turn: AssistantTurn, settings: Settings) -> None:
+    """Structured data that was cut short is no data (in a chat, a short text is text all the same)."""
+    if settings.type is not None and (cut := cut_short(turn)):
+        raise IncompleteResponseError(f"No structured data: {cut}")
+
+
+def _reason(error: BaseException) -> str:
+    """Why a partial turn is one, in the word that is printed with it."""
+    match error:
+        case Cancelled():
+            return str(error)
+        case TimeoutError():
+            return "timeout"
+        case IncompleteResponseError():
+            return "incomplete"
+        case ProviderError() | ResponseError():
+            return "error"
+    return "interrupted"
+
+
+# Tools ------------------------------------------------------------------------------------------------------
+
+
+def call_tools(history: History, settings: Settings, requests: Sequence[ContentToolRequest]) -> Loop[None]:
+    """Runs the tools, one by one or all at once. Each result is in the history the moment it exists."""
+    places = range(len(requests))
+    for batch in [list(places)] if settings.concurrent else [[place] for place in places]:
+        ready: dict[int, ContentToolRequest] = {}
+        for place in batch:
+            settings.controller.check()
+            yield Emit(requests[place])
+            outcome = yield from permitted(settings, requests[place])
+            if isinstance(outcome, ContentToolResult):
+                history.results[place] = outcome
+            else:
+                ready[place] = outcome
+        if ready:
+            yield from run_calls(history, ready)
+        for place in batch:
+            yield Notify(tuple(settings.on_result), history.results[place])
+            yield Emit(history.results[place])
+
+
+def permitted(
+    settings: Settings, request: ContentToolRequest
+) -> Loop[ContentToolRequest | ContentToolResult]:
+    """The request as it may run, which somebody may have been asked about; or the result of one that may not."""
+    if refusal := (yield from refused(settings, request)):
+        return refusal
+    if not needs_decision(request):
+        return request
+    decision = yield Decide(request)
+    settings.controller.check()
+    return agreed(request, decision) if decision.approved else denial(request, decision.reason)
+
+
+def run_calls(history: History, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
+    """Calls tools; of those that were interrupted, nobody may say that they did not run."""
+    try:
+        yield CallTools(ready, lambda place, result: history.results.update({place: recorded(result)}))
+    except Exception:
+        raise
+    except BaseException:
+        for place, request in ready.items():
+            history.results.setdefault(place, ContentToolResult(error=INTERRUPTED, request=request))
+        raise
+
+
+def refused(settings: Settings, request: ContentToolRequest) -> Loop[ContentToolResult | None]:
+    """The result of a request that must not be run: it makes no sense, or a callback rejected it."""
+    if request.problem:
+        return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
+    try:
+        yield Notify(tuple(settings.on_request), request)
+    except ToolReject as rejection:
+        return ContentToolResult(error=rejection, request=request)
+    return None

@@ -1,0 +1,67 @@
+"""When a failed request is worth another try, and how long to wait before it. Pure: no clock, no chance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..errors import ConnectError, ProviderError, TimeoutError
+
+__all__ = ["pause", "retry_after", "wait", "worth_retrying"]
+
+FIRST, LONGEST = 0.5, 30.0  # seconds: of the growing wait before the second, the third, … try
+PATIENCE = 120.0  # seconds: a chat that is to come back later than that says so instead of sleeping
+
+#: OpenAI answers 429 also to what no waiting cures: an empty account, a request larger than the limit.
+_HOPELESS = re.compile(r"insufficient_quota|request too large", re.IGNORECASE)
+
+
+def wait(error: Exception, headers: Mapping[str, str], now: float, tries: int) -> tuple[float, float] | None:
+    """The shortest and the longest wait before another try; `None`: it would not help. Says so in `error`, too."""
+    floor = retry_after(error, headers, now)
+    if isinstance(error, ProviderError):
+        error.retry_after = floor
+    return pause(tries, floor) if worth_retrying(error, headers) else None
+
+
+def worth_retrying(error: Exception, headers: Mapping[str, str]) -> bool:
+    """Whether the same request may succeed later. `headers` (lower case) are those of the answer, if any.
+
+    A timeout does not count, unless it was in connecting: the model may be at work, and would be twice.
+    """
+    match error:
+        case ProviderError(status=int(status)):
+            said = f"{error.type} {error.code} {error.message}"
+            refused = headers.get("x-should-retry", "").lower() == "false" or _HOPELESS.search(said)
+            return (status in {408, 409, 429} or status >= 500) and not refused
+        case TimeoutError():
+            return error.phase == "connect"
+        case _:
+            return isinstance(error, ConnectError)
+
+
+def pause(tries: int, floor: float | None) -> tuple[float, float] | None:
+    """The shortest and the longest wait, in seconds, after so many `tries`; `None`: do not wait for that."""
+    growing = min(FIRST * 2 ** (tries - 1), LONGEST)
+    least = max(growing, floor or 0.0)
+    return (least, least + growing) if least <= PATIENCE else None
+
+
+def retry_after(error: Exception, headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds until the provider wants to be asked again; `None` where it does not say.
+
+    A date is read by the server's own clock (its `Date` header), or by `now`, in Unix time.
+    """
+    if not isinstance(error, ProviderError) or error.retry_after is not None:
+        return getattr(error, "retry_after", None)
+    then, sent = _timestamp(headers.get("retry-after")), _timestamp(headers.get("date"))
+    return None if then is None else max(then - (sent or now), 0.0)
+
+
+def _timestamp(date: str | None) -> float | None:
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - only needed after a failure
+
+    try:
+        return parsedate_to_datetime(date).timestamp() if date else None
+    except (ArithmeticError, LookupError, TypeError, ValueError):  # a date from elsewhere can be anything
+        return None

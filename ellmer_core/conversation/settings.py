@@ -1,0 +1,34 @@
+"""How one conversation is to be held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..contents.tool_calls import ToolDef
+from ..contents.turns import Tokens
+from ..schemas.types import Type
+from ..wire.base import Wire
+from .cancellation import StreamController
+from .effects import Callback
+from .request_cache import RequestCache
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How one conversation is to be held. `price` gives US dollars for a model's tokens, where it knows them."""
+
+    wire: Wire
+    tools: Mapping[str, ToolDef] = field(default_factory=dict)
+    stream: bool = False
+    type: Type | None = None
+    concurrent: bool = False
+    max_tries: int = 3
+    max_tool_rounds: int = 100
+    on_request: Sequence[Callback] = ()
+    on_result: Sequence[Callback] = ()
+    controller: StreamController = field(default_factory=StreamController)
+    price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
+    written: RequestCache = field(default_factory=RequestCache)

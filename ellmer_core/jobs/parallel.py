@@ -1,0 +1,246 @@
+"""Many prompts at once, each to a fork of one chat: with its system prompt, history, tools and callbacks.
+
+Every request counts towards `rpm`, those that carry tool results and those that are tried again, too. The chat
+itself stays as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from typing import Any, Literal, TypedDict, TypeVar, Unpack
+
+from .._chat.base import Input
+from .._chat.chat import Chat
+from ..errors import ConversionError, UsageError
+from ..schemas.data_frames import Library
+from ..transport.connections import Connection
+from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures
+
+__all__ = [
+    "parallel_chat",
+    "parallel_chat_async",
+    "parallel_chat_structured",
+    "parallel_chat_structured_async",
+    "parallel_chat_text",
+    "parallel_chat_text_async",
+]
+
+T = TypeVar("T")
+Say = Callable[[Chat, tuple[Input, ...]], Awaitable[Any]]
+
+
+class Many(TypedDict, total=False):
+    """How many prompts are said.
+
+    - `max_active`: how many are in work at once. Default: 10.
+    - `rpm`: how many requests may go out per minute. Default: 500.
+    - `on_error`: `"return"` (default) starts no further prompt after one that failed, and waits for those in work;
+      `"continue"` goes on with all; `"stop"` raises the error.
+    - `progress`: whether to show a bar, in a terminal, where rich is installed. Default: yes.
+    """
+
+    max_active: int
+    rpm: float
+    on_error: Literal["return", "continue", "stop"]
+    progress: bool
+
+
+def parallel_chat(
+    chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
+) -> list[Chat | Exception | None]:
+    """Says each prompt (a string, a content, or a list of those) to a fork of its own of `chat`; returns the forks,
+    in the order of the prompts.
+
+    In place of a fork that failed stands its error, and `None` in place of one that was not started. Options as in
+    `Many`. Needs no client of its own, or an async one.
+    """
+    return _blocking(parallel_chat_async(chat, prompts, **options))
+
+
+async def parallel_chat_async(
+    chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
+) -> list[Chat | Exception | None]:
+    """`parallel_chat()` without blocking."""
+
+    async def say(fork: Chat, prompt: tuple[Input, ...]) -> Chat:
+        await fork.chat_async(*prompt, echo="none")
+        return fork
+
+    return await _Parallel(chat, say, options).run(prompts)
+
+
+def parallel_chat_text(chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]) -> list[str | None]:
+    """The texts of the answers, as by `parallel_chat()`; `None` for those that failed."""
+    return _blocking(parallel_chat_text_async(chat, prompts, **options))
+
+
+async def parallel_chat_text_async(
+    chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
+) -> list[str | None]:
+    """`parallel_chat_text()` without blocking."""
+
+    async def say(fork: Chat, prompt: tuple[Input, ...]) -> str:
+        return await fork.chat_async(*prompt, echo="none")
+
+    outcomes = await _Parallel(chat, say, options).run(prompts)
+    return [outcome if isinstance(outcome, str) else None for outcome in outcomes]
+
+
+def parallel_chat_structured(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    *,
+    type: Any,
+    convert: bool = True,
+    frame: Library | None = None,
+    **options: Unpack[Many],
+) -> Any:
+    """The data of the answers, each as `chat_structured(type=…)` gives it, in a list; `None` where there is none.
+
+    With `frame` (`"pandas"` or `"polars"`) a data frame, for a `type` that is an object: a row per prompt, a column
+    per property, and `.error`, `.input_tokens`, `.output_tokens`, `.cost` (US dollars). Data of another shape is an
+    error that lets the others go on. Options as in `Many`.
+    """
+    return _blocking(
+        parallel_chat_structured_async(chat, prompts, type=type, convert=convert, frame=frame, **options)
+    )
+
+
+async def parallel_chat_structured_async(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    *,
+    type: Any,
+    convert: bool = True,
+    frame: Library | None = None,
+    **options: Unpack[Many],
+) -> Any:
+    """`parallel_chat_structured()` without blocking."""
+    rows = Rows(type, frame, convert=convert)
+
+    async def say(fork: Chat, prompt: tuple[Input, ...]) -> tuple[Any, Chat]:
+        return await fork.chat_structured_async(*prompt, type=rows.type, convert=rows.convert), fork
+
+    return rows.collected(await _Parallel(chat, say, options).run(prompts))
+
+
+class _Parallel:
+    """Says every prompt, so many at once."""
+
+    def __init__(self, chat: Chat, say: Say, options: Many) -> None:
+        if unknown := options.keys() - Many.__annotations__.keys():
+            raise TypeError(f"unknown option {min(unknown)!r}; there are {', '.join(Many.__annotations__)}")
+        self.chat, self.say = chat, say
+        self.max_active, rpm = options.get("max_active", 10), options.get("rpm", 500)
+        self.on_error, self.progress = options.get("on_error", "return"), options.get("progress", True)
+        if self.on_error not in {"return", "continue", "stop"}:
+            raise UsageError(f'on_error is "return", "continue" or "stop", not {self.on_error!r}.')
+        if self.max_active < 1 or rpm <= 0:
+            raise UsageError(
+                f"max_active is at least 1 and rpm more than 0, not {self.max_active} and {rpm}."
+            )
+        self.connection = Paced(chat._connection, rpm, self.max_active)  # noqa: SLF001 - of this package
+        self.failed = False
+
+    async def run(self, prompts: Iterable[Prompt]) -> list[Any]:
+        """The outcomes, in the order of the prompts."""
+        asked = all_inputs(prompts)
+        outcomes: list[Any] = [None] * len(asked)
+        waiting = iter(enumerate(asked))
+        with _bar(len(asked), shown=self.progress) as advance:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(self.max_active, len(asked))):
+                        group.create_task(self.work(waiting, outcomes, advance))
+            except ExceptionGroup as errors:
+                raise errors.exceptions[0] from None
+        warn_of_failures(outcomes)
+        return outcomes
+
+    async def work(
+        self,
+        waiting: Iterator[tuple[int, tuple[Input, ...]]],
+        outcomes: list[Any],
+        advance: Callable[[], object],
+    ) -> None:
+        """Takes one prompt after the other, while there are any."""
+        for place, prompt in waiting:
+            outcomes[place] = await self.outcome(prompt)
+            advance()
+            if self.failed and self.on_error == "return":
+                break
+
+    async def outcome(self, prompt: tuple[Input, ...]) -> Any:
+        """What came of one prompt; its error, unless errors are to be raised."""
+        fork = self.chat.fork()
+        fork._connection = self.connection  # noqa: SLF001 - of this package
+        try:
+            return await self.say(fork, prompt)
+        except Exception as error:
+            if self.on_error == "stop":
+                raise
+            self.failed = self.failed or not isinstance(error, ConversionError)
+            return error
+        finally:
+            fork._connection = self.chat._connection  # noqa: SLF001
+
+
+class Paced(Connection):
+    """A chat's connections, for no more than `rpm` requests a minute; the first `burst` of them at once."""
+
+    def __init__(
+        self,
+        inner: Connection,
+        rpm: float,
+        burst: int = 1,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        super().__init__(inner.given, inner.timeouts, inner.limits)
+        self.inner, self.clock, self.sleep = inner, clock, sleep
+        self.interval = 60 / rpm
+        self.ahead = self.interval * (burst - 1)
+        self.next = -float("inf")
+
+    async def concurrent(self) -> Any:
+        """The client, as soon as it may be used (generic cell rate algorithm, ITU-T I.371)."""
+        now = self.clock()
+        wait = max(self.next - self.ahead - now, 0.0)
+        self.next = max(self.next, now) + self.interval
+        if wait:
+            await self.sleep(wait)
+        return await self.inner.concurrent()
+
+
+def _blocking(work: Coroutine[Any, Any, T]) -> T:
+    """Runs it to its end; in a thread of its own where this one has an event loop already, as notebooks have."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1, "ellmer_core parallel") as pool:
+        return pool.submit(copy_context().run, asyncio.run, work).result()
+
+
+@contextmanager
+def _bar(total: int, *, shown: bool) -> Iterator[Callable[[], object]]:
+    """A progress bar on standard error, in a terminal, where rich is installed."""
+    try:
+        from rich.console import Console  # noqa: PLC0415 - an extra, imported when first needed
+        from rich.progress import MofNCompleteColumn, Progress  # noqa: PLC0415
+    except ImportError:
+        yield lambda: None
+        return
+    console = Console(stderr=True)
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not (shown and console.is_terminal)
+    ) as bar:
+        task = bar.add_task("Chatting", total=total)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,68 @@
+"""What parallel and batch chats have in common: prompts, structured answers in a list or a frame, a word on failures."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .._chat.base import Input
+from .._chat.chat import Chat
+from ..contents.content import Content
+from ..errors import EllmerWarning, UsageError
+from ..schemas.data_frames import Library, columns_of, data_frame
+from ..schemas.types import type_of
+
+__all__ = ["Prompt", "Rows", "all_inputs", "warn_of_failures"]
+
+Prompt = Input | Sequence[Input]
+
+#: What a data frame says about each answer, beside its data.
+ABOUT = (".error", ".input_tokens", ".output_tokens", ".cost")
+
+
+class Rows:
+    """How structured answers are wanted: `type` and `convert` are for `Structured`. An outcome is `(data, chat)`, an
+    error, or `None` where nothing was sent."""
+
+    def __init__(self, type: Any, frame: Library | None, *, convert: bool) -> None:
+        self.columns = columns_of(type, array=False) if frame else []
+        self.type = type_of(type) if frame else type  # rows are dicts, whatever class the type is
+        self.convert = convert or frame is not None
+        self.frame = frame
+
+    def collected(self, outcomes: Sequence[Any]) -> Any:
+        """The data, in a list, or in a data frame with a row per outcome."""
+        if self.frame is None:
+            return [outcome[0] if isinstance(outcome, tuple) else None for outcome in outcomes]
+        return data_frame([_row(outcome) for outcome in outcomes], [*self.columns, *ABOUT], self.frame)
+
+
+def all_inputs(prompts: Iterable[Prompt]) -> list[tuple[Input, ...]]:
+    """Each prompt as `chat()` takes it; one of several contents is a list or a tuple."""
+    if isinstance(prompts, str | Content) or not isinstance(prompts, Iterable):
+        raise UsageError(f"Prompts come in a list, one or many, not as {type(prompts).__name__}.")
+    return [_inputs(prompt) for prompt in prompts]
+
+
+def _inputs(prompt: Prompt) -> tuple[Input, ...]:
+    return tuple(prompt) if isinstance(prompt, (list, tuple)) else (prompt,)  # type: ignore[return-value]  # checked by the chat
+
+
+def warn_of_failures(outcomes: Sequence[Any]) -> None:
+    """Says how many prompts failed, and how the first of them did."""
+    errors = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
+    unsent = sum(outcome is None for outcome in outcomes)
+    if errors:
+        failed = f"{len(errors)} of {len(outcomes)} prompts failed ({type(errors[0]).__name__}: {errors[0]})"
+        more = f", and {unsent} were not sent" if unsent else ""
+        warnings.warn(failed + more, EllmerWarning, stacklevel=3)
+
+
+def _row(outcome: tuple[Any, Chat] | Exception | None) -> dict[str, Any]:
+    if not isinstance(outcome, tuple):
+        return {".error": str(outcome or "not sent")}
+    data, chat = outcome
+    used = chat.get_tokens()[-1]
+    about = (None, used["input"], used["output"], used["cost"])
+    return {**data, **dict(zip(ABOUT, about, strict=True))}

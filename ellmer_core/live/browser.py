@@ -1,0 +1,115 @@
+"""The chat app: shinychat's page around one `Chat`. It serves one conversation, to people on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from threading import Thread
+from urllib.parse import urlsplit
+
+import shinychat
+import uvicorn
+from htmltools import Tag, TagList, head_content, tags
+from shiny import App, Inputs, Outputs, Session, reactive
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from .._chat.chat import Chat
+from ..errors import UsageError
+from ..render.shinychat_blocks import page_scripts
+from .page import Page
+from .page_parts import status_bar, toolbar
+from .policy import ChatApp, origins
+from .room import Room
+
+__all__ = ["app", "serve"]
+
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%23007bc2' "
+    "d='M3 2h10a2 2 0 0 1 2 2v6a2 2 0 0 1-2 2H8l-4 3v-3H3a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2z'/%3E%3C/svg%3E"
+)
+
+
+def app(chat: Chat, title: str, greeting: str | None, image_hosts: Sequence[str]) -> App:
+    """The app. A page shows what was said so far, and goes on from there."""
+    room, changed, hosts = Room(chat), reactive.Value(0), origins(image_hosts)
+
+    def server(input: Inputs, _output: Outputs, session: Session) -> None:
+        Page(room, input, session, changed)
+
+    return ChatApp(TagList(*page_scripts(hosts), _page(title, greeting)), server, hosts)
+
+
+def _page(title: str, greeting: str | None) -> Tag:
+    return shinychat.page_chat(
+        TagList(head_content(tags.link(rel="icon", href=ICON)), tags.h1(title, class_="ellmer-title")),
+        window_title=title,
+        sidebar=False,
+        drawer=False,
+        toolbar=toolbar(),
+        greeting=greeting,
+        enable_cancel=True,
+        allow_attachments=True,
+        footer=status_bar(),
+        lang="en",
+    )
+
+
+def serve(app: App, port: int, *, launch: bool) -> None:
+    """Serves the app on 127.0.0.1 until it is interrupted."""
+    with _listening(port) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        print(f"The chat is at {address} (Ctrl-C ends it).", flush=True)  # noqa: T201 - where it is
+        if launch:
+            webbrowser.open(address)
+        config = uvicorn.Config(OnlyFromHere(app), log_level="warning", timeout_graceful_shutdown=1)
+        with suppress(KeyboardInterrupt):
+            _run(uvicorn.Server(config), listening)
+
+
+def _listening(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"Port {port} cannot be used: {error}. 0 takes any that is free.") from error
+
+
+def _run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """In a thread where an event loop runs already, as in notebooks."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return server.run([listening])
+    thread = Thread(target=server.run, args=([listening],))
+    thread.start()
+    try:
+        thread.join()
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+class OnlyFromHere:
+    """Answers pages of its own address only. Any page in the same browser could talk to this port, and so have
+    the tools run: by its own name for 127.0.0.1, or through a WebSocket, which asks no permission."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or _from_here(dict(scope["headers"])):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 403, "headers": []})
+            await send({"type": "http.response.body", "body": b"This page is for this machine only."})
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+
+def _from_here(headers: dict[bytes, bytes]) -> bool:
+    host = headers.get(b"host", b"").decode("latin-1")
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    ours = urlsplit(f"//{host}").hostname in {"127.0.0.1", "localhost"}
+    return ours and (not origin or urlsplit(origin).netloc == host)

@@ -1,0 +1,243 @@
+"""A chat in the terminal: answers as Markdown while they come, each tool call folded to a line."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from contextlib import closing
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.status import Status
+from rich.text import Text
+
+from .._chat.chat import Chat
+from ..calling.progress import showing
+from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..conversation.approval import Decision, deciding
+from ..errors import EllmerError
+from ..render.markdown import contents_markdown
+from ..render.rich_console import safe
+from ..render.tool_card import Card, card, value_text
+from .growing_text import Bottom, complete, markdown
+
+__all__ = ["talk"]
+
+HELP = "Enter sends, Alt-Enter begins a line, Ctrl-C stops an answer. /calls: the last tool calls. /quit: the end."
+
+COMMAND = re.compile(r"/[a-z]+")
+MARKS = {
+    "running": ("", ""),
+    "success": ("✓ ", "green"),
+    "error": ("✗ ", "red"),
+    "denied": ("⊘ denied: ", "yellow"),
+}
+
+
+def talk(chat: Chat) -> None:
+    """Reads, answers, and so on until the end of input."""
+    read: Callable[..., str] = _prompt() if sys.stdin.isatty() else input
+    screen = Screen(chat, Console(), read)
+    screen.note(f"{chat.get_model()}. {HELP}")
+    while (said := _next(read)).strip() != "/quit":
+        screen.take(said)
+
+
+def _next(read: Callable[[], str]) -> str:
+    """What is said next. Ctrl-C drops it, and the end of input is the end."""
+    try:
+        return read()
+    except KeyboardInterrupt:
+        return ""
+    except EOFError:
+        return "/quit"
+
+
+def _prompt() -> Callable[..., str]:
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    session: PromptSession[str] = PromptSession(
+        "› ", multiline=True, key_bindings=keys, prompt_continuation="  "
+    )
+
+    def read(question: str = "› ") -> str:
+        return session.prompt(question)
+
+    return read
+
+
+class Screen:
+    """What is shown of a chat. One thing changes at a time: a text that grows, or a line that waits."""
+
+    def __init__(self, chat: Chat, console: Console, read: Callable[..., str] = input) -> None:
+        self.chat = chat
+        self.console = console
+        self.read = read
+        self.text: tuple[type[Content], str] = (ContentText, "")
+        self.live: Live | None = None
+        self.waiting: Status | None = None
+        self.calls: list[Card] = []
+
+    def take(self, said: str) -> None:
+        """Something to answer, or a command."""
+        match said.strip():
+            case "":
+                return
+            case "/help":
+                self.note(HELP)
+            case "/calls":
+                self.unfold()
+            case command if COMMAND.fullmatch(command):
+                self.note(f"There is no {safe(command)}. {HELP}")
+            case _:
+                self.answer(said)
+
+    def answer(self, said: str) -> None:
+        """Shows the answer as it comes. Ctrl-C ends it, and the chat keeps what was received."""
+        self.calls.clear()
+        try:
+            with (
+                showing(self.progress),
+                deciding(self.decide),
+                closing(self.chat.stream(said, content="all")) as contents,
+            ):
+                for content in contents:
+                    self.show(content)
+        except KeyboardInterrupt:
+            self.finish()
+            self.note("Stopped. What was received is kept.")
+        except EllmerError as error:
+            self.finish()
+            self.console.print(Text(safe(str(error)), style="red"))
+        finally:
+            self.finish()
+
+    def show(self, content: Content) -> None:
+        """One piece of an answer."""
+        match content:
+            case ContentText(text) | ContentThinking(text):
+                self._grow(type(content), text)
+            case ContentToolRequest():
+                self.finish()
+                self.waiting = self.console.status(self._line(card(content)))
+                self.waiting.start()
+            case ContentToolResult():
+                self.finish()
+                self.calls.append(card(content))
+                self.console.print(self._line(self.calls[-1]), no_wrap=True, overflow="ellipsis")
+            case _:
+                self.finish()
+                self.console.print(markdown(contents_markdown(content) or ""))
+
+    def progress(self, request: ContentToolRequest, text: str) -> None:
+        """What a tool says while it runs."""
+        if self.waiting:
+            self.waiting.update(self._line(card(request)).append(f"  {safe(text)}", "italic"))
+
+    def decide(self, request: ContentToolRequest) -> Decision:
+        """Asks whether a call may run. What is no answer is a no."""
+        self.finish()
+        shown = card(request)
+        self.console.print(Text.assemble((f"{safe(shown.title)}?", "bold"), f"\n{safe(shown.call)}"))
+        try:
+            match self.read("Run it? [y]es, [n]o, [e]dit the arguments: ").strip().lower():
+                case "y" | "yes":
+                    return Decision(approved=True)
+                case "e" | "edit":
+                    return self._edited(self.read("Arguments, as JSON: "))
+        except EOFError:
+            pass
+        return Decision(approved=False)
+
+    def _edited(self, text: str) -> Decision:
+        try:
+            arguments = json.loads(text)
+        except ValueError as error:
+            self.note(f"This is no JSON ({error}): the call is not run.")
+            return Decision(approved=False)
+        return Decision(isinstance(arguments, dict), arguments if isinstance(arguments, dict) else None)
+
+    def finish(self) -> None:
+        """What is on the screen stays as it is."""
+        if self.live:
+            self.live.update(_grown(*self.text, whole=True))
+            self.live.stop()
+            if not self.console.is_terminal:
+                self.console.line()
+        if self.waiting:
+            self.waiting.stop()
+        self.live = self.waiting = None
+        self.text = (ContentText, "")
+
+    def unfold(self) -> None:
+        """The tool calls of the last answer, in full."""
+        for shown in self.calls:
+            text = f"{shown.call}\n\n{_body(shown)}"
+            style = MARKS[shown.status][1] if shown.status != "success" else "dim"
+            self.console.print(Panel(Text(safe(text)), title=Text(safe(shown.title)), border_style=style))
+        if not self.calls:
+            self.note("No tool was called.")
+
+    def note(self, text: str) -> None:
+        """A word from us."""
+        self.console.print(Text(text, style="dim"))
+
+    def _grow(self, kind: type[Content], text: str) -> None:
+        if self.live is None or kind is not self.text[0]:
+            self.finish()
+            self.live = Live(console=self.console, refresh_per_second=8, vertical_overflow="visible")
+            self.live.start()
+        self.text = (kind, self.text[1] + text)
+        if kind is ContentText and "\n" in text:
+            self._scroll()
+        self.live.update(Bottom(_grown(*self.text, whole=False)))
+
+    def _scroll(self) -> None:
+        """Prints the blocks that are complete, above the one that grows."""
+        kind, text = self.text
+        if done := complete(text):
+            self.console.print(markdown(text[:done]))
+            self.console.line()
+            self.text = (kind, text[done:])
+
+    def _line(self, shown: Card) -> Text:
+        """A call in a line: `✓ Get weather in Köln  {"celsius": 18.5}`."""
+        mark, style = MARKS[shown.status]
+        icon = f"{shown.icon} " if isinstance(shown.icon, str) and "<" not in shown.icon else ""
+        beside = shown.display.get("value_preview") or " ".join(_body(shown).split())
+        after = "" if shown.status == "running" else f"  {safe(str(beside))}"
+        return Text.assemble(
+            (mark, style), f"{icon}{safe(shown.title)}", (after, style if shown.status == "error" else "dim")
+        )
+
+
+def _grown(kind: type[Content], text: str, *, whole: bool) -> RenderableType:
+    """A text so far. A thought is folded to its first line when it is whole."""
+    if kind is not ContentThinking:
+        return markdown(text)
+    first, *rest = text.strip().splitlines() or [""]
+    return Text(safe(f"{first}{' …' if rest else ''}" if whole else text), style="dim italic")
+
+
+def _body(shown: Card) -> str:
+    """A result as text. HTML is for browsers; the terminal shows what the tool called it."""
+    match shown.kind:
+        case "media":
+            return "\n".join(map(value_text, shown.body))
+        case "html":
+            return str(shown.display.get("value_preview") or shown.display.get("title") or "")
+    return str(shown.body)

@@ -1,0 +1,52 @@
+"""A text that grows in a terminal. What is complete of it scrolls away above; what still changes is drawn anew."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from markdown_it import MarkdownIt
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markdown import Markdown
+from rich.segment import Segment
+
+from ..render.html import SUGGESTION
+from ..render.rich_console import safe
+
+__all__ = ["Bottom", "complete", "markdown"]
+
+#: The beginning of a suggestion of which the rest is still to come.
+BEGUN = re.compile(r"<(?:s(?:p(?:a(?:n[^<>]*)?)?)?)?$|<span class=[^<>]*>[^<>]*(?:<[^>]*)?$")
+
+
+class Bottom:
+    """As much of something as the screen has room for, from its end."""
+
+    def __init__(self, whole: RenderableType) -> None:
+        self.whole = whole
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room = max(1, console.size.height - 2)
+        lines = console.render_lines(self.whole, options.update(height=None), pad=False)
+        for line in lines[-room:]:
+            yield from line
+            yield Segment.line()
+
+
+def markdown(text: str) -> Markdown:
+    """What a model wrote, for a terminal. A suggestion is something to type."""
+    return Markdown(BEGUN.sub("", SUGGESTION.sub(r"“\1”", safe(text))))
+
+
+def complete(text: str) -> int:
+    """How much of a Markdown text changes no more: all blocks but the last."""
+    blocks = [token.map[0] for token in _reader().parse(text) if token.level == 0 and token.map]
+    lines = text.splitlines(keepends=True)
+    return sum(map(len, lines[: blocks[-1]])) if blocks else 0
+
+
+@cache
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark").enable("table")
+    reader.core.ruler.enableOnly(["normalize", "block"])
+    return reader

@@ -1,0 +1,210 @@
+"""One page of a chat app that is open: what it shows of the room, and what people do there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64decode
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import Any
+
+import shinychat
+from shiny import Inputs, Session, reactive
+from shinychat.types import ChatMessage
+
+from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText
+from ..contents.turns import UserTurn
+from ..conversation.approval import Decision
+from ..errors import UsageError
+from ..render.shinychat import contents_shinychat
+from .chat_stream import Decided, Said
+from .page_parts import question_tag, status_text, trouble_tag
+from .room import Answer, Question, Room, Trouble
+
+__all__ = ["Page", "attached"]
+
+
+class Page:
+    """A page, from its opening to its end."""
+
+    def __init__(self, room: Room, input: Inputs, session: Session, changed: reactive.Value[int]) -> None:
+        self.room = room
+        self.session = session
+        self.changed = changed
+        self.shown = shinychat.Chat("chat", history=False, on_error="actual")
+        self.streaming = asyncio.Event()
+        self.streaming.set()
+        self.following: Answer | None = None
+        self.blank = True
+        room.pages.append(self)
+        session.on_ended(lambda: room.leave(self))
+        self._listen(input)
+
+    def _listen(self, input: Inputs) -> None:
+        @reactive.effect
+        async def _() -> None:
+            self.changed()
+            with reactive.isolate():
+                await self.draw()
+
+        @self.shown.on_user_submit
+        async def _(text: str, attachments: list[shinychat.Attachment]) -> None:
+            await self.say(text, attachments)
+
+        @reactive.effect
+        @reactive.event(input.chat_cancel)
+        def _() -> None:
+            self.room.stop()
+
+        @reactive.effect
+        @reactive.event(input.ellmer_do)
+        async def _() -> None:
+            await self.do(input.ellmer_do())
+
+    # what people do -----------------------------------------------------------------------------------------
+
+    async def say(self, text: str, attachments: Sequence[shinychat.Attachment]) -> None:
+        """Something was sent from this page."""
+        try:
+            said: list[str | Content] = [*filter(None, [text]), *map(attached, attachments)]
+        except UsageError as error:
+            await self.draw()
+            self.shown.update_user_input(value=text, focus=True)
+            await self.shown.append_message(ChatMessage(trouble_tag("This file cannot be sent.", str(error))))
+            return
+        if self.room.say(said, self):
+            self._changed()
+        else:  # another page was faster
+            await self.draw()
+            self.shown.update_user_input(value=text, focus=True)
+
+    async def do(self, asked: Mapping[str, Any]) -> None:
+        """A button was pressed: `{"do": "undo"}`."""
+        actions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+            "new": self._new,
+            "undo": self._undo,
+            "edit": self._edit,
+            "retry": self._retry,
+            "decide": self._decide,
+            "draft": self._draft,
+        }
+        if action := actions.get(str(asked.get("do"))):
+            await action(asked)
+
+    async def _new(self, _asked: Mapping[str, Any]) -> None:
+        await self._ended()
+        self.room.clear()
+        self._changed()
+
+    async def _undo(self, _asked: Mapping[str, Any]) -> None:
+        await self._ended()
+        self.room.undo()
+        self._changed()
+
+    async def _edit(self, _asked: Mapping[str, Any]) -> None:
+        await self._ended()
+        said = self.room.undo()
+        self._changed()
+        texts = [getattr(content, "text", content) for content in said]
+        files = [*contents_shinychat(UserTurn([c for c in said if isinstance(c, Content)])).attachments]
+        self.shown.update_user_input(
+            value="\n".join(text for text in texts if isinstance(text, str)),
+            focus=True,
+            attachments=files,
+            attachment_mode="set",
+        )
+
+    async def _retry(self, _asked: Mapping[str, Any]) -> None:
+        if self.room.retry():
+            self._changed()
+
+    async def _decide(self, asked: Mapping[str, Any]) -> None:
+        arguments = asked.get("arguments")
+        try:
+            edited = None if arguments is None else json.loads(arguments)
+        except ValueError:
+            return  # the page says so before it sends them
+        if edited is None or isinstance(edited, dict):
+            self.room.decide(str(asked.get("call")), Decision(bool(asked.get("approved")), edited))
+
+    async def _draft(self, asked: Mapping[str, Any]) -> None:
+        self.shown.update_user_input(value=str(asked.get("text")), focus=True)
+
+    async def _ended(self) -> None:
+        self.room.stop()
+        await self.room.idle()
+
+    def _changed(self) -> None:
+        """All pages show the room anew."""
+        with reactive.isolate():
+            self.changed.set(self.changed() + 1)
+
+    # what is shown ------------------------------------------------------------------------------------------
+
+    async def draw(self) -> None:
+        """Shows what was said, and the answer that is being given. The page that asked has its question already."""
+        answer = self.room.answer
+        if answer is None or answer.asker is not self or self.following is answer:
+            await self._draw_all(answer)
+        await self._status()
+        if answer and self.following is not answer:
+            self.following = answer
+            await self.shown.append_message_stream(self._follow(answer))
+
+    async def _draw_all(self, answer: Answer | None) -> None:
+        await self.streaming.wait()
+        if not self.blank:  # somebody may be faster than the first time, and what was typed is there already
+            await self.shown.clear_messages()
+        self.blank = False
+        for message in self.room.messages():
+            await self.shown.append_message(message)
+        trouble = self.room.trouble
+        said = answer.said if answer else trouble.said if trouble else ()
+        if said and not (trouble and len(self.room.chat.get_turns()) > trouble.place):
+            await self.shown.append_message(contents_shinychat(UserTurn(list(said))))
+        if trouble:
+            await self.shown.append_message(
+                ChatMessage(trouble_tag(trouble.words, trouble.detail, retry=True))
+            )
+
+    async def _follow(self, answer: Answer) -> AsyncGenerator[Any, None]:
+        self.streaming.clear()
+        try:
+            async for one in answer.follow():
+                match one:
+                    case Said() | Decided():
+                        await one.tell()
+                    case Question():
+                        if not one.answer.done():
+                            yield question_tag(one.request)
+                    case Trouble():
+                        yield trouble_tag(one.words, one.detail, retry=True)
+                    case _:
+                        yield one
+            await self._status()
+        finally:
+            self.streaming.set()
+
+    async def _status(self) -> None:
+        await self.session.send_custom_message("ellmer-status", {"text": status_text(self.room.chat)})
+
+
+def attached(file: shinychat.Attachment) -> Content:
+    """A file that the user attached, as content: an image, a PDF, or text with its name."""
+    data = file.data_url.partition("base64,")[2]
+    if file.mime.startswith("image/"):
+        return ContentImageInline(file.mime, data, {"filename": file.name} if file.name else {})
+    if file.mime == "application/pdf":
+        return ContentPDF(file.mime, data, file.name or "document.pdf")
+    try:
+        return ContentText(f"{file.name}:\n\n{_text(b64decode(data))}")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{file.name or 'The file'} is neither an image, nor a PDF, nor text, and nothing else can be sent."
+        ) from error
+
+
+def _text(data: bytes) -> str:
+    if b"\0" in data:
+        raise UnicodeDecodeError("utf-8", data, 0, 1, "a zero byte is in no text")
+    return data.decode("utf-8")

@@ -1,0 +1,73 @@
+"""What the chat page shows of its own, beside what was said: what went wrong, what is to be decided, and the state."""
+
+from __future__ import annotations
+
+from htmltools import HTML, Tag, TagList, tags
+
+from .._chat.chat import Chat
+from ..contents.tool_calls import ContentToolRequest
+from ..render.tool_card import card
+
+__all__ = ["question_tag", "status_bar", "status_text", "toolbar", "trouble_tag"]
+
+
+def trouble_tag(words: str, detail: str, *, retry: bool = False) -> Tag:
+    """What went wrong, with what to do about it."""
+    return tags.div(
+        tags.p(tags.strong(words)),
+        tags.p(detail, class_="ellmer-detail") if detail else None,
+        _button("Retry", "retry") if retry else None,
+        _button("Edit", "edit") if retry else None,
+        class_="ellmer-trouble",
+        role="alert",
+    )
+
+
+def question_tag(request: ContentToolRequest) -> Tag:
+    """A call that somebody is to decide about."""
+    shown = card(request)
+    return tags.div(
+        tags.p(tags.strong(f"{shown.title}?"), " The model asks for this call, and it waits for you."),
+        tags.label(
+            "Arguments",
+            tags.textarea(shown.arguments, rows=min(12, shown.arguments.count("\n") + 1), spellcheck="false"),
+        ),
+        tags.p("This is not a JSON object.", class_="ellmer-detail", role="alert", hidden=""),
+        _button("Approve", "approve", primary=True),
+        _button("Deny", "deny"),
+        class_="ellmer-question",
+        role="group",
+        aria_label=f"Decide: {shown.title}",
+        data_ellmer_question=request.id,
+    )
+
+
+def toolbar() -> TagList:
+    """What can be done with the conversation."""
+    return TagList(
+        _button("New chat", "new"),
+        _button("Undo", "undo", title="Take back the last exchange"),
+        _button("Edit", "edit", title="Take back the last message, and write it anew"),
+    )
+
+
+def status_bar() -> Tag:
+    """A place for the model, the tokens and the cost."""
+    return tags.div(HTML("&nbsp;"), id="ellmer-status", class_="ellmer-status")
+
+
+def status_text(chat: Chat) -> str:
+    """`claude-sonnet-5 · 1,204 tokens in, 88 out · $0.01`; what is not known is left out."""
+    rows, cost = chat.get_tokens(), chat.get_cost()
+    parts = [chat.get_model()]
+    if rows:
+        into, out = (sum(row[name] or 0 for row in rows) for name in ("input", "output"))
+        parts.append(f"{into:,} tokens in, {out:,} out")
+    if rows and cost is not None:
+        parts.append(f"${cost:.4f}" if cost < 0.1 else f"${cost:.2f}")
+    return " · ".join(parts)
+
+
+def _button(label: str, do: str, *, primary: bool = False, title: str | None = None) -> Tag:
+    kind = "primary" if primary else "outline-secondary"
+    return tags.button(label, type="button", class_=f"btn btn-sm btn-{kind}", data_ellmer=do, title=title)

@@ -1,0 +1,41 @@
+"""What went wrong, in plain words, and what to do about it."""
+
+from __future__ import annotations
+
+from ..errors import (
+    AuthenticationError,
+    BadRequestError,
+    ConnectError,
+    ContentError,
+    IncompleteResponseError,
+    RateLimitError,
+    ServerError,
+    TimeoutError,
+    ToolRoundsError,
+    UsageError,
+)
+
+__all__ = ["in_plain_words"]
+
+#: The first that fits.
+WORDS: tuple[tuple[type[BaseException], str], ...] = (
+    (
+        RateLimitError,
+        "The provider asks for a pause: too many requests or tokens. Wait a little, then retry.",
+    ),
+    (AuthenticationError, "The provider does not accept the API key. The key of this app has to be changed."),
+    (BadRequestError, "The provider refused the request."),
+    (ServerError, "The provider has a problem of its own. It may be gone in a moment."),
+    (TimeoutError, "The provider did not answer in time."),
+    (ConnectError, "The provider cannot be reached. Check the network, then retry."),
+    (IncompleteResponseError, "The answer broke off. What was received is kept."),
+    (ToolRoundsError, "The model asked for tools again and again, and was stopped."),
+    (ContentError, "The model cannot take what was sent."),
+    (UsageError, "This could not be sent."),
+)
+
+
+def in_plain_words(error: BaseException) -> tuple[str, str]:
+    """A sentence for everybody, and what the provider or the program said itself."""
+    words = next((words for kind, words in WORDS if isinstance(error, kind)), "Something went wrong here.")
+    return words, str(error) or type(error).__name__

@@ -1,0 +1,81 @@
+"""Our tools as an MCP server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from .._chat.tool_registry import ToolRegistry
+from ..calling.invocation import ainvoke
+from ..contents.tool_calls import ContentToolRequest, ToolDef
+from ..errors import UsageError
+from ..schemas.types import to_json_schema
+from .results import blocks_of
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+    from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, Tool
+
+__all__ = ["mcp_server", "serve_mcp"]
+
+HINTS = ("read_only_hint", "open_world_hint", "idempotent_hint", "destructive_hint")
+
+
+def mcp_server(tools: Iterable[ToolDef | Callable[..., Any]], *, name: str = "ellmer-core") -> Server[Any]:
+    """The SDK's low-level `Server` with these tools (or functions, as `tool()` makes them some)."""
+    try:
+        from mcp.server import Server  # noqa: PLC0415 - imported when first needed
+        from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
+    box = ToolRegistry()
+    box.register_tools(tools)
+
+    async def listed(_context: object, _params: object) -> ListToolsResult:
+        return ListToolsResult(tools=[_listed(tool) for tool in box.get_tools().values()])
+
+    async def called(_context: object, params: CallToolRequestParams) -> CallToolResult:
+        tool = box.get_tools().get(params.name)
+        result = await ainvoke(ContentToolRequest("", params.name, params.arguments or {}, tool=tool))
+        return CallToolResult(content=blocks_of(result), is_error=result.error is not None)
+
+    return Server(name, on_list_tools=listed, on_call_tool=called)
+
+
+def serve_mcp(
+    tools: Iterable[ToolDef | Callable[..., Any]],
+    *,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    name: str = "ellmer-core",
+) -> None:
+    """Serves tools until it is ended: over stdin and stdout, or, with `port`, over HTTP at `/mcp`."""
+    import anyio  # noqa: PLC0415 - imported when first needed
+
+    server = mcp_server(tools, name=name)
+    if port is None:
+        anyio.run(_over_stdio, server)
+    else:
+        import uvicorn  # noqa: PLC0415 - the SDK brings it
+
+        uvicorn.run(server.streamable_http_app(host=host), host=host, port=port, log_level="warning")
+
+
+async def _over_stdio(server: Server[Any]) -> None:
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415 - imported when first needed
+
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())
+
+
+def _listed(tool: ToolDef) -> Tool:
+    from mcp.types import Tool, ToolAnnotations  # noqa: PLC0415 - imported when first needed
+
+    hints = {name: tool.annotations.get(name) for name in HINTS}
+    return Tool(
+        name=tool.name,
+        title=tool.title(),
+        description=tool.description,
+        input_schema=to_json_schema(tool.arguments),
+        annotations=ToolAnnotations(**hints) if any(hint is not None for hint in hints.values()) else None,
+    )

@@ -1,0 +1,241 @@
+"""Chats by name: `chat("openai/gpt-5.6-terra")`, and what every `chat_<vendor>()` does.
+
+There is no registry. `chat("x/…")` calls `chat_x()` of `providers/x.py`; or, for vendors of other packages, the
+constructor that an entry point named `x` in the group `ellmer_core.providers` points to.
+"""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Unpack
+
+from .. import providers
+from .._chat.chat import Chat
+from .._chat.echo import EchoMode, default_echo
+from ..errors import UsageError
+from ..transport.connections import Timeouts
+from ..transport.limits import Limits
+from ..wire.base import Wire
+from ..wire.shared.hidden import Key
+
+__all__ = ["Options", "chat", "construct", "constructor", "setting"]
+
+GROUP = "ellmer_core.providers"
+
+
+class Options(TypedDict, total=False):
+    """What every constructor takes besides the system prompt.
+
+    - `model`: the vendor's name of the model. Default: the vendor's default, which is announced.
+    - `params`: neutral parameters: `temperature`, `top_p`, `max_tokens`, `stop_sequences`, `seed`,
+      `reasoning_effort`, …; those that the wire format does not have are left out with a warning.
+    - `api_key`: the key. Default: the vendor's environment variable, read anew for each request.
+    - `credentials`: a function that gives the key (or token), called for each request.
+    - `api_args`: merged into the body of each request, last; `None` removes a field.
+    - `api_headers`: added to the headers of each request, last.
+    - `base_url`: where the API is. Default: the vendor's environment variable for it, else the vendor's own.
+    - `echo`: what to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
+      Default: `"output"` for a chat made at the top level of a script or console, `"none"` inside functions.
+    - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours. It is not closed.
+    - `timeout`: seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle, an hour in all.
+    - `limits`: how much of an answer is read, `Limits`. Default: 100 MB, a million events, 1 MB of an error.
+    - `max_tries`: how often one request is tried, where trying again may help. Default: 3.
+    - `max_tool_rounds`: how often the model may ask for tools before it has answered. Default: 100.
+    - `tool_media`: how images and PDFs of tool results travel: `"pointer"` (after the results, the default) or
+      `"native"` (inside them, where the API can do that).
+    """
+
+    model: str | None
+    params: Mapping[str, Any] | None
+    api_key: str | None
+    credentials: Callable[[], Any] | None
+    api_args: Mapping[str, Any] | None
+    api_headers: Mapping[str, str] | None
+    base_url: str | None
+    echo: EchoMode | None
+    client: Any
+    timeout: float | Timeouts | None
+    limits: Limits | None
+    max_tries: int
+    max_tool_rounds: int
+    tool_media: Literal["pointer", "native"] | None
+
+
+def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+    """A chat with a vendor, `"openai"`, or one of its models, `"openai/gpt-5.6-terra"`. Options as in `Options`."""
+    if not isinstance(name, str):
+        raise UsageError(f'A chat is named "vendor" or "vendor/model"; {name!r} is no name.')
+    vendor, _, model = name.partition("/")
+    make = constructor(vendor)
+    if options.get("echo") is None:
+        options["echo"] = default_echo(2)
+    if model:
+        options["model"] = model
+    return make(system_prompt, **options)
+
+
+def construct(wire: type[Wire], system_prompt: str | None, options: Options, **fields: Any) -> Chat:
+    """What a `chat_<vendor>()` returns; called directly from there. `fields` are further fields of its wire."""
+    known = Options.__annotations__
+    if unknown := [name for name in options if name not in known]:
+        raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(known)}")
+    echo = options.get("echo")
+    given = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
+    fields |= {name: value for name, value in given.items() if value is not None}
+    for name in ("params", "api_args", "api_headers"):
+        if not isinstance(fields.get(name, {}), Mapping):
+            raise UsageError(f"{name}= is a dictionary, not {fields[name]!r}.")
+    return Chat(
+        wire(
+            model=_model(wire, options.get("model")),
+            base_url=_base_url(wire, options.get("base_url")),
+            credentials=_credentials(wire, options.get("api_key"), options.get("credentials")),
+            **fields,
+        ),
+        system_prompt,
+        echo=default_echo(3) if echo is None else echo,
+        client=options.get("client"),
+        timeouts=_timeouts(options.get("timeout")),
+        limits=options.get("limits"),
+        max_tries=options.get("max_tries", 3),
+        max_tool_rounds=options.get("max_tool_rounds", 100),
+    )
+
+
+def _key_of(credentials: Callable[[], Any]) -> Any:
+    from ..transport.aws_signature import AwsKeys  # noqa: PLC0415 - chats do without it until they ask for the key
+
+    key = credentials()
+    if isinstance(key, str | AwsKeys):
+        return key
+    raise UsageError(
+        f"credentials= is a function that returns the key, a string; it returned {type(key).__name__}."
+    )
+
+
+def constructor(vendor: str) -> Callable[..., Chat]:
+    name = vendor.replace("-", "_")
+    if name in _own():
+        make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")
+        return make
+    from importlib.metadata import entry_points  # noqa: PLC0415 - only needed for vendors of others
+
+    others = entry_points(group=GROUP)
+    if found := [entry for entry in others if entry.name == vendor]:
+        loaded: Callable[..., Chat] = found[0].load()
+        return loaded
+    there = ", ".join(sorted({*_own(), *others.names}))
+    raise UsageError(f"There is no provider {vendor!r}. There are: {there}.")
+
+
+def _own() -> list[str]:
+    names = [module.name for module in pkgutil.iter_modules(providers.__path__)]
+    return [name for name in names if not name.startswith("_")]
+
+
+def _model(wire: type[Wire], model: str | None) -> str:
+    if model:
+        return model
+    if not wire.default_model:
+        raise UsageError(f"{wire.vendor} has no default model: give model=.")
+    print(f'Using model = "{wire.default_model}".', file=sys.stderr)  # noqa: T201 - ellmer announces it so
+    return wire.default_model
+
+
+def _base_url(wire: type[Wire], base_url: str | None) -> str:
+    variable = _variable(wire.base_url_var or "-").rstrip("/")
+    if variable and not variable.endswith(wire.base_url_end):
+        variable += wire.base_url_end
+    url = base_url or variable or wire.base_url
+    if not url:
+        raise UsageError(f"{wire.vendor} needs base_url=, the URL of the server.")
+    if "?" in url or "#" in url:
+        start = url.partition("?")[0].partition("#")[0]
+        raise UsageError(f"base_url= ends where the paths of the API begin, without a query: {start}")
+    return url
+
+
+def _credentials(
+    wire: type[Wire], api_key: str | None, credentials: Callable[[], str] | None
+) -> Callable[[], str] | None:
+    """A function that gives the key. Looks for it once now: a chat that can never answer is not made."""
+    if api_key is not None and credentials is not None:
+        raise UsageError("Give api_key= or credentials=, not both.")
+    if credentials is not None:
+        if not callable(credentials):
+            raise UsageError(
+                "credentials= is a function that returns the key; a key itself goes into api_key=."
+            )
+        return partial(_key_of, credentials)
+    if api_key is not None:
+        return _given_key(wire, api_key)
+    if not wire.key_vars or (wire.key_optional and not any(map(_variable, wire.key_vars))):
+        return None
+    read = partial(_environment_key, wire.vendor, wire.key_vars)
+    read()
+    return read
+
+
+def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
+    if not isinstance(api_key, str):
+        raise UsageError(f"api_key= is a string, not {type(api_key).__name__}.")
+    if key := api_key.strip():
+        return Key(key)
+    if wire.key_vars and not wire.key_optional:
+        raise UsageError(f"api_key= is blank, and {wire.vendor} wants a key.")
+    return None
+
+
+def setting(name: str, value: str | None, *variables: str) -> str:
+    """What the caller gave as `name`, or else the first of the environment variables that is set."""
+    if found := value or next(filter(None, map(_variable, variables)), ""):
+        return found
+    raise UsageError(f"Give {name}=, or set the environment variable {' or '.join(variables)}.")
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, "").strip()
+
+
+def _environment_key(vendor: str, variables: Sequence[str]) -> str:
+    for name in variables:
+        if key := _variable(name):
+            return key
+    raise UsageError(
+        f"No key for {vendor}: set the environment variable {' or '.join(variables)}, or give api_key=."
+    )
+
+
+def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
+    if timeout is None or isinstance(timeout, Timeouts):
+        return timeout
+    if not isinstance(timeout, int | float) or timeout <= 0:
+        raise UsageError(f"timeout= is a number of seconds or Timeouts(…), not {timeout!r}.")
+    return Timeouts(connect=min(10.0, timeout), idle=timeout)
+
+
+def stub() -> str:
+    """What `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
+    vendors = sorted(_own())
+    lines = [
+        "# Written by `python -m ellmer_core.providers._construction`.",
+        "",
+        "from collections.abc import Callable",
+        "from typing import Any",
+        "",
+        *(f"from .{vendor} import chat_{vendor} as chat_{vendor}" for vendor in vendors),
+        "",
+        *(f"models_{vendor}: Callable[..., list[dict[str, Any]]]" for vendor in vendors),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("__init__.pyi").write_text(stub(), encoding="utf-8")

@@ -1,0 +1,77 @@
+"""The models of a vendor, as its API lists them: `models_openai()`, `models_anthropic()`, …, one mechanism for all.
+
+The list comes in many shapes: `{"data": […]}`, `{"models": […]}`, a bare list; each model with an `id`, a `name` or a
+`modelId`, and with a date as Unix time, as ISO text, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+from ..errors import ResponseError
+from ..models import prices
+from ..transport.single_requests import asked_json, run
+from ._construction import constructor
+
+__all__ = ["listed", "lister"]
+
+LISTS = ("data", "models", "modelSummaries", "publisherModels")
+NAMES = ("id", "modelId", "name")
+DATES = ("created", "created_at", "modified_at")
+
+
+def lister(vendor: str) -> Callable[..., list[dict[str, Any]]]:
+    """The function `models_<vendor>`."""
+
+    def models(**options: Any) -> list[dict[str, Any]]:
+        chat = constructor(vendor)(**{"model": "-", "echo": "none", **options})
+        with chat:
+            asking = asked_json(chat.wire, chat.wire.models_request(), max_tries=chat.max_tries)
+            answer = run(asking, chat._connection)  # noqa: SLF001 - of this package, like the chat
+        rows = [
+            {"id": id, "created": day, **prices.prices(chat.wire.vendor, id)} for id, day in listed(answer)
+        ]
+        return sorted(rows, key=lambda row: row["created"] or date.min, reverse=True)
+
+    models.__name__ = models.__qualname__ = f"models_{vendor}"
+    models.__doc__ = f"""The models that `chat_{vendor}()` can name, newest first where their dates are known.
+
+    One dict each: `id`, `created` (a date, or None), `input`, `output` and `cached` (US dollars per million
+    tokens, None where they are not known). Options as for `chat_{vendor}()`. Raises `UsageError` where the API
+    lists no models.
+    """
+    return models
+
+
+def listed(response: Any) -> list[tuple[str, date | None]]:
+    """Each model's name, as a request has it, and the day it was made, where the provider says."""
+    found = response if isinstance(response, list) else _first(response, LISTS)
+    if not isinstance(found, list) or not all(isinstance(model, Mapping) for model in found):
+        raise ResponseError(f"This is no list of models: {response!r:.200}")
+    models = [(_first(model, NAMES), _day(_first(model, DATES))) for model in found]
+    return [(_plain_name(str(name)), day) for name, day in models if name]
+
+
+def _plain_name(name: str) -> str:
+    """Google says `models/gemini-…` and `publishers/google/models/gemini-…`."""
+    return name.rpartition("models/")[2] if name.startswith(("models/", "publishers/")) else name
+
+
+def _first(value: Any, names: tuple[str, ...]) -> Any:
+    if not isinstance(value, Mapping):
+        return None
+    return next((value[name] for name in names if value.get(name) is not None), None)
+
+
+def _day(value: object) -> date | None:
+    try:
+        match value:
+            case int() | float() if value > 0:  # some say 0 where they do not know
+                return datetime.fromtimestamp(value, UTC).date()
+            case str():
+                return date.fromisoformat(value[:10])
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None

@@ -1,0 +1,202 @@
+"""The printed form of contents, turns and chats. `docs/transcript.md` lists every form; they do not change.
+
+What is printed is what the model reads: a rich tool result as its pointer, followed by what it points at
+(`flatten()`), while the history keeps the value itself. Printing never raises, whatever a tool returned.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, zip_longest
+from typing import Any, TypeGuard
+from unicodedata import combining, east_asian_width
+
+from ..contents.content import (
+    Content,
+    ContentImage,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
+from ..errors import error_message, printable
+from ..tools.results import flatten, result_text
+
+__all__ = ["format_chat", "format_content", "format_turn", "format_value", "header", "is_silent", "labels"]
+
+WIDTH = 80  # columns of a rule between turns, and at most of a tool call or an unknown block
+
+
+def format_value(value: Content | Turn) -> str:
+    """The printed form of a content or a turn."""
+    return format_turn(value) if isinstance(value, Turn) else format_content(value)
+
+
+def format_content(content: Content) -> str:
+    """One content as text; the line of a tool result, say, without what its pointer points at."""
+    try:
+        return printable(_content(content))
+    except Exception:  # noqa: BLE001 - printing a conversation must not end it
+        return f"[{type(content).__name__}]"
+
+
+def format_turn(turn: Turn) -> str:
+    """A turn: who speaks, and what is said, one content after the other."""
+    return printable("\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)]))
+
+
+def format_chat(vendor: str, model: str, turns: Sequence[Turn]) -> str:
+    """A whole chat: tokens in and out and, where known, US dollars; then each turn under a rule of its own.
+
+    An answer's rule bears its output tokens; a user turn's the input tokens it added: those of the answer to
+    it, less those (in and out) of the answer before. That can be negative: providers drop reasoning and
+    images from what they count again. `?` is what nobody told.
+    """
+    lines = [header(vendor, model, turns)]
+    for turn, label in zip(turns, labels(turns), strict=True):
+        lines += [_rule(label), *_lines(turn)]
+    return printable("\n".join(lines))
+
+
+def _lines(turn: Turn) -> list[str]:
+    """The contents as text; what has no words (a sealed thought, say) has no line."""
+    return [format_content(content) for content in flatten(turn.contents) if not is_silent(content)]
+
+
+def is_silent(content: Content) -> bool:
+    """Whether there is nothing to print of it."""
+    return getattr(content, "text", None) == "" or getattr(content, "thinking", None) == ""
+
+
+# contents ---------------------------------------------------------------------------------------------------
+
+
+def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per class
+    match content:
+        case ContentText():
+            return content.text
+        case ContentThinking():
+            return f"<thinking>\n{content.thinking}\n</thinking>\n"
+        case ContentImageRemote():
+            return f"[remote image]: {content.url}"
+        case ContentImage():
+            return "[inline image]"
+        case ContentPDF():
+            return "<PDF document>"
+        case ContentJson():
+            return f"[data] {json.dumps(content.value, ensure_ascii=False, indent=2)}"
+        case ContentUploaded():
+            return f"[uploaded file]: {content.type}"
+        case ContentToolRequest():
+            return f"[tool request ({content.id})]: {_call(content)}"
+        case ContentToolResult():
+            decision = _decision(content)
+            return f"[tool result  ({content.id}){decision}]: {_on_its_own_lines(_outcome(content))}"
+        case ContentUnknown():
+            return f"[unknown content ({content.wire})]: {_cut(_json(dict(content.data)), '...')}"
+    return f"[{type(content).__name__}]"
+
+
+def _decision(result: ContentToolResult) -> str:
+    if result.decision == "edited" and result.request:
+        return f", edited to {_call(result.request)}"
+    return f", {result.decision}" if result.decision else ""
+
+
+def _call(request: ContentToolRequest) -> str:
+    if request.problem is not None:  # not every format keeps the text of a call that it cut
+        return f"{request.name}(...)"
+    arguments = ", ".join(f"{name} = {_json(value)}" for name, value in request.arguments.items())
+    return _cut(f"{request.name}({arguments})", "...)")
+
+
+def _outcome(result: ContentToolResult) -> str:
+    if result.error is not None:
+        return f"Error: {error_message(result.error)}"
+    try:
+        return result_text(result)
+    except Exception:  # noqa: BLE001 - a value that cannot be sent can still be printed
+        return "<tool result preview not available>"
+
+
+def _on_its_own_lines(text: str) -> str:
+    return f"\n{text}" if "\n" in text else text
+
+
+def _json(value: Any) -> str:
+    return json.dumps(
+        value, ensure_ascii=False, separators=(",", ":"), default=lambda v: f"<{type(v).__name__}>"
+    )
+
+
+# chats ------------------------------------------------------------------------------------------------------
+
+
+def _complete(turn: Turn | None) -> TypeGuard[AssistantTurn]:
+    """Whether its provider ended it; what another one used is not known."""
+    return isinstance(turn, AssistantTurn) and not turn.lost
+
+
+def header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
+    """The first line of a printed chat."""
+    answers = list(filter(_complete, turns))
+    tokens = f"{_sum(a.tokens.input for a in answers)}/{_sum(a.tokens.output for a in answers)}"
+    costs = [a.cost for a in answers if a.cost is not None]
+    dollars = f" ${sum(costs):.2f}" if costs and len(costs) == len(answers) else ""
+    return f"<Chat {vendor}/{model} turns={len(turns)} tokens={tokens}{dollars}>"
+
+
+def labels(turns: Sequence[Turn]) -> Iterator[str]:
+    """What stands in the rule over each turn: who speaks, and tokens."""
+    before: int | None = 0  # tokens in and out of the last complete answer
+    for turn, following in zip_longest(turns, turns[1:]):
+        if _complete(turn):
+            yield f"{turn.role} [{_sum([turn.tokens.output])}]{_partial(turn)}"
+            before = _total([turn.tokens.input, turn.tokens.output])
+        elif isinstance(turn, UserTurn):
+            after = following.tokens.input if _complete(following) else None
+            yield f"{turn.role} [{_sum([after, None if before is None else -before])}]"
+        else:
+            yield turn.role + (_partial(turn) or " [0]")
+
+
+def _total(counts: Iterable[int | None]) -> int | None:
+    known = list(counts)
+    return None if None in known else sum(filter(None, known))
+
+
+def _sum(counts: Iterable[int | None]) -> str:
+    total = _total(counts)
+    return "?" if total is None else str(total)
+
+
+def _partial(turn: Turn) -> str:
+    return f" [{turn.reason}]" if isinstance(turn, AssistantPartialTurn) else ""
+
+
+def _rule(label: str) -> str:
+    rule = f"── {' '.join(label.split())} "
+    return rule + "─" * max(2, WIDTH - _columns(rule))
+
+
+# text -------------------------------------------------------------------------------------------------------
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _cut(text: str, ending: str) -> str:
+    """At most `WIDTH` columns of the text, with the ending in place of what is left out."""
+    if _columns(text) <= WIDTH:
+        return text
+    room = WIDTH - len(ending)
+    widths = accumulate(map(_columns, text))
+    return text[: sum(1 for width in widths if width <= room)] + ending

@@ -1,0 +1,55 @@
+"""Chats, turns, contents and tools as rich shows them, in `Console().print(chat)`: words as Markdown, all else in its
+printed form, as wide as the terminal is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.markdown import Markdown
+from rich.rule import Rule
+from rich.text import Text
+
+from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.tool_calls import ContentToolResult, ToolDef
+from ..contents.turns import AssistantTurn, Turn
+from ..tools.results import flatten
+from .printed_form import format_content, header, is_silent, labels
+
+__all__ = ["renderable", "safe"]
+
+#: Characters that a terminal would obey. Neither a model nor a tool has a say in that.
+CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
+def renderable(value: Any) -> RenderableType:
+    """What rich is to print of a content, a turn, a tool or a chat."""
+    match value:
+        case ContentText(text):
+            return Markdown(safe(text))
+        case Content():
+            return _printed(value)
+        case Turn():
+            [label] = labels([value])
+            return _turn(value, label if isinstance(value, AssistantTurn) else value.role)
+        case ToolDef():
+            return Text.assemble((repr(value), "bold"), "\n", (safe(value.description), "dim"))
+    turns = value.get_turns(include_system_prompt=True)
+    first = Text(safe(header(value.wire.vendor, value.wire.model, turns)), style="bold")
+    return Group(first, *map(_turn, turns, labels(turns)))
+
+
+def safe(text: str) -> str:
+    """The text without what a terminal would obey."""
+    return text.translate(CONTROLS)
+
+
+def _turn(turn: Turn, label: str) -> Group:
+    contents = [content for content in flatten(turn.contents) if not is_silent(content)]
+    return Group(Rule(Text(safe(label)), align="left"), *map(renderable, contents))
+
+
+def _printed(content: Content) -> Text:
+    failed = isinstance(content, ContentToolResult) and content.error is not None
+    style = "red" if failed else "dim italic" if isinstance(content, ContentThinking) else ""
+    return Text(safe(format_content(content)).rstrip("\n"), style=style)

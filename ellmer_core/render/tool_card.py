@@ -1,0 +1,202 @@
+"""A tool call as people see it: one value, which the chat app, HTML pages and the terminal each draw in their way."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+from ..contents.content import Content, ContentJson, ContentText, ContentUploaded, is_media
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult, in_words
+from ..errors import EllmerWarning, ToolReject, error_message
+from .printed_form import format_content
+
+__all__ = ["Card", "ToolResultDisplay", "card", "value_text"]
+
+Kind = Literal["code", "text", "markdown", "html", "media"]
+
+
+class ToolResultDisplay(TypedDict, total=False):
+    """How a tool wants one result of its own shown to people; the model never sees it.
+
+        return ContentToolResult(flights, extra={"display": ToolResultDisplay(html=table, title="3 flights")})
+
+    `html`, `markdown` or `text` (the first that is there) stands in place of the value. `html`, `icon` and
+    `footer` are trusted HTML: strings, or htmltools tags. `style` is `"inline"` (a line that opens) or `"block"`
+    (an open frame); the tool's annotation `display` is its default. `label` tells this call from others of the
+    tool, `value_preview` is the result in a word; both stand in the line. It is a dictionary, so that a result
+    with strings in it can be recorded.
+    """
+
+    title: str
+    label: str
+    value_preview: str
+    icon: Any
+    html: Any
+    markdown: str
+    text: str
+    footer: Any
+    style: Literal["inline", "block"]
+    open: bool
+    show_request: bool
+    full_screen: bool
+    open_style: Literal["minimal", "framed"]  # shinychat's word for `style`
+
+
+@dataclass(frozen=True)
+class Card:
+    """A tool call. `body` is a string or a tag, of `kind` `"media"` a list of contents and other values."""
+
+    request: ContentToolRequest
+    title: str
+    status: Literal["running", "success", "error", "denied"] = "running"
+    body: Any = ""
+    kind: Kind = "code"
+    icon: Any = None
+    grouping: str | None = None
+    display: Mapping[str, Any] = field(default_factory=dict)
+    decision: str = ""
+
+    @property
+    def arguments(self) -> str:
+        """The arguments as readable JSON; as the model wrote them where that is none."""
+        if self.request.problem:
+            return self.request.raw or ""
+        return _json({k: v for k, v in self.request.arguments.items() if k != "_intent"})
+
+    @property
+    def call(self) -> str:
+        """The call in one line, as it is printed: `get_weather(city = "Köln")`."""
+        return format_content(self.request).partition("]: ")[2]
+
+    @property
+    def intent(self) -> str:
+        """Why the model asks, if it says so (in the argument `_intent`)."""
+        return str(self.request.arguments.get("_intent") or "")
+
+    @property
+    def label(self) -> str:
+        """What tells this call from others of the tool: what the display says, else its main argument, the first;
+        a title that depends on the arguments says it already."""
+        notes, given = _annotations(self.request), self.request.arguments
+        if "label" in self.display or callable(notes.get("title")) or "title" in self.display:
+            return str(self.display.get("label", ""))
+        named = [*self.request.tool.arguments.properties] if self.request.tool else [*given]
+        value = next((given[name] for name in named if name in given), "")
+        return " ".join(str(value).split())[:60] if isinstance(value, (str, int, float)) else ""
+
+    @property
+    def block(self) -> bool:
+        """Whether it is a frame of its own, not a line."""
+        default = _annotations(self.request).get("display", "inline")
+        framed = self.display.get("open_style") == "framed"
+        return bool(self.display.get("style", "block" if framed else default) == "block")
+
+    @property
+    def open(self) -> bool:
+        """Whether its body is seen without being asked for; media are."""
+        return bool(self.display.get("open", self.block or self.kind == "media"))
+
+
+def card(content: ContentToolRequest | ContentToolResult) -> Card:
+    """The card of a request, or of a result, which takes the place of its request's."""
+    if isinstance(content, ContentToolRequest):
+        notes = _annotations(content)
+        return Card(content, _title(content), icon=notes.get("icon"), grouping=_grouping(content))
+    request = content.request or ContentToolRequest("", "tool")
+    display = _display(content)
+    body, kind = _body(content, display)
+    return Card(
+        request,
+        str(display.get("title") or _own_title(content) or _title(request)),
+        _status(content),
+        body,
+        kind,
+        display.get("icon") or _annotations(request).get("icon"),
+        _grouping(request),
+        display,
+        content.decision,
+    )
+
+
+def value_text(value: Any) -> str:
+    """A value that a tool returned, for people: text as it is, all else as indented JSON; never raises."""
+    match value:
+        case str():
+            return value
+        case ContentText(text):
+            return text
+        case ContentJson(inner):
+            return _json(inner)
+        case Content():
+            return str(value)
+    return _json(value)
+
+
+def _status(result: ContentToolResult) -> Literal["success", "error", "denied"]:
+    if result.error is None:
+        return "success"
+    rejected = isinstance(result.error, ToolReject) or str(result.error).startswith("Tool call rejected.")
+    return "denied" if rejected or result.decision == "denied" else "error"
+
+
+def _title(request: ContentToolRequest) -> str:
+    """A request's own `title`, if its class has one; else its tool's, else the name in words."""
+    given = request.tool.title(request.arguments) if request.tool else in_words(request.name)
+    return _own_title(request) or given
+
+
+def _own_title(content: Content) -> str:
+    """The `title` that a class of somebody's has; a failing one is none, it is decoration."""
+    try:
+        return str(getattr(content, "title", None) or "")
+    except Exception:  # noqa: BLE001
+        return ""
+
+
+def _annotations(request: ContentToolRequest) -> Mapping[str, Any]:
+    return request.tool.annotations if request.tool else {}
+
+
+def _grouping(request: ContentToolRequest) -> str | None:
+    """Calls of one tool share a line, unless each has a title of its own."""
+    notes = _annotations(request)
+    given = notes.get("grouping", "none" if callable(notes.get("title")) else None)
+    return given if given in {"none", "tool", "all"} else None
+
+
+def _display(result: ContentToolResult) -> dict[str, Any]:
+    """What the result says of its display; also as shinychat's own `ToolResultDisplay`."""
+    given = result.extra.get("display", {})
+    display = dict(given) if isinstance(given, Mapping) else dict(getattr(given, "__dict__", {}))
+    unknown = display.keys() - ToolResultDisplay.__annotations__.keys()
+    if unknown or not (isinstance(given, Mapping) or display):
+        what = ", ".join(map(repr, sorted(unknown, key=str))) or repr(given)
+        known = ", ".join(ToolResultDisplay.__annotations__)
+        message = f'extra["display"] of a result is a ToolResultDisplay ({known}), which has no {what}.'
+        warnings.warn(message, EllmerWarning, stacklevel=2)
+    return {name: value for name, value in display.items() if value is not None and name not in unknown}
+
+
+def _body(result: ContentToolResult, display: Mapping[str, Any]) -> tuple[Any, Kind]:
+    if result.error is not None:
+        return error_message(result.error), "code"
+    if "html" in display:
+        return display["html"], "html"
+    if "markdown" in display:
+        return display["markdown"], "markdown"
+    if "text" in display:
+        return display["text"], "text"
+    items = list(result.value) if isinstance(result.value, (list, tuple)) else [result.value]
+    if any(is_media(item) and not isinstance(item, ContentUploaded) for item in items):
+        return items, "media"
+    return value_text(result.value), "code"
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=2, default=value_text)
+    except (TypeError, ValueError, RecursionError):
+        return f"<{type(value).__name__}>"

@@ -1,0 +1,129 @@
+// What the chat page does beside shinychat.
+
+// Images that are elsewhere ---------------------------------------------------------------------------------
+// A link behind an empty <ellmer-image> is an image of another host: of an allowed one, a click shows it here.
+const hosts = document.querySelector("meta[name=ellmer-image-hosts]")?.content.split(" ").filter(Boolean) ?? [];
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("ellmer-image + a");
+  if (!link || !hosts.includes(new URL(link.href).origin)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  const image = document.createElement("img");
+  image.alt = link.textContent;
+  image.src = link.href;
+  link.previousElementSibling.replaceChildren(image);
+}, { capture: true });
+
+// Buttons ----------------------------------------------------------------------------------------------------
+// A button with data-ellmer="undo" tells the server; no message of a model can hold one.
+const ask = (what) => window.Shiny.setInputValue("ellmer_do", what, { priority: "event" });
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("button[data-ellmer]");
+  if (!button) return;
+  const question = button.closest("[data-ellmer-question]");
+  if (question) decide(question, button.dataset.ellmer === "approve");
+  else ask({ do: button.dataset.ellmer });
+});
+
+function decide(question, approved) {
+  const text = question.querySelector("textarea").value;
+  const written = question.querySelector("textarea").defaultValue;
+  const wrong = approved && text !== written && !isObject(text);
+  question.querySelector(".ellmer-detail").hidden = !wrong;
+  if (wrong) return;
+  const edited = approved && text !== written ? { arguments: text } : {};
+  ask({ do: "decide", call: question.dataset.ellmerQuestion, approved, ...edited });
+}
+
+function isObject(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+// Escape stops an answer.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") document.querySelector(".shiny-chat-btn-send[data-state=cancel]")?.click();
+});
+
+// What the server says ---------------------------------------------------------------------------------------
+window.Shiny.addCustomMessageHandler("ellmer-status", ({ text }) => {
+  document.getElementById("ellmer-status").textContent = text;
+});
+window.Shiny.addCustomMessageHandler("ellmer-decided", ({ call }) => {
+  document.querySelector(`[data-ellmer-question="${CSS.escape(call)}"]`)?.remove();
+});
+
+// A connection that is lost ----------------------------------------------------------------------------------
+// The page says so and comes back when the server does, with what was typed.
+const DRAFT = "ellmer-draft";
+const lost = Object.assign(document.createElement("div"), {
+  className: "ellmer-lost",
+  textContent: "The connection to the chat is lost. This page comes back by itself as soon as it can.",
+});
+lost.setAttribute("role", "alert");
+
+window.jQuery(document).on("shiny:disconnected", () => {
+  if (lost.isConnected) return;
+  document.body.append(lost);
+  sessionStorage.setItem(DRAFT, document.querySelector(".shiny-chat-input [contenteditable]")?.innerText.trim() ?? "");
+  setInterval(async () => {
+    const there = await fetch(location.href, { cache: "no-store" }).then((answer) => answer.ok, () => false);
+    if (there) location.reload();
+  }, 1000);
+});
+window.jQuery(document).on("shiny:sessioninitialized", () => {
+  const text = sessionStorage.getItem(DRAFT);
+  sessionStorage.removeItem(DRAFT);
+  if (text) ask({ do: "draft", text });
+});
+
+// Messages ---------------------------------------------------------------------------------------------------
+// What a user typed stays as it was typed, and each message can be copied.
+let typed = null;
+window.jQuery(document).on("shiny:inputchanged", (event) => {
+  if (event.name === "chat_user_input") typed = event.value?.text ?? null;
+});
+
+function keepTyped(message) {
+  const body = message.querySelector(".shiny-chat-message-body");
+  if (typed === null || !body || body.querySelector(".content-type-text")) return;
+  const text = Object.assign(document.createElement("div"), { className: "content-type-text", textContent: typed });
+  body.classList.add("ellmer-typed");
+  body.append(text);
+  typed = null;
+}
+
+function addCopy(message) {
+  if (message.querySelector(":scope > .ellmer-copy")) return;
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "ellmer-copy", textContent: "Copy" });
+  button.setAttribute("aria-label", "Copy message");
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(message.querySelector(".shiny-chat-message-body").innerText.trim());
+    button.textContent = "Copied";
+  });
+  message.append(button);
+}
+
+// A tall result fades out, until somebody wants all of it.
+function fold(result) {
+  if (result.offsetHeight < 400) return;
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "ellmer-more", textContent: "Show all" });
+  button.addEventListener("click", () => {
+    result.classList.replace("ellmer-tall", "ellmer-whole");
+    button.remove();
+  });
+  result.classList.add("ellmer-tall");
+  result.after(button);
+}
+
+new MutationObserver(() => {
+  for (const message of document.querySelectorAll(".shiny-chat-user-message")) keepTyped(message);
+  for (const message of document.querySelectorAll(":is(.shiny-chat-message, .shiny-chat-user-message):has(.shiny-chat-message-body > *)")) addCopy(message);
+  for (const result of document.querySelectorAll(".shiny-tool-result__result pre:not(.ellmer-tall, .ellmer-whole)")) fold(result);
+}).observe(document.body, { childList: true, subtree: true });

@@ -1,0 +1,96 @@
+"""Data frames, of pandas or polars: described for a model, and made of a model's structured answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, Literal
+
+from ..errors import UsageError
+from .type_values import TypeObject
+from .types import TypeArray, type_of
+
+__all__ = ["Library", "columns_of", "data_frame", "df_schema"]
+
+Library = Literal["pandas", "polars"]
+
+SHOWN = 10  # values of a column that are all named
+
+
+def df_schema(frame: Any, max_cols: int = 50) -> str:
+    """A data frame (pandas or polars) in words for a model: its size, and of up to `max_cols` columns the name, the
+    type, the range or the values, and how many are missing.
+
+        chat.chat("Write a query for this table.", df_schema(sales))
+    """
+    if not all(hasattr(frame, name) for name in ("columns", "shape", "dtypes")):
+        raise UsageError(
+            f"df_schema() describes a data frame of pandas or polars, not {type(frame).__name__}."
+        )
+    rows, columns = frame.shape
+    described = [
+        f"- {_text(name)}: {_column(frame, i)}" for i, name in enumerate([*frame.columns][:max_cols])
+    ]
+    more = [f"(and {columns - max_cols} more columns)"] if columns > max_cols else []
+    return "\n".join([f"A data frame with {rows} rows and {columns} columns:", *described, *more])
+
+
+def columns_of(type: Any, *, array: bool) -> list[str]:
+    """The columns of a data frame of this type: an array of objects, or an object for each row."""
+    wanted = type_of(type)
+    row = wanted.items if array and isinstance(wanted, TypeArray) else None if array else wanted
+    if not isinstance(row, TypeObject):
+        needed = (
+            "an array of objects, type_array(items=type_object(…))" if array else "objects, type_object(…)"
+        )
+        raise UsageError(f"A data frame is made of {needed}.")
+    return list(row.properties)
+
+
+def data_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], library: Library) -> Any:
+    """A data frame of `library`; a row that lacks a column has a missing value there."""
+    if library not in {"pandas", "polars"}:
+        raise UsageError(f'frame is "pandas" or "polars", not {library!r}.')
+    try:
+        module = import_module(library)
+    except ImportError as error:
+        raise UsageError(f"A data frame needs the package: pip install {library}.") from error
+    return module.DataFrame({name: [row.get(name) for row in rows] for name in columns})
+
+
+def _column(frame: Any, place: int) -> str:
+    column = frame.iloc[:, place] if hasattr(frame, "iloc") else frame.to_series(place)
+    present = column.dropna() if hasattr(column, "dropna") else column.drop_nulls()
+    missing = len(column) - len(present)
+    parts = [
+        str(column.dtype),
+        _values(present) if len(present) else "",
+        f"{missing} missing" if missing else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _values(present: Any) -> str:
+    """The range of what has an order, else the different values, if they are few; nothing for what has none."""
+    if _is_ordered(present.dtype):
+        return f"from {_text(present.min())} to {_text(present.max())}"
+    try:
+        values = list(present.unique())
+    except Exception:  # noqa: BLE001 - lists and the like cannot be told apart; each library has its own error
+        return ""
+    if len(values) > SHOWN:
+        return f"{len(values)} different values"
+    return f"values {', '.join(sorted(map(_text, values)))}"
+
+
+def _is_ordered(dtype: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):
+        return bool(dtype.is_numeric() or dtype.is_temporal())
+    return getattr(dtype, "kind", "O") in "iufmM"
+
+
+def _text(value: Any) -> str:
+    """A value as JSON has it, where JSON has it."""
+    plain = value.item() if hasattr(value, "item") else value
+    return json.dumps(plain, ensure_ascii=False, default=str)

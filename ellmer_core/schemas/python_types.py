@@ -1,0 +1,208 @@
+"""Python types as our types, through pydantic's JSON Schema; what our own cannot say stays JSON Schema.
+
+pydantic is imported when a type is met that is not one of the four basic ones.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache, wraps
+from itertools import count
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from ..errors import UsageError
+from .type_values import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+__all__ = ["adapter", "basic_type", "known_type", "type_of"]
+
+V = TypeVar("V")
+Basic = Literal["boolean", "integer", "number", "string"]
+BASIC: list[tuple[type, Basic]] = [(bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")]
+GENERATED = {"$defs", "title", "default", "discriminator"}  # by pydantic, and of no use to a model
+
+
+def type_of(annotation: Any, *, required: bool = True) -> Type:
+    """The `Type` of a Python type: basic types, `Literal`, enums, lists, dicts, unions, `Annotated`,
+    `TypedDict`, dataclasses, pydantic models. A `Type` is its own. Raises `UsageError` for what has no JSON.
+
+    What is not `required` need not allow null either: leaving it out says the same.
+    """
+    if isinstance(annotation, Type):
+        return annotation
+    if isinstance(annotation, (dict, str, bytes, int, float, NoneType)):
+        raise UsageError(
+            f"{annotation!r:.80} is no type: type_string(), int and models are, and JSON Schema, through "
+            "type_from_schema()."
+        )
+    if basic := basic_type(annotation):
+        return replace(basic, required=required)
+    return known_type(_json_schema(annotation), required=required)
+
+
+MOST_SCHEMAS = 20_000  # values in a schema without references
+
+
+def _kept(function: Callable[[Any], V]) -> Callable[[Any], V]:
+    """Remembers results: what pydantic makes of a type takes a while."""
+    kept = lru_cache(maxsize=512)(function)
+
+    @wraps(function)
+    def call(annotation: Any) -> V:
+        try:
+            hash(annotation)
+        except TypeError:  # as in Annotated[int, [1, 2]]
+            return function(annotation)
+        return kept(annotation)
+
+    return call
+
+
+def known_type(schema: Mapping[str, Any], *, closed: bool = True, required: bool = True) -> Type:
+    """JSON Schema as one of our types where they can say all of it. `closed`: an object has no properties
+    but its own unless it says so (pydantic's habit; in JSON Schema it is the other way round)."""
+    try:
+        return _parsed(_inlined(schema, schema.get("$defs", {}), count()), closed, required)
+    except (_Unresolved, RecursionError):
+        return TypeJsonSchema(schema.get("description"), required, schema)
+
+
+def basic_type(annotation: Any) -> TypeBasic | None:
+    """The type of `bool`, `int`, `float` and `str` themselves, for which pydantic is not needed."""
+    if get_origin(annotation) is Annotated and all(isinstance(said, str) for said in annotation.__metadata__):
+        annotation = annotation.__origin__
+    return next((TypeBasic(type=name) for basic, name in BASIC if annotation is basic), None)
+
+
+@_kept
+def adapter(annotation: Any) -> TypeAdapter[Any]:
+    """pydantic's adapter of a Python type."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - imported when first needed
+
+    return TypeAdapter(annotation if sys.version_info >= (3, 12) else _readable(annotation))
+
+
+def _readable(annotation: Any) -> Any:
+    """pydantic reads the TypedDict of `typing` from Python 3.12 on; before, that of `typing_extensions`."""
+    import typing_extensions  # noqa: PLC0415 - pydantic brings it
+
+    if is_typeddict(annotation) and type(annotation).__module__ == "typing":
+        return typing_extensions.TypedDict(annotation.__name__, _keys(annotation))  # type: ignore[operator]
+    arguments = get_args(annotation)
+    readable = tuple(_readable(argument) for argument in arguments)
+    if all(new is old for new, old in zip(readable, arguments, strict=True)):
+        return annotation
+    origin = Union if isinstance(annotation, UnionType) else get_origin(annotation)
+    return Annotated[readable] if origin is Annotated else origin[readable]
+
+
+def _keys(typed_dict: Any) -> dict[str, Any]:
+    hints = get_type_hints(typed_dict, include_extras=True)
+    bare = {k: get_args(t)[0] if get_origin(t) in (Required, NotRequired) else t for k, t in hints.items()}
+    required = typed_dict.__required_keys__
+    return {k: (Required if k in required else NotRequired)[_readable(t)] for k, t in bare.items()}
+
+
+@_kept
+def _json_schema(annotation: Any) -> dict[str, Any]:
+    from pydantic.errors import PydanticUserError  # noqa: PLC0415 - imported when first needed
+
+    try:
+        return adapter(annotation).json_schema()
+    except PydanticUserError as error:
+        message = error.message.splitlines()[0]
+        raise UsageError(f"{annotation!r} cannot be described as JSON Schema: {message}") from error
+
+
+class _Unresolved(Exception):
+    """A schema that refers to itself, or elsewhere, or so often that it grows beyond `MOST_SCHEMAS`, cannot be
+    written without references."""
+
+
+def _inlined(schema: Any, defs: Mapping[str, Any], made: Iterator[int], within: tuple[str, ...] = ()) -> Any:
+    """`schema` with every reference replaced by what it refers to, generated titles and defaults removed. `made`
+    counts the values of what comes out: a few kilobytes of references to references stand for gigabytes."""
+    if next(made) > MOST_SCHEMAS:
+        raise _Unresolved
+    if isinstance(schema, list):
+        return [_inlined(item, defs, made, within) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        name = str(schema["$ref"]).removeprefix("#/$defs/")
+        target = defs.get(name) if isinstance(defs, Mapping) else None
+        if name in within or not isinstance(target, dict):
+            raise _Unresolved
+        rest = {k: v for k, v in schema.items() if k != "$ref"}
+        return _inlined(target | rest, defs, made, (*within, name))
+    return {k: _inlined_keyword(k, v, defs, made, within) for k, v in schema.items() if k not in GENERATED}
+
+
+def _inlined_keyword(
+    keyword: str, value: Any, defs: Mapping[str, Any], made: Iterator[int], within: tuple[str, ...]
+) -> Any:
+    if keyword in {"enum", "const", "examples"}:
+        return value
+    if keyword in {"properties", "patternProperties"} and isinstance(value, dict):
+        return {name: _inlined(inner, defs, made, within) for name, inner in value.items()}
+    return _inlined(value, defs, made, within)
+
+
+def _parsed(schema: Any, closed: bool, required: bool = True) -> Type:  # noqa: PLR0911 - one return per kind
+    if not isinstance(schema, dict):
+        return TypeJsonSchema(None, required, {} if schema is True else {"not": {}})
+    schema = schema if required else _without_null(schema)
+    description = schema.get("description")
+    match {k: v for k, v in schema.items() if k not in {"description", "examples"}}:
+        case {"type": "boolean" | "integer" | "number" | "string" as basic, **rest} if not rest:
+            return TypeBasic(description, required, basic)
+        case {"type": "string", "enum": [*values], **rest} if not rest and _all_text(values):
+            return TypeEnum(description, required, tuple(values))
+        case {"type": "string", "const": str() as value, **rest} if not rest:
+            return TypeEnum(description, required, (value,))
+        case {"type": "array", "items": dict() as items, **rest} if not rest:
+            return TypeArray(description, required, _parsed(items, closed))
+        case {"type": "object", **rest} if _plain_object(rest):
+            return _object(description, required, rest, closed)
+    return TypeJsonSchema(description, required, schema)
+
+
+def _object(description: str | None, required: bool, schema: Mapping[str, Any], closed: bool) -> TypeObject:
+    needed = schema.get("required", [])
+    properties = {k: _parsed(v, closed, k in needed) for k, v in schema.get("properties", {}).items()}
+    return TypeObject(description, required, properties, schema.get("additionalProperties", not closed))
+
+
+def _plain_object(rest: Mapping[str, Any]) -> bool:
+    kinds = {"properties": dict, "required": list, "additionalProperties": bool}
+    return all(name in kinds and isinstance(value, kinds[name]) for name, value in rest.items())
+
+
+def _all_text(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if len(options) == len(schema.get("anyOf", ())):
+        return schema
+    rest = {k: v for k, v in schema.items() if k != "anyOf"}
+    return options[0] | rest if len(options) == 1 else {"anyOf": options} | rest

@@ -1,0 +1,154 @@
+"""Types of tool arguments and structured output: JSON Schema from and to Python.
+
+The `type_*` functions take the description first. Wherever one of them takes a type, a Python type will do as
+well: `int`, `list[str]`, an `Enum`, a dataclass, a `TypedDict`, a pydantic model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import UsageError
+from .python_types import type_of
+from .type_values import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
+from .value_conversion import convert
+
+__all__ = [
+    "Type",
+    "TypeArray",
+    "TypeBasic",
+    "TypeEnum",
+    "TypeJsonSchema",
+    "TypeObject",
+    "convert",
+    "to_json_schema",
+    "type_array",
+    "type_boolean",
+    "type_enum",
+    "type_from_schema",
+    "type_integer",
+    "type_number",
+    "type_object",
+    "type_of",
+    "type_string",
+]
+
+
+def type_boolean(description: str | None = None, required: bool = True) -> TypeBasic:
+    """True or false. An optional (`required=False`) argument's function must have a default for it."""
+    return TypeBasic(_description("type_boolean", description), required, "boolean")
+
+
+def type_integer(description: str | None = None, required: bool = True) -> TypeBasic:
+    """A whole number."""
+    return TypeBasic(_description("type_integer", description), required, "integer")
+
+
+def type_number(description: str | None = None, required: bool = True) -> TypeBasic:
+    """A number, whole or not."""
+    return TypeBasic(_description("type_number", description), required, "number")
+
+
+def type_string(description: str | None = None, required: bool = True) -> TypeBasic:
+    """Text; for dates and the like, say the format in the description."""
+    return TypeBasic(_description("type_string", description), required, "string")
+
+
+def type_enum(
+    description: str | None = None, values: Sequence[str] | None = None, required: bool = True
+) -> TypeEnum:
+    """One of `values`."""
+    _description("type_enum", description, "values=")
+    if values is None or isinstance(values, str) or not all(isinstance(v, str) for v in values):
+        raise UsageError(f"type_enum() needs values=, a list of strings; it got {values!r}.")
+    if not values or len(set(values)) < len(values):
+        raise UsageError(f"The values of type_enum() must be some different strings; it got {values!r}.")
+    return TypeEnum(description, required, tuple(values))
+
+
+def type_array(description: str | None = None, items: Any = None, required: bool = True) -> TypeArray:
+    """A list whose items are all of the type `items`."""
+    _description("type_array", description, "items=")
+    if items is None:
+        raise UsageError("type_array() needs items=, the type of its items: type_array(items=type_string()).")
+    return TypeArray(description, required, inner_type(items, "items="))
+
+
+def type_object(
+    description: str | None = None,
+    /,
+    *,
+    _required: bool = True,
+    _additional_properties: bool = False,
+    **properties: Any,
+) -> TypeObject:
+    """An object with these properties, which may bear any name: `type_object(description=type_string())`.
+
+    `_additional_properties` allows others beside them (few providers do).
+    """
+    _description("type_object", description)
+    inner = {name: inner_type(value, f"property `{name}`") for name, value in properties.items()}
+    return TypeObject(description, _required, inner, _additional_properties)
+
+
+def type_from_schema(text: str | None = None, path: str | Path | None = None) -> TypeJsonSchema:
+    """JSON Schema from its JSON `text` or from the file at `path`, sent as it is but for words that the provider refuses."""
+    if (text is None) == (path is None):
+        raise UsageError("type_from_schema() needs either text= (JSON Schema as a string) or path= (a file).")
+    source = "text=" if path is None else str(path)
+    try:
+        schema = json.loads(Path(path).read_text(encoding="utf-8") if path is not None else text or "")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"No JSON Schema in {source}: {error}") from error
+    if not isinstance(schema, dict):
+        raise UsageError(f"A JSON Schema is an object; {source} holds {type(schema).__name__}.")
+    return TypeJsonSchema(schema.get("description"), schema=schema)
+
+
+def to_json_schema(type: Type) -> dict[str, Any]:
+    """`type` as JSON Schema, in a fixed key order; the wire formats speak dialects of their own."""
+    match type:
+        case TypeJsonSchema():
+            return dict(type.schema)
+        case TypeBasic():
+            return _described(type, type.type)
+        case TypeEnum():
+            return _described(type, "string") | {"enum": list(type.values)}
+        case TypeArray():
+            return _described(type, "array") | {"items": to_json_schema(type.items)}
+        case TypeObject():
+            return _described(type, "object") | {
+                "properties": {name: to_json_schema(t) for name, t in type.properties.items()},
+                "required": [name for name, t in type.properties.items() if t.required],
+                "additionalProperties": type.additional_properties,
+            }
+    raise UsageError(f"{type!r} is none of the types that have a JSON Schema.")
+
+
+def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
+    """A type inside another one: a `Type`, or a Python type that JSON Schema can describe in place."""
+    if value is None or isinstance(value, (str, bytes, int, float, list, dict)):
+        raise UsageError(
+            f"{where} must be a type (type_string(), int, a model …), not {value!r}. "
+            "A description comes first and without a name."
+        )
+    inner = type_of(value, required=required)
+    if isinstance(inner, TypeJsonSchema) and "$defs" in inner.schema:
+        raise UsageError(
+            f"{where} refers to itself ({value!r}); such a type cannot stand inside another one."
+        )
+    return inner
+
+
+def _described(type: Type, name: str) -> dict[str, Any]:
+    return {"type": name} | ({} if type.description is None else {"description": type.description})
+
+
+def _description(function: str, description: object, instead: str = "") -> str | None:
+    if description is None or isinstance(description, str):
+        return description
+    hint = f"; write {function}({instead}…)" if instead else ""
+    raise UsageError(f"The first argument of {function}() is the description, not {description!r}{hint}.")

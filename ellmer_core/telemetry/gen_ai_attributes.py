@@ -1,0 +1,178 @@
+"""Turns and wires in the words of OpenTelemetry's conventions for generative AI. Pure.
+
+https://github.com/open-telemetry/semantic-conventions-genai: the names of attributes in `docs/gen-ai/`, the shape of
+messages in `gen-ai-input-messages.json` and `gen-ai-output-messages.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn
+from ..schemas.types import to_json_schema
+from ..tools.results import flatten, result_text, split
+from ..wire.base import Wire
+
+__all__ = ["conversation", "definitions", "json_of", "of_request", "of_response", "output", "usage", "where"]
+
+Json = dict[str, Any]
+
+#: Vendors whose name in the conventions is not theirs in small letters.
+PROVIDERS = {
+    "AWS/Bedrock": "aws.bedrock",
+    "Azure/OpenAI": "azure.ai.openai",
+    "Google/Gemini": "gcp.gemini",
+    "Google/Vertex": "gcp.vertex_ai",
+    "Mistral": "mistral_ai",
+    "Moonshot AI": "moonshot_ai",
+    "xAI": "x_ai",
+}
+#: Neutral parameters that have a name in the conventions.
+PARAMETERS = {
+    *("temperature", "top_p", "top_k", "max_tokens", "seed", "stop_sequences"),
+    *("frequency_penalty", "presence_penalty"),
+}
+FINISH = {
+    "success": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_call",
+    "max_tokens": "length",
+    "context_window": "length",
+}
+
+
+def of_request(wire: Wire) -> Json:
+    """What is asked of whom."""
+    known = {name: wire.params[name] for name in sorted(PARAMETERS & wire.params.keys())}
+    provider = PROVIDERS.get(wire.vendor) or wire.vendor.lower().replace(" ", "_")
+    return {
+        "gen_ai.provider.name": provider,
+        "gen_ai.request.model": wire.model,
+        **{f"gen_ai.request.{name}": value for name, value in known.items() if value is not None},
+    }
+
+
+def where(url: str) -> Json:
+    """The server's address."""
+    parts = urlsplit(url)
+    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    return {"server.address": parts.hostname or "", **({"server.port": port} if port else {})}
+
+
+def of_response(turn: AssistantTurn) -> Json:
+    """What an answer says of itself."""
+    body: Mapping[str, Any] = turn.json or {}
+    said = {
+        "gen_ai.response.id": body.get("id") or body.get("responseId"),
+        "gen_ai.response.model": body.get("model") or body.get("modelVersion"),
+        "gen_ai.response.finish_reasons": [_finish(turn)],
+    }
+    return {name: value for name, value in said.items() if value} | usage(turn.tokens)
+
+
+def usage(tokens: Tokens) -> Json:
+    """The counts that the provider gave."""
+    counts = {
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_read.input_tokens": tokens.cached,
+        "cache_creation.input_tokens": tokens.cache_write,
+        "reasoning.output_tokens": tokens.reasoning,
+    }
+    return {f"gen_ai.usage.{name}": count for name, count in counts.items() if count is not None}
+
+
+def conversation(turns: Iterable[Turn]) -> tuple[list[Json], list[Json]]:
+    """System instructions, as parts, and all other messages."""
+    instructions, messages = [], []
+    for turn in turns:
+        if isinstance(turn, SystemTurn):
+            instructions += _parts(turn.contents)
+        else:
+            messages += _messages(turn)
+    return instructions, messages
+
+
+def _messages(turn: Turn) -> list[Json]:
+    """A turn as messages; results of tools are a message of their own, and come first."""
+    if isinstance(turn, AssistantTurn):
+        return [{"role": "assistant", "parts": _parts(turn.contents)}]
+    results, rest = split(flatten(turn.contents))
+    messages = (("tool", _parts(results)), ("user", _parts(rest)))
+    return [{"role": role, "parts": parts} for role, parts in messages if parts]
+
+
+def output(turn: AssistantTurn) -> list[Json]:
+    """An answer as the one message that it is."""
+    return [{"role": "assistant", "parts": _parts(turn.contents), "finish_reason": _finish(turn)}]
+
+
+def definitions(tools: Iterable[ToolDef]) -> list[Json]:
+    """Tools that the model may call."""
+    return [
+        {
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": to_json_schema(tool.arguments),
+        }
+        for tool in tools
+    ]
+
+
+def json_of(value: Any) -> str:
+    """An attribute's JSON; what has none is written as text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def _finish(turn: AssistantTurn) -> str:
+    return FINISH.get(turn.finish_reason or "success", turn.finish_reason or "")
+
+
+def _parts(contents: Iterable[Content]) -> list[Json]:
+    return [_part(content) for content in contents]
+
+
+def _part(content: Content) -> Json:  # noqa: PLR0911 - one return per kind of content
+    match content:
+        case ContentText(text=text):
+            return {"type": "text", "content": text}
+        case ContentThinking(thinking=text):
+            return {"type": "reasoning", "content": text}
+        case ContentToolRequest(id=id, name=name, arguments=arguments):
+            return {"type": "tool_call", "id": id, "name": name, "arguments": dict(arguments)}
+        case ContentToolResult(id=id):
+            return {"type": "tool_call_response", "id": id, "response": result_text(content)}
+        case ContentJson(value=value):
+            return {"type": "text", "content": json_of(value)}
+        case ContentUnknown(data=data):
+            return {**data, "type": str(data.get("type", "unknown"))}
+    return _media(content) or {"type": type(content).__name__}
+
+
+def _media(content: Content) -> Json | None:
+    match content:
+        case ContentImageInline(type=kind, data=data):
+            return {"type": "blob", "modality": "image", "mime_type": kind, "content": data}
+        case ContentPDF(type=kind, data=data):
+            return {"type": "blob", "modality": "document", "mime_type": kind, "content": data}
+        case ContentImageRemote(url=url):
+            return {"type": "uri", "modality": "image", "uri": url}
+        case ContentUploaded(uri=uri, type=kind):
+            return {"type": "file", "modality": kind.partition("/")[0], "mime_type": kind, "file_id": uri}
+    return None

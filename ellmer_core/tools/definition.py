@@ -1,0 +1,209 @@
+"""Tools: Python functions that the model may ask us to call.
+
+    @tool
+    def get_weather(city: str, unit: Literal["C", "F"] = "C") -> str:
+        '''Get the weather now.
+
+        Args:
+            city: Name of the city.
+        '''
+
+`tool()` makes the description from signature, hints and docstring, or takes it from the caller.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Protocol, TypeVar, overload
+
+from ..contents.content import replaced
+from ..contents.tool_calls import ContentToolRequest, ToolDef, in_words
+from ..errors import ToolReject, UsageError
+from ..log import logger
+from ..schemas.type_values import TypeObject
+from ..schemas.types import inner_type
+from .signature import Signature, has_default
+
+__all__ = ["matched", "tool", "tool_annotations", "tool_reject"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+if TYPE_CHECKING:
+
+    class FunctionTool(ToolDef, Generic[P, R]):
+        """A `ToolDef` whose call is known to type checkers to be its function's."""
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+
+class Decorator(Protocol):
+    """What `tool(name=…)` is: it makes a tool of a function."""
+
+    def __call__(self, function: Callable[P, R], /) -> FunctionTool[P, R]: ...
+
+
+@overload
+def tool(
+    function: Callable[P, R],
+    description: str | None = None,
+    *,
+    name: str | None = None,
+    arguments: Mapping[str, Any] | TypeObject | None = None,
+    convert: bool = True,
+    annotations: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    request: type[ContentToolRequest] = ContentToolRequest,
+) -> FunctionTool[P, R]: ...
+@overload
+def tool(
+    function: None = None,
+    description: str | None = None,
+    *,
+    name: str | None = None,
+    arguments: Mapping[str, Any] | TypeObject | None = None,
+    convert: bool = True,
+    annotations: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    request: type[ContentToolRequest] = ContentToolRequest,
+) -> Decorator: ...
+def tool(
+    function: Callable[..., Any] | None = None,
+    description: str | None = None,
+    *,
+    name: str | None = None,
+    arguments: Mapping[str, Any] | TypeObject | None = None,
+    convert: bool = True,
+    annotations: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    request: type[ContentToolRequest] = ContentToolRequest,
+) -> Any:
+    """Makes a tool of a function; also as decorator, `@tool` or `@tool(name="…")`.
+
+    `description` and `arguments` come from the docstring and the signature unless given; `arguments` maps
+    each parameter to a type (`type_string("…")`, or a Python type). The function returns what
+    `check_tool_result()` takes; it may be async, or a generator whose last value is the result. `timeout`
+    (seconds) turns a call that takes longer into an error result; a blocking function goes on in its thread.
+    `request` is a subclass of `ContentToolRequest` for those that ask for this tool, with a `title` or a look of its
+    own; it is made from the fields of its base.
+    """
+    local = sys._getframe(1).f_locals  # noqa: SLF001 - type hints may name what is local to the caller
+    given = _Given(description, name, arguments, convert, annotations or {}, timeout, request, local)
+    return given.tool if function is None else given.tool(function)
+
+
+def tool_annotations(
+    title: str | Callable[[dict[str, Any]], str] | None = None,
+    *,
+    read_only_hint: bool | None = None,
+    open_world_hint: bool | None = None,
+    idempotent_hint: bool | None = None,
+    destructive_hint: bool | None = None,
+    **extra: Any,
+) -> dict[str, Any]:
+    """What people and programs (never the model) may want to know of a tool; what is None is left out.
+
+    The words are those of the Model Context Protocol: does it only read, does it reach an open world (the
+    web), does calling it again change nothing more, may it destroy something. `title` may be a function of
+    the arguments.
+    """
+    hints = {
+        "title": title,
+        "read_only_hint": read_only_hint,
+        "open_world_hint": open_world_hint,
+        "idempotent_hint": idempotent_hint,
+        "destructive_hint": destructive_hint,
+    }
+    return {name: value for name, value in (hints | extra).items() if value is not None}
+
+
+def tool_reject(reason: str = "The user has chosen to disallow the tool call.") -> NoReturn:
+    """Refuses the call, from inside the tool or from a callback; the model is told the reason."""
+    raise ToolReject(f"Tool call rejected. {reason}")
+
+
+def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolRequest:
+    """The request with the tool that it asks for, in that tool's class of requests."""
+    if tool is not None and not isinstance(request, tool.request):
+        given = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
+        try:
+            return tool.request(**given | {"tool": tool})
+        except Exception:  # noqa: BLE001 - as with a title: the call goes on without it
+            logger.debug("tool %s: no %s", tool.name, tool.request.__name__, exc_info=True)
+    return replaced(request, tool=tool)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The arguments of `tool()`, all but the function."""
+
+    description: str | None
+    name: str | None
+    arguments: Mapping[str, Any] | TypeObject | None
+    convert: bool
+    annotations: Mapping[str, Any]
+    timeout: float | None
+    request: type[ContentToolRequest]
+    local: Mapping[str, Any]
+
+    def tool(self, function: Callable[..., Any]) -> ToolDef:
+        if isinstance(function, ToolDef) or not callable(function):
+            raise UsageError(f"The first argument of tool() is a function, not {function!r}.")
+        if not (isinstance(self.request, type) and issubclass(self.request, ContentToolRequest)):
+            raise UsageError(f"request= is a subclass of ContentToolRequest, not {self.request!r}.")
+        name = _checked_name(self.name or _name_of(function))
+        signature = Signature(function, self.local)
+        arguments = self.arguments
+        return ToolDef(
+            function,
+            name,
+            self.description or signature.description() or in_words(name),
+            signature.arguments() if arguments is None else _checked_arguments(name, arguments, signature),
+            self.convert,
+            dict(self.annotations),
+            self.timeout,
+            signature.hints(),
+            self.request,
+        )
+
+
+def _name_of(function: Any) -> str:
+    while isinstance(function, partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _checked_name(name: str) -> str:
+    if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name):
+        raise UsageError(
+            f"A tool's name has 1 to 64 letters (A-Z), digits, _ and -; {name!r} does not: use name=."
+        )
+    return name
+
+
+def _checked_arguments(
+    tool: str, arguments: Mapping[str, Any] | TypeObject, signature: Signature
+) -> TypeObject:
+    """`arguments` where they agree with the parameters of the function."""
+    given = arguments.properties if isinstance(arguments, TypeObject) else arguments
+    named = signature.named
+    extra = [] if signature.open else [name for name in given if name not in named]
+    missing = [name for name in named if name not in given]
+    if extra or missing:
+        raise UsageError(
+            f"The names of `arguments` must match the parameters of tool `{tool}`."
+            + (f" Extra: {', '.join(map(repr, extra))}." if extra else "")
+            + (f" Missing: {', '.join(map(repr, missing))}." if missing else "")
+        )
+    types = {name: inner_type(type, f"arguments[{name!r}]") for name, type in given.items()}
+    for name, type in types.items():
+        if not type.required and name in named and not has_default(named[name]):
+            raise UsageError(
+                f"Argument `{name}` of tool `{tool}` is optional, so the function needs a default for it."
+            )
+    return arguments if isinstance(arguments, TypeObject) else TypeObject(properties=types)

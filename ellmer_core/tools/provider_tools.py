@@ -1,0 +1,108 @@
+"""Tools that the provider runs itself: registered like any other, sent as the provider defines them.
+
+What they did comes back inside the answer, as `ContentUnknown`, and goes back with the next request as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from ..contents.tool_calls import ToolDef
+from ..errors import UsageError
+from ..schemas.type_values import TypeObject
+
+__all__ = ["ToolBuiltIn", "tool_web_fetch", "tool_web_search"]
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class ToolBuiltIn(ToolDef):
+    """A tool of the provider's own. `forms` has its definition for each wire format that knows it, by the name of the
+    format (`"openai-responses"`, `"anthropic"`, `"gemini"`, …); it is sent as it is."""
+
+    forms: Mapping[str, Json] = field(default_factory=dict)
+
+    def __init__(self, name: str, forms: Mapping[str, Json], description: str = "") -> None:
+        super().__init__(_not_ours(name), name, description, TypeObject())
+        object.__setattr__(self, "forms", {wire: dict(form) for wire, form in forms.items()})
+
+    def __repr__(self) -> str:
+        return f"<ToolBuiltIn {self.name} ({', '.join(self.forms)})>"
+
+    def provided(self, wire: str) -> dict[str, Any]:
+        if wire not in self.forms:
+            known = ", ".join(self.forms) or "none"
+            raise UsageError(
+                f"The provider's tool `{self.name}`, with these options, exists for {known}, not for {wire}."
+            )
+        return dict(self.forms[wire])
+
+
+def tool_web_search(
+    *,
+    allowed_domains: Sequence[str] | None = None,
+    blocked_domains: Sequence[str] | None = None,
+    user_location: Json | None = None,
+    max_uses: int | None = None,
+) -> ToolBuiltIn:
+    """Lets the model search the web, at OpenAI (Responses), Anthropic or Google.
+
+    `user_location` has `city`, `region`, `country` (two letters) and `timezone`. A provider that cannot heed an
+    option is not asked without it: Google takes none, OpenAI no `blocked_domains` and no `max_uses`.
+    """
+    place = {"type": "approximate", **user_location} if user_location else None
+    anthropic = _given(
+        type="web_search_20250305",
+        name="web_search",
+        allowed_domains=allowed_domains,
+        blocked_domains=blocked_domains,
+        max_uses=max_uses,
+        user_location=place,
+    )
+    forms = {"anthropic": anthropic}
+    if not (blocked_domains or max_uses):
+        filters = {"allowed_domains": list(allowed_domains)} if allowed_domains else None
+        forms["openai-responses"] = _given(type="web_search", filters=filters, user_location=place)
+    if anthropic.keys() == {"type", "name"}:
+        forms["gemini"] = {"googleSearch": {}}
+    return ToolBuiltIn("web_search", forms, "Searches the web.")
+
+
+def tool_web_fetch(
+    *,
+    allowed_domains: Sequence[str] | None = None,
+    blocked_domains: Sequence[str] | None = None,
+    max_uses: int | None = None,
+    citations: bool = False,
+) -> ToolBuiltIn:
+    """Lets the model read web pages whose URLs stand in the conversation, at Anthropic or Google (which takes no
+    options)."""
+    anthropic = _given(
+        type="web_fetch_20250910",
+        name="web_fetch",
+        allowed_domains=allowed_domains,
+        blocked_domains=blocked_domains,
+        max_uses=max_uses,
+        citations={"enabled": True} if citations else None,
+    )
+    forms = {"anthropic": anthropic}
+    if anthropic.keys() == {"type", "name"}:
+        forms["gemini"] = {"urlContext": {}}
+    return ToolBuiltIn("web_fetch", forms, "Fetches web pages.")
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    """The fields that were given, with lists for other sequences."""
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
+    return {name: value for name, value in plain.items() if value is not None}
+
+
+def _not_ours(name: str) -> Any:
+    def function(**_: Any) -> NoReturn:
+        raise UsageError(f"`{name}` is run by the provider; it cannot be called from here.")
+
+    function.__name__ = name
+    return function

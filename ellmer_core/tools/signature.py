@@ -1,0 +1,162 @@
+"""What a Python function says of itself: parameters, type hints and docstring, as a tool's description.
+
+Hints may be strings (`from __future__ import annotations`). Docstrings may be Google's, NumPy's or Sphinx's.
+`*args` and `**kwargs` are never shown to a model; what a `functools.partial` has bound is not either.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import Parameter
+from typing import Annotated, Any, Optional, get_type_hints
+
+from ..errors import UsageError
+from ..schemas.type_values import Type, TypeJsonSchema, TypeObject
+from ..schemas.types import inner_type
+
+__all__ = ["Signature", "has_default", "is_field", "parameters"]
+
+DOCUMENTED: dict[str | None, Any] = {
+    "bool": bool, "boolean": bool, "int": int, "integer": int,
+    "float": float, "number": float, "str": str, "string": str,
+}  # fmt: skip
+
+
+def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """The parameters of a function; `UsageError` where Python does not know them (some builtins)."""
+    bound = function.keywords if isinstance(function, partial) else {}
+    try:
+        known = inspect.signature(function).parameters
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"The parameters of {function!r} are not known; wrap it in a function.") from error
+    return {name: p for name, p in known.items() if name not in bound}
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A function as the model may see it; `names` resolves hints that are local to the caller."""
+
+    function: Callable[..., Any]
+    names: Mapping[str, Any]
+
+    @property
+    def named(self) -> dict[str, Parameter]:
+        """The parameters that a model can give, by name."""
+        many = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
+        return {name: p for name, p in parameters(self.function).items() if p.kind not in many}
+
+    @property
+    def open(self) -> bool:
+        """Whether it takes arguments of any name."""
+        return any(p.kind is Parameter.VAR_KEYWORD for p in parameters(self.function).values())
+
+    def hints(self) -> dict[str, Any]:
+        """Type hints of the named parameters that have one."""
+        hints = self._all_hints()
+        return {name: _hint(hints[name], p) for name, p in self.named.items() if name in hints}
+
+    def _all_hints(self) -> dict[str, Any]:
+        resolve, scope = self._hinted()
+        with suppress(NameError):
+            return get_type_hints(resolve, scope, include_extras=True)
+        try:  # only then: a name means first what it means where the function stands
+            return get_type_hints(resolve, scope, dict(self.names), include_extras=True)
+        except NameError as error:
+            raise UsageError(f"A type hint of {self.function!r} cannot be resolved: {error}.") from error
+
+    def _hinted(self) -> tuple[Callable[..., Any], dict[str, Any]]:
+        """A function with the hints of the named parameters only, and where their names are to be looked up: what is
+        returned may have a type that is imported for type checkers."""
+        written = _written(self.function)
+        hints = getattr(written, "__annotations__", {})
+
+        def bearer() -> None: ...
+
+        bearer.__annotations__ = {name: hint for name, hint in hints.items() if name in self.named}
+        return bearer, getattr(inspect.unwrap(written), "__globals__", {})
+
+    def description(self) -> str:
+        """The docstring up to its parameters; empty where there is none."""
+        return (self._documentation().description or "").strip()
+
+    def arguments(self) -> TypeObject:
+        """The named parameters as a type; those with a default are optional."""
+        hints, documented = self.hints(), {p.arg_name: p for p in self._documentation().params}
+        properties = {}
+        for name, parameter in self.named.items():
+            documentation = documented.get(name)
+            hint = hints.get(name, _implied(parameter, documentation))
+            if hint is Parameter.empty:
+                raise UsageError(
+                    f"Argument `{name}` of {self.function!r} has no type hint; add one or use arguments=. "
+                    "(Of a method, make a tool of the bound one: tool(object.method).)"
+                )
+            argument = inner_type(hint, f"argument `{name}`", required=not has_default(parameter))
+            properties[name] = _described(
+                argument, _said(hint) or getattr(documentation, "description", None)
+            )
+        return TypeObject(properties=properties)
+
+    def _documentation(self) -> Any:
+        import docstring_parser  # noqa: PLC0415 - imported when first needed
+
+        return docstring_parser.parse(inspect.getdoc(_whole(self.function)) or "")
+
+
+def has_default(parameter: Parameter) -> bool:
+    """Whether it may be left out. A default may be pydantic's `Field(…)`, with or without a value in it."""
+    default = parameter.default
+    return default is not Parameter.empty and not (is_field(default) and default.is_required())
+
+
+def is_field(default: Any) -> bool:
+    """Whether a default is pydantic's `Field(…)`; does not import pydantic to find out."""
+    return type(default).__name__ == "FieldInfo"
+
+
+def _whole(function: Callable[..., Any]) -> Callable[..., Any]:
+    while isinstance(function, partial):
+        function = function.func
+    return function
+
+
+def _written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that bears the hints."""
+    function = _whole(function)
+    if inspect.isclass(function):
+        return function.__init__
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _hint(hint: Any, parameter: Parameter) -> Any:
+    if is_field(parameter.default):
+        return Annotated[hint, parameter.default]
+    return Optional[hint] if parameter.default is None else hint  # noqa: UP045 - `|` does not take every hint
+
+
+def _implied(parameter: Parameter, documentation: Any) -> Any:
+    """The type of an argument without a hint: its default's, or what the docstring calls it."""
+    if type(parameter.default) in DOCUMENTED.values():
+        return type(parameter.default)
+    return DOCUMENTED.get(getattr(documentation, "type_name", None), Parameter.empty)
+
+
+def _said(hint: Any) -> str | None:
+    """The description in `Annotated[int, "How many."]` or `Annotated[int, Field(description="How many.")]`."""
+    for said in getattr(hint, "__metadata__", ()):
+        text = said if isinstance(said, str) else getattr(said, "description", None)
+        if isinstance(text, str):
+            return text
+    return None
+
+
+def _described(type: Type, description: str | None) -> Type:
+    if not description:
+        return type
+    if isinstance(type, TypeJsonSchema):
+        type = replace(type, schema={**type.schema, "description": description})
+    return replace(type, description=description)

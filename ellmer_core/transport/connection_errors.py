@@ -1,0 +1,83 @@
+"""What can go wrong with a connection, in our terms: unreachable, broken, silent, too late, cancelled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from types import TracebackType
+
+from ..conversation.cancellation import StreamController
+from ..errors import ConnectError, TimeoutError, UsageError
+from .connections import Timeouts
+
+__all__ = ["ConnectionMonitor"]
+
+
+class ConnectionMonitor:
+    """Watches over one answer after the other. As a context manager, it turns the errors of an HTTP client into
+    ours; told apart by name, since every client has classes of its own."""
+
+    def __init__(self, controller: StreamController) -> None:
+        self.controller = controller
+        self.where = ""
+        self.limits = Timeouts(None, None, None)
+        self.ends: float | None = None  # when the answer must be complete, by time.monotonic()
+        self.interrupts = False  # whether a silence is ended then, too
+
+    def begin(self, url: str, limits: Timeouts | None) -> None:
+        """A request goes out; without `limits` the client has its own."""
+        self.where = url
+        self.limits = limits or Timeouts(None, None, None)
+        self.interrupts = self.limits.total not in (None, Timeouts.total)
+        self.ends = None if self.limits.total is None else time.monotonic() + self.limits.total
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the answer must be complete."""
+        return None if self.ends is None else max(self.ends - time.monotonic(), 0.0)
+
+    def check(self) -> None:
+        """Raises `TimeoutError` if the answer took longer than it may."""
+        if self.ends is not None and time.monotonic() >= self.ends:
+            raise self.overdue()
+
+    def overdue(self) -> TimeoutError:
+        """The answer took longer than it may."""
+        text = f"The answer of {self.where} was not complete after {_seconds(self.limits.total)} (timeout: total)."
+        return TimeoutError(text, "total")
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception):
+            self._translate(error, {kind.__name__ for kind in type(error).__mro__})
+
+    def _translate(self, error: Exception, names: Collection[str]) -> None:
+        """Raises what the error is in our terms; an error that is not the client's goes its way."""
+        if {"UnsupportedProtocol", "InvalidURL"} & set(names):
+            raise UsageError(f"base_url is not one that can be called: {error}") from error
+        if "LocalProtocolError" in names or isinstance(error, UnicodeEncodeError):
+            # Its message would quote the header, which may be the key.
+            raise UsageError("A header of the request is not legal HTTP. Is the API key right?") from None
+        if not {"RequestError", "StreamError"} & set(names):
+            return
+        self.controller.check()
+        self.check()
+        raise self._failure(error, names) from error
+
+    def _failure(self, error: Exception, names: Collection[str]) -> ConnectError:
+        if {"ConnectTimeout", "PoolTimeout"} & set(names):
+            text = f"No connection to {self.where} after {_seconds(self.limits.connect)} (timeout: connect)."
+            return TimeoutError(text, "connect")
+        if "TimeoutException" in names:
+            return TimeoutError(
+                f"{self.where} sent nothing for {_seconds(self.limits.idle)} (timeout: idle).", "idle"
+            )
+        return ConnectError(f"{self.where}: {str(error) or type(error).__name__}")
+
+
+def _seconds(limit: float | None) -> str:
+    return "the client's own limit" if limit is None else f"{limit:g} s"

@@ -1,0 +1,168 @@
+"""The HTTP clients of a chat: made when first needed, shared by its forks, closed with it.
+
+One TLS context serves the process (making one costs 20 ms and more); each event loop gets a client of its own,
+which is closed when the loop ends, if nobody did so before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, MutableMapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, finalize
+
+from ..errors import UsageError
+from .limits import Limits
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+__all__ = ["Connection", "Timeouts", "user_agent"]
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """Seconds to wait for an answer; `None` is no limit.
+
+    `connect`: for the connection. `idle`: for anything at all to arrive; an answer that is not streamed
+    arrives all at once, when the model is done. `total`: for the whole answer to one request. One that is set ends a
+    silence, too; the default of an hour ends an answer that goes on and on, when the next piece of it comes.
+    """
+
+    connect: float | None = 10.0
+    idle: float | None = 600.0
+    total: float | None = 3600.0
+
+
+@dataclass
+class Connection:
+    """The clients of one chat. `given` is the caller's own: used as it is, with its own timeouts unless
+    `timeouts` says otherwise, and never closed here."""
+
+    given: Any = None
+    timeouts: Timeouts | None = None
+    limits: Limits = field(default_factory=Limits)
+    _blocking: dict[int, Any] = field(default_factory=dict, repr=False)
+    _async: MutableMapping[AbstractEventLoop, _Tracked] = field(default_factory=WeakKeyDictionary, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.given is not None and not hasattr(self.given, "build_request"):
+            raise UsageError(f"client= is an httpx.Client or httpx.AsyncClient, not {self.given!r}.")
+        if self.given is None:
+            self.timeouts = self.timeouts or Timeouts()
+
+    def blocking(self) -> Any:
+        """The client for blocking calls; a process that was forked off gets its own."""
+        if self.given is not None:
+            return self._given(is_async=False)
+        process = os.getpid()
+        if process not in self._blocking:
+            client = _kinds().Client(**_options())
+            self._blocking = {process: client}
+            finalize(self, client.close)
+        return self._blocking[process]
+
+    def url(self, url: str) -> Any:
+        """A URL as the client takes it: our own clients need not parse the same one again for each request."""
+        return _url(url) if self.given is None else url
+
+    async def concurrent(self) -> Any:
+        """The client for async calls in the running event loop."""
+        if self.given is not None:
+            return self._given(is_async=True)
+        loop = _running_loop()
+        if loop not in self._async:
+            self._async[loop] = tracked = _Tracked()
+            await tracked.start()
+        return self._async[loop].client
+
+    def close(self) -> None:
+        """Closes the blocking client's connections. The chat stays usable."""
+        for client in self._blocking.values():
+            client.close()
+        self._blocking = {}
+
+    async def aclose(self) -> None:
+        """Closes all connections of this event loop, and the blocking client's."""
+        self.close()
+        tracked = self._async.pop(_running_loop(), None)
+        if tracked is not None:
+            await tracked.stop()
+
+    def _given(self, *, is_async: bool) -> Any:
+        if hasattr(self.given, "aclose") is not is_async:
+            wanted, call = ("AsyncClient", "an async") if is_async else ("Client", "a blocking")
+            raise UsageError(
+                f"client= is a {type(self.given).__name__}, which cannot be used in {call} call: give httpx.{wanted}()."
+            )
+        return self.given
+
+
+class _Tracked:
+    """An async client that its event loop closes: event loops finish the generators that were started in them
+    (`sys.set_asyncgen_hooks`), at their own end or when nobody holds them any more."""
+
+    def __init__(self) -> None:
+        self.client = _kinds().AsyncClient(**_options())
+        self._open = self._closing(self.client)
+
+    async def start(self) -> None:
+        await anext(self._open)
+
+    async def stop(self) -> None:
+        await self._open.aclose()
+
+    @staticmethod
+    async def _closing(client: Any) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            await client.aclose()
+
+
+def _running_loop() -> AbstractEventLoop:
+    from asyncio import get_running_loop  # noqa: PLC0415 - blocking chats do without it
+
+    return get_running_loop()
+
+
+def _options() -> dict[str, Any]:
+    limits = _httpx().Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
+    return {"verify": _tls(), "limits": limits}
+
+
+@cache
+def _tls() -> Any:
+    return _httpx().create_ssl_context()
+
+
+@cache
+def _httpx() -> Any:
+    """Imported when first needed: it takes longer than all of this package."""
+    import httpx  # noqa: PLC0415
+
+    return httpx
+
+
+def _kinds() -> Any:
+    from . import httpx_clients  # noqa: PLC0415 - as httpx itself
+
+    return httpx_clients
+
+
+@lru_cache(256)
+def _url(url: str) -> Any:
+    return _httpx().URL(url)
+
+
+@cache
+def user_agent() -> str:
+    """`ellmer-core/<version>`."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - it takes long to import
+
+    try:
+        return f"ellmer-core/{version('ellmer-core')}"
+    except PackageNotFoundError:
+        return "ellmer-core"

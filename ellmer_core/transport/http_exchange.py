@@ -1,0 +1,145 @@
+"""What the blocking and the async line share: a request for the client, the head of its answer, the open socket.
+
+Over httpx, or anything with its `build_request()` and `send()` (httpx2).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from contextlib import suppress
+from logging import DEBUG
+from socket import SHUT_RDWR, socket
+from typing import Any, Protocol
+
+from ..conversation.cancellation import StreamController
+from ..conversation.effects import Answer, Send, Wait
+from ..errors import ResponseError
+from ..log import logger, place
+from ..wire.framing.decoders import decoder
+from .connection_errors import ConnectionMonitor
+from .connections import Connection, Timeouts, user_agent
+
+__all__ = ["LINGER", "HttpExchange", "hang_up", "some_time"]
+
+LINGER = 0.2  # seconds to wait for the end of a finished stream, so that its connection can be used again
+
+
+class Socket(Protocol):
+    """A socket, or asyncio's view of one."""
+
+    def shutdown(self, how: int, /) -> None:
+        """Ends the connection."""
+
+
+class HttpExchange:
+    """What both lines are made of: everything that does not wait."""
+
+    def __init__(self, connection: Connection, controller: StreamController) -> None:
+        self.connection = connection
+        self.controller = controller
+        self.response: Any = None
+        self.socket: Socket | None = None
+        self.chunks: Any = None
+        self.decoder: Any = None
+        self.sent_at = 0.0
+        self.taken = self.events_taken = 0
+        self.bound: int | None = None
+        self.watch = ConnectionMonitor(controller)
+
+    def built(self, client: Any, sent: Send) -> Any:
+        """The client's own request object."""
+        headers = {
+            "accept": "*/*",
+            "accept-encoding": "gzip, deflate",
+            "content-type": "application/json",
+            "user-agent": user_agent(),
+        }
+        headers |= {name.lower(): value for name, value in sent.request.headers.items()}
+        if sent.request.sign is not None:
+            headers |= sent.request.sign(sent.body, time.time())
+        self.sent_at = time.monotonic()
+        if logger.isEnabledFor(DEBUG):
+            where = place(sent.request.url)
+            logger.debug("%s %s, %d bytes", sent.request.method, where, len(sent.body))
+        limits = self.connection.timeouts
+        self.watch.begin(sent.request.url, limits)
+        extensions = {"timeout": _httpx_timeouts(limits)} if limits else {}
+        url = self.connection.url(sent.request.url)
+        return client.build_request(
+            sent.request.method, url, headers=headers, content=sent.body, extensions=extensions
+        )
+
+    def opened(self, response: Any, sent: Send) -> Answer:
+        """The head of the answer; its body is open."""
+        self.response, self.socket = response, _socket(response)
+        self.taken = self.events_taken = 0
+        self.bound = self.connection.limits.answer if response.is_success else self.connection.limits.error
+        _check_encoding(response.headers.get("content-encoding", ""))
+        logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
+        self.decoder = decoder(sent.request.framing)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(response.status_code, headers, time.time())
+
+    def fed(self, chunk: bytes) -> list[Any]:
+        """The events that a chunk completes."""
+        self.filled(chunk)
+        events: list[Any] = self.decoder.feed(chunk)
+        self.events_taken += len(events)
+        if self.connection.limits.events is not None and self.events_taken > self.connection.limits.events:
+            raise ResponseError(
+                f"The answer has more than {self.connection.limits.events:,} events (limit: events)."
+            )
+        return events
+
+    def filled(self, chunk: bytes) -> bool:
+        """Counts what came. Whether it is enough of an error; of another answer, too much is an error itself."""
+        self.watch.check()
+        self.taken += len(chunk)
+        if self.bound is None or self.taken <= self.bound:
+            return False
+        if self.response is not None and not self.response.is_success:
+            return True
+        raise ResponseError(f"The answer is larger than {self.bound:,} bytes (limit: answer).")
+
+    def flushed(self) -> list[Any] | None:
+        """The last events after the last chunk, then `None`."""
+        last, self.decoder = self.decoder, None
+        return last.flush() if last else None
+
+
+def _check_encoding(encoding: str) -> None:
+    """One packing that was asked for: others, and packings of packings, make gigabytes of one network chunk."""
+    if encoding.strip().lower() not in {"", "identity", "gzip", "x-gzip", "deflate"}:
+        raise ResponseError(f"The answer is packed as {encoding!r:.60}, which was not asked for.")
+
+
+def _socket(response: Any) -> Socket | None:
+    """The socket under an answer, if it is one that can be shut down from outside."""
+    stream = response.extensions.get("network_stream")
+    found = stream.get_extra_info("socket") if stream is not None else None
+    return found if hasattr(found, "shutdown") else None
+
+
+def hang_up(connection: Socket | None) -> None:
+    """Ends a connection: whoever is reading from it, in whatever thread, sees its end."""
+    with suppress(OSError):
+        match connection:
+            case socket():  # not SSLSocket's own method: it would pull the TLS layer from under the reader
+                socket.shutdown(connection, SHUT_RDWR)
+            case _ if connection is not None:
+                connection.shutdown(SHUT_RDWR)
+
+
+def some_time(wait: Wait) -> float:
+    """Some time that the loop may wait, by chance: chats that failed together must not come back together."""
+    return random.uniform(wait.at_least, wait.at_most)  # noqa: S311 - no secret
+
+
+def _httpx_timeouts(limits: Timeouts) -> dict[str, float | None]:
+    connect, idle = _least(limits.connect, limits.total), _least(limits.idle, limits.total)
+    return {"connect": connect, "read": idle, "write": idle, "pool": None}
+
+
+def _least(*limits: float | None) -> float | None:
+    return min((limit for limit in limits if limit is not None), default=None)

@@ -1,0 +1,86 @@
+"""Requests beside the conversation: count tokens, list models, submit a batch. Steps as `_loop` has them, so that
+the same two drivers carry them out, blocking or async, with the same retries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from itertools import count
+from typing import Any, TypeVar
+
+from ..contents.tool_calls import ToolDef
+from ..contents.turns import Turn
+from ..conversation import retry
+from ..conversation.cancellation import StreamController
+from ..conversation.effects import Answer, Loop, ReadBody, Send, Wait
+from ..conversation.request_cache import encoded
+from ..errors import ConnectError, ProviderError, ResponseError
+from ..schemas.types import Type
+from ..wire.base import Wire
+from ..wire.framing.json_text import read_json
+from ..wire.values import Request
+from .blocking import BlockingDriver, drive
+from .connections import Connection
+
+__all__ = ["arun", "asked", "asked_json", "counted", "run"]
+
+T = TypeVar("T")
+
+
+def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
+    """The body of the answer; tried again where that may help. `max_tries=1` is for what must not happen twice."""
+    body = request.raw if request.raw is not None else encoded(request.json) if request.json else b""
+    for tries in count(1):
+        answer = Answer(0)
+        try:
+            answer = yield Send(request, body)
+            content: bytes = yield ReadBody()
+            if 200 <= answer.status < 300:
+                return content
+            raise wire.error(answer.status, answer.headers, content)
+        except (ProviderError, ConnectError) as error:
+            wait = retry.wait(error, answer.headers, answer.at, tries)
+            if tries >= max_tries or wait is None:
+                raise
+        yield Wait(*wait)
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def asked_json(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[Any]:
+    """The answer, which is JSON."""
+    body = yield from asked(wire, request, max_tries=max_tries)
+    try:
+        return read_json(body)
+    except (ValueError, RecursionError) as error:
+        raise ResponseError(f"The answer of {request.url} is not JSON ({error}): {body[:200]!r}") from error
+
+
+def counted(wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type | None) -> Loop[int]:
+    """How many tokens this input is, as the provider counts them."""
+    response = yield from asked_json(wire, wire.count_request(turns, tools, type=type))
+    return wire.counted(response)
+
+
+def run(loop: Loop[T], connection: Connection) -> T:
+    """Carries it out, blocking; returns what it returns."""
+    steps = drive(loop, BlockingDriver(connection, StreamController()))
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
+
+
+async def arun(loop: Loop[T], connection: Connection) -> T:
+    """The async twin of `run`."""
+    from .asynchronous import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
+
+    outcome: list[T] = []
+
+    def kept() -> Loop[None]:
+        outcome.append((yield from loop))
+
+    async with aclosing(adrive(kept(), AsyncDriver(connection, StreamController()))) as steps:
+        async for _ in steps:
+            pass
+    return outcome[0]

@@ -1,0 +1,99 @@
+"""Anthropic Messages, ours → theirs, one content at a time: blocks, those of the model as they came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..base import Wire
+from ..shared import content_parts, json_bodies, tool_calls
+from ..values import Json
+
+__all__ = ["AnthropicContent"]
+
+
+@dataclass(frozen=True)
+class AnthropicContent(Wire):
+    """Contents as blocks."""
+
+    def assistant_part(self, content: Content) -> Json | None:
+        """One block of an assistant message; `None` for what only another provider understands."""
+        block: Json | None = None
+        match content_parts.known(content, self.name):
+            case ContentText(text=text, extra=extra):
+                block = {"type": "text", "text": text, **(self.issued(extra) or {}).get("fields", {})}
+            case ContentThinking() as thinking:
+                block = self.signed_part(thinking)
+            case ContentToolRequest() as call:
+                block = self.call(call)
+            case ContentUnknown(data=data):
+                block = dict(data)
+            case ContentJson():
+                block = self.content(content)
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                block = {
+                    "type": "text",
+                    "text": content_parts.placeholder(content),
+                }  # the role takes no media
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case never:
+                assert_never(never)
+        return block
+
+    def signed_part(self, thinking: ContentThinking) -> Json | None:
+        """A thinking block as it came. Without its signature (it was cut off, or is another's) it is refused."""
+        block = (self.issued(thinking.extra) or {}).get("block", {})
+        return dict(block) if block.get("signature") or block.get("data") else None
+
+    def call(self, request: ContentToolRequest) -> Json:
+        """A tool_use block; its input is an object always."""
+        fields = (self.issued(request.extra) or {}).get("fields", {})
+        call = {"type": "tool_use", "id": self.call_id(request.id), "name": request.name}
+        return {**call, "input": dict(request.arguments), **fields}
+
+    def call_id(self, id: str) -> str:
+        """`tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'` (farion1231/cc-switch#1181)."""
+        return tool_calls.legal_id(id, r"[a-zA-Z0-9_-]+")
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                block: Json = {"type": "text", "text": text}
+            case ContentJson(value=value):
+                block = {"type": "text", "text": json_bodies.json_text(value)}
+            case ContentImageInline(type=type, data=data):
+                block = {"type": "image", "source": {"type": "base64", "media_type": type, "data": data}}
+            case ContentImageRemote(url=url):
+                block = {"type": "image", "source": {"type": "url", "url": url}}
+            case ContentPDF(type=type, data=data, filename=title):
+                source = {"type": "base64", "media_type": type, "data": data}
+                block = {"type": "document", "source": source, "title": title}
+            case ContentUploaded(uri=uri, type=type, wire=self.name):
+                kind = "image" if type.startswith("image/") else "document"
+                block = {"type": kind, "source": {"type": "file", "file_id": uri}}
+            case ContentUnknown(wire=self.name, data=data):
+                block = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return block

@@ -1,0 +1,216 @@
+"""Anthropic Messages, `POST {base_url}/messages`. https://docs.claude.com/en/api/messages
+
+Blocks that the model's side owns (thinking, server tools and their results) go back exactly as they came and
+where they came: a signature covers what stands before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.tool_calls import ContentToolResult
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...tools.results import result_text, split
+from ..shared import content_parts, json_bodies, json_schema
+from ..shared.cache_marks import Cache, with_marks
+from ..shared.schema_dialects import ANTHROPIC
+from ..values import Json, Request
+from .content import AnthropicContent
+from .response import PAUSE, AnthropicResponse
+
+if TYPE_CHECKING:
+    from ...contents.tool_calls import ToolDef
+    from ...schemas.types import Type
+
+__all__ = ["AnthropicMessages"]
+
+
+#: Calls of tools that the server runs.
+SERVED = ("server_tool_use", "mcp_tool_use")
+
+#: The fields that the counter of tokens takes (MessageCountTokensParams).
+COUNTED = (
+    "model",
+    "messages",
+    "system",
+    "tools",
+    "tool_choice",
+    "thinking",
+    "output_config",
+    "cache_control",
+)
+
+
+@dataclass(frozen=True)
+class AnthropicMessages(AnthropicContent, AnthropicResponse):
+    """The format itself. `max_tokens`, which it requires, is 4096 beyond what thinking may take."""
+
+    name: ClassVar[str] = "anthropic"
+    vendor: ClassVar[str] = "Anthropic"
+    default_model: ClassVar[str] = ""
+    param_names: ClassVar[Mapping[str, str]] = {
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "top_k": "top_k",
+        "max_tokens": "max_tokens",
+        "stop_sequences": "stop_sequences",
+        "reasoning_tokens": "thinking.budget_tokens",
+        "reasoning_effort": "output_config.effort",
+    }
+
+    models_path: ClassVar[str] = "/models?limit=1000"
+
+    base_url: str = "https://api.anthropic.com/v1"
+    cache: Cache = "none"
+
+    @property
+    def issuer(self) -> str:
+        """Claude's signatures hold at every host of the model."""
+        return self.name
+
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        body: Json = {"model": self.model, "max_tokens": 4096 + (self.params.get("reasoning_tokens") or 0)}
+        if system := "\n\n".join(filter(None, (self.system(turn) for turn in turns))):
+            body["system"] = system
+        body["messages"] = self.messages(turns)
+        if tools:
+            body["tools"] = self.tools(tools)
+        if type is not None:
+            body["output_config"] = {
+                "format": {"type": "json_schema", "schema": ANTHROPIC.say(self.schema(type))}
+            }
+        if thinking := self.thinking():
+            body["thinking"] = thinking
+        if stream:
+            body["stream"] = True
+        body = with_marks(body, self.cache)
+        return self.post(f"{self.base_url.rstrip('/')}/messages", body, stream=stream)
+
+    def count_request(
+        self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
+    ) -> Request:
+        request = self.request(turns, tools, type=type)
+        return replace(
+            request, url=f"{request.url}/count_tokens", json=json_bodies.only(request.json, *COUNTED)
+        )
+
+    def counted(self, response: Json) -> int:
+        return int(response["input_tokens"])
+
+    def headers(self) -> dict[str, str]:
+        version = {"anthropic-version": "2023-06-01"}
+        return {"x-api-key": self.credentials(), **version} if self.credentials else version
+
+    def thinking(self) -> Json | None:
+        """How the parameters ask for thinking: so many tokens of it, or as much as the effort is worth."""
+        if self.params.get("reasoning_tokens"):
+            return {"type": "enabled"}
+        return {"type": "adaptive"} if self.params.get("reasoning_effort") else None
+
+    def system(self, turn: Turn) -> str:
+        """The text of a system turn; it stands beside the messages."""
+        if not isinstance(turn, SystemTurn):
+            return ""
+        return "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text.strip())
+
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        """Neighbours of one role are one message, as the API itself would merge them."""
+        messages: list[Json] = []
+        said = [message for turn in turns for message in self.keep(turn, self.message)]
+        if any(isinstance(turn, AssistantTurn) and turn.finish_reason == PAUSE for turn in turns):
+            said = _without_pending(said)
+        for message in said:
+            if messages and messages[-1]["role"] == message["role"]:
+                messages[-1] = {**message, "content": [*messages[-1]["content"], *message["content"]]}
+            else:
+                messages.append(message)
+        return _without_trailing_space(messages)
+
+    def message(self, turn: Turn) -> list[Json]:
+        match turn:
+            case SystemTurn():
+                return []
+            case AssistantTurn():
+                return self.assistant(turn)
+            case _:
+                results, rest = split(self.flat(turn.contents))
+                # The order: all results first, then the rest, in one user message.
+                blocks = [*map(self.result, results), *(self.content(c) for c in rest if self.sendable(c))]
+                return [{"role": "user", "content": blocks}] if blocks else []
+
+    def assistant(self, turn: AssistantTurn) -> list[Json]:
+        """What the model said. The thinking of a partial answer may lack its signature: it stays here; and so does
+        what nothing follows: `The final block in an assistant message cannot be thinking` (tailcallhq/forgecode#2107).
+        """
+        thinks = not turn.lost
+        contents = [
+            c for c in turn.contents if self.sendable(c) and (thinks or not isinstance(c, ContentThinking))
+        ]
+        blocks = [block for c in contents if (block := self.assistant_part(c))]
+        while blocks and blocks[-1].get("type") in ("thinking", "redacted_thinking"):
+            blocks.pop()
+        return [{"role": "assistant", "content": blocks}] if blocks else []
+
+    def sendable(self, content: Content) -> bool:
+        """Blank text is refused, even where the model wrote it: `text content blocks must contain
+        non-whitespace text` (anthropics/claude-code#23440)."""
+        if isinstance(content, ContentText):
+            return bool(content.text.strip())
+        return content_parts.sendable(content, self.name)
+
+    def result(self, result: ContentToolResult) -> Json:
+        """A tool_result block, with its media inside where `tool_media` is native."""
+        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        block: Json = {
+            "type": "tool_result",
+            "tool_use_id": self.call_id(content_parts.answered(result).id),
+            "content": list(map(self.content, parts)) if parts else result_text(result),
+        }
+        return block | {"is_error": True} if result.error is not None else block
+
+    def tool(self, tool: ToolDef) -> Json:
+        return {
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": self.schema(tool.arguments),
+        }
+
+    def schema(self, type: Type) -> Json:
+        return json_schema.json_schema(type)
+
+
+def _without_pending(messages: list[Json]) -> list[Json]:
+    """Calls that the server has not run stay out once the conversation went on without them: `web_search tool use
+    with id … was found without a corresponding web_search_tool_result block`."""
+    answered = [block.get("tool_use_id") for message in messages for block in message["content"]]
+    last = max((n for n, message in enumerate(messages) if message["role"] == "user"), default=0)
+
+    def settled(message: Json) -> Json:
+        blocks = message["content"]
+        if any(block.get("type") == "tool_use" for block in blocks):  # the server waits for results of ours
+            return message
+        return {
+            **message,
+            "content": [b for b in blocks if b.get("type") not in SERVED or b.get("id") in answered],
+        }
+
+    before = [message for message in map(settled, messages[:last]) if message["content"]]
+    return [*before, *messages[last:]]
+
+
+def _without_trailing_space(messages: list[Json]) -> list[Json]:
+    """`final assistant content cannot end with trailing whitespace` (tailcallhq/forgecode#1872)."""
+    if messages and messages[-1]["role"] == "assistant" and messages[-1]["content"][-1].get("type") == "text":
+        *before, last = messages[-1]["content"]
+        messages[-1] = {"role": "assistant", "content": [*before, {**last, "text": last["text"].rstrip()}]}
+    return messages

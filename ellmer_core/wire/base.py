@@ -1,0 +1,250 @@
+"""A wire format: our turns in a provider's JSON, and the provider's JSON in our turns.
+
+A `Wire` is a frozen value. It opens no socket and reads neither the clock nor the environment. Each wire format
+is a package with the same modules: `request` (our turns as a request, in order), `content` (one content at a time),
+`response` (an answer as a turn) and `stream` (events as the answer they add up to). A provider is a subclass in
+`ellmer_core/providers/` that overrides what differs; this base and the wire formats never know their children.
+
+A streamed answer is folded back into the JSON of the same answer unstreamed (`Merger`), and both go through
+`turn()`; so a stream and a non-stream of one answer give equal turns.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+
+from ..contents.content import Content, ContentImage, ContentPDF
+from ..errors import UsageError
+from ..tools.results import described, flatten
+from .shared import content_parts, json_bodies
+from .shared.errors import error_of
+from .shared.hidden import HiddenHeaders, without_user
+from .values import Json, Merger, Request, Supports
+
+if TYPE_CHECKING:
+    from ..contents.tool_calls import ToolDef
+    from ..contents.turns import AssistantTurn, Turn
+    from ..errors import ProviderError
+    from ..schemas.types import Type
+
+__all__ = ["Batches", "Steps", "Wire"]
+
+T = TypeVar("T")
+Steps = Generator[Request, bytes, T]
+
+
+def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
+    return message(turn)
+
+
+@dataclass(frozen=True)
+class Wire(ABC):
+    """One wire format at one vendor, with one model.
+
+    `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
+    merged into the body last, `api_headers` into the headers last. `credentials` gives the key when a request
+    is built; it is never printed. `keep(turn, self.message)` is `self.message(turn)`, or what that was before.
+    """
+
+    name: ClassVar[str]  # "openai-chat": the wire format
+    vendor: ClassVar[str]  # "OpenAI": as printed
+    default_model: ClassVar[str]
+    key_vars: ClassVar[tuple[str, ...]] = ()  # environment variables that may hold the key, first one wins
+    key_optional: ClassVar[bool] = False  # the server may do without one
+    base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
+    example_url: ClassVar[str] = ""  # where each account has a base URL of its own: what one looks like
+    base_url_end: ClassVar[str] = ""  # what the vendor's own clients add to the URL of that variable: "/v1"
+    batches: ClassVar[Batches | None] = None  # its batch API, where the vendor has one
+    models_path: ClassVar[str] = "/models"  # where the API lists its models; "" where it does not
+    param_names: ClassVar[
+        Mapping[str, str]
+    ] = {}  # neutral parameter: its place in the body, `a.b` for {"a": {"b"}}
+    supports: ClassVar[Supports] = Supports()
+    tool_media: Literal["pointer", "native"] = "pointer"
+
+    model: str = ""
+    base_url: str = ""
+    credentials: Any = field(default=None, repr=False, compare=False)  # Callable[[], str] | None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    api_args: Mapping[str, Any] = field(default_factory=dict)
+    api_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    keep: Callable[[Turn, Callable[[Turn], list[Json]]], list[Json]] = field(
+        default=_anew, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        url, headers = without_user(self.base_url, self.api_headers)
+        object.__setattr__(self, "base_url", url)
+        if headers:
+            object.__setattr__(self, "api_headers", HiddenHeaders(headers))
+        if self.tool_media not in {"pointer", "native"}:
+            raise UsageError(f'tool_media is "pointer" or "native", not {self.tool_media!r}.')
+        if self.tool_media == "native" and not self.supports.native_tool_media:
+            raise UsageError(
+                f'{self.vendor} takes no media inside tool results: leave tool_media at "pointer".'
+            )
+
+    # ours → theirs ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output."""
+
+    def post(self, url: str, body: Json, *, stream: bool) -> Request:
+        """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over
+        what was there before."""
+        body = json_bodies.merged(body, self.parameters())
+        body = json_bodies.merged(body, self.api_args)
+        return Request(url, {**self.headers(), **self.api_headers}, body, stream)
+
+    def parameters(self) -> Json:
+        """`params` at their places in the body."""
+        return json_bodies.parameters(self.params, self.param_names, self.name)
+
+    def headers(self) -> dict[str, str]:
+        """The headers that carry the key, if there is one."""
+        return {"authorization": f"Bearer {self.credentials()}"} if self.credentials else {}
+
+    @abstractmethod
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        """All turns in the provider's list, with the joins between turns that the format wants. Takes each turn's
+        messages from `keep()`, and changes none of them."""
+
+    @abstractmethod
+    def message(self, turn: Turn) -> list[Json]:
+        """One turn in the provider's messages (several, where results are messages of their own). Depends on
+        `turn` alone, so that its JSON can be kept and used again."""
+
+    @abstractmethod
+    def content(self, content: Content) -> Json:
+        """One content block. Raises `ContentError`, naming class and wire, for what the format cannot say."""
+
+    def flat(self, contents: Sequence[Content]) -> list[Content]:
+        """The contents of a user turn as `tool_media` wants the media of tool results: inside them, or hoisted
+        out. Raises `ContentError` for media that the vendor does not take; in a result they are named instead."""
+        contents = described(contents, self.refuses)
+        if refused := next(filter(self.refuses, contents), None):
+            kind = "PDF" if isinstance(refused, ContentPDF) else "image"
+            raise content_parts.refused(refused, self.name, f"{self.vendor}'s {self.model} takes no {kind}")
+        return contents if self.tool_media == "native" else flatten(contents, self.call_id)
+
+    def refuses(self, value: object) -> bool:
+        """Whether this is media of a kind that the vendor, or the model, does not take."""
+        if isinstance(value, ContentPDF):
+            return not self.supports.pdfs
+        return isinstance(value, ContentImage) and not self.supports.images
+
+    def call_id(self, id: str) -> str:
+        """A tool-call id that this format takes; the same for the call and its result."""
+        return id
+
+    @property
+    def issuer(self) -> str:
+        """Who can read what this provider seals (a signature, encrypted reasoning): nobody else gets it back."""
+        return self.vendor
+
+    def issued(self, extra: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """What this very issuer attached to a content and wants back; `None` for another's, or nothing."""
+        own = extra.get(self.name)
+        return own if isinstance(own, Mapping) and own.get("issuer", self.issuer) == self.issuer else None
+
+    def own(self, **what: Any) -> Json:
+        """The `extra` of a content that this very provider issued; `issued()` reads it."""
+        return {self.name: {"issuer": self.issuer, **what}}
+
+    @abstractmethod
+    def tool(self, tool: ToolDef) -> Json:
+        """A tool definition."""
+
+    @abstractmethod
+    def schema(self, type: Type) -> Json:
+        """A type as the JSON Schema dialect of this format."""
+
+    def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
+        """The definitions of all tools; one that the provider runs itself goes as it was given."""
+        return [self.provided(tool) or self.tool(tool) for tool in tools]
+
+    def provided(self, tool: ToolDef) -> Json | None:
+        """What stands for a tool that the provider runs itself; `None` for a function of ours."""
+        return tool.provided(self.name)
+
+    # beside the conversation ------------------------------------------------------------------------------
+
+    def count_request(
+        self,
+        turns: Sequence[Turn],  # noqa: ARG002 - as where there is a counter
+        tools: Sequence[ToolDef] = (),  # noqa: ARG002
+        *,
+        type: Type | None = None,  # noqa: ARG002
+    ) -> Request:
+        """Asks how many tokens this input would be. Raises `UsageError` where the API does not count."""
+        raise UsageError(
+            f"{self.vendor} does not count tokens before they are sent; get_tokens() has them after."
+        )
+
+    def counted(self, response: Json) -> int:
+        """The answer to that."""
+        raise NotImplementedError
+
+    def models_request(self) -> Request:
+        """Asks for the list of models. Raises `UsageError` where the API has none."""
+        if not self.models_path:
+            raise UsageError(f"The API of {self.vendor} does not list its models; see its documentation.")
+        return self.get(self.models_url())
+
+    def models_url(self) -> str:
+        """Where that list is."""
+        return f"{self.base_url.rstrip('/')}{self.models_path}"
+
+    def get(self, url: str) -> Request:
+        """A request without a body."""
+        return Request(url, {**self.headers(), **self.api_headers}, {}, method="GET")
+
+    # theirs → ours ----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def turn(self, response: Json) -> AssistantTurn:
+        """A whole answer as a turn. Unknown blocks become `ContentUnknown`. Raises the typed `ProviderError`
+        when a 200 carries an error."""
+
+    def paused(self, turn: AssistantTurn) -> bool:  # noqa: ARG002 - as where answers pause
+        """Whether the provider goes on with this answer when it is sent back as it is."""
+        return False
+
+    @abstractmethod
+    def merger(self) -> Merger:
+        """A fresh fold for one streamed answer."""
+
+    def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
+        """The typed error for an answer with an error status; any body, HTML and empty ones included."""
+        return error_of(status, headers, body)
+
+
+class Batches(ABC):
+    """The batch API of one provider: many requests at once (`wire/batches.py`). A `batch` is the provider's own object, as its API last returned it."""
+
+    @abstractmethod
+    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
+        """Hands in the bodies of requests, by the names that their answers will bear."""
+
+    @abstractmethod
+    def poll(self, wire: Wire, batch: Json) -> Request:
+        """Asks how far it is."""
+
+    @abstractmethod
+    def done(self, batch: Json) -> bool:
+        """Whether there is nothing to wait for. Raises `BadRequestError` where it failed as a whole."""
+
+    @abstractmethod
+    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
+        """The answers by name; one that is missing was not given."""

@@ -1,0 +1,108 @@
+"""Bedrock Converse, ours → theirs, one content at a time: blocks with bytes in them, and names that are allowed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import assert_never
+
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..base import Wire
+from ..shared import content_parts, json_bodies, tool_calls
+from ..values import Json
+
+__all__ = ["BedrockContent"]
+
+
+@dataclass(frozen=True)
+class BedrockContent(Wire):
+    """Contents as blocks."""
+
+    def assistant_part(self, content: Content) -> Json | None:
+        """One block of an assistant message; `None` for what only another provider, or family, understands."""
+        block: Json | None = None
+        match content_parts.known(content, self.name):
+            case ContentText(text=text, extra=extra):
+                block = (self.issued(extra) or {}).get("block") or {"text": text}
+            case ContentThinking(extra=extra):
+                block = (self.issued(extra) or {}).get("block")
+            case ContentToolRequest(id=id, name=name, arguments=arguments):
+                block = {"toolUse": {"toolUseId": self.call_id(id), "name": name, "input": dict(arguments)}}
+            case ContentUnknown(data=data):
+                block = dict(data)
+            case ContentJson():
+                block = self.content(content)
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                block = {"text": content_parts.placeholder(content)}  # the role takes no media
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case never:
+                assert_never(never)
+        return block
+
+    def call_id(self, id: str) -> str:
+        """`[a-zA-Z0-9_.:-]{1,64}`; until 2026 without the dot and the colon, and some models still say so."""
+        return tool_calls.legal_id(id, r"[a-zA-Z0-9_-]{1,64}")
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                block: Json = {"text": text}
+            case ContentJson(value=value):
+                block = {"text": json_bodies.json_text(value)}
+            case ContentImageInline(type=type, data=data):
+                block = self.image(content, type, {"bytes": data})
+            case ContentImageRemote(url=url):
+                block = self.remote(content, url)
+            case ContentPDF(data=data, filename=filename):
+                block = self.document(filename, "pdf", {"bytes": data})
+            case ContentUploaded(uri=uri, type=type, wire=self.name):
+                kind, source = uri.rpartition(".")[2], {"s3Location": {"uri": uri}}
+                picture = type.startswith("image/")
+                block = self.image(content, type, source) if picture else self.document(uri, kind, source)
+            case ContentUnknown(wire=self.name, data=data):
+                block = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return block
+
+    def remote(self, content: Content, url: str) -> Json:
+        """An image by URL: only one in S3 is fetched."""
+        if url.startswith("s3://"):
+            return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
+        raise content_parts.refused(
+            content, self.name, f"Bedrock fetches no URL; send the bytes of {url} instead"
+        )
+
+    def image(self, content: Content, type: str, source: Json) -> Json:
+        """An image block."""
+        kind = type.lower().removeprefix("image/").replace("jpg", "jpeg")
+        if kind not in {"png", "jpeg", "gif", "webp"}:
+            raise content_parts.refused(content, self.name, f"{type} is not one of png, jpeg, gif and webp")
+        return {"image": {"format": kind, "source": source}}
+
+    def document(self, filename: str, kind: str, source: Json) -> Json:
+        """A document block. Its name may hold letters, digits, single spaces and `-()[]`."""
+        stem = PurePosixPath(filename).stem
+        name = " ".join(re.sub(r"[^a-zA-Z0-9\s()\[\]-]+", "-", stem).split())[:190]
+        return {"document": {"name": name or "document", "format": kind, "source": source}}

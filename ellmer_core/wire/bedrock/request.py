@@ -1,0 +1,250 @@
+"""Amazon Bedrock Converse, `POST {base_url}/model/{model}/converse`.
+
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html. One format for the models of
+many makers; what each of them takes of it is in `_bedrock_families.py`. Media go as bytes or from S3, never from
+a URL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import is_
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import quote
+
+from ...contents.content import Content, ContentText, ContentThinking, is_media
+from ...contents.tool_calls import ContentToolResult
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...errors import UsageError
+from ...tools.results import flatten, result_text, split
+from ..shared import content_parts, json_bodies, json_schema, tool_calls
+from ..shared.cache_marks import Cache, pointed
+from ..shared.schema_dialects import ANTHROPIC
+from ..shared.tool_calls import STRUCTURED
+from ..values import Json, Request
+from .content import BedrockContent
+from .model_families import Family, family_of
+from .response import BedrockResponse
+
+if TYPE_CHECKING:
+    from ...contents.tool_calls import ToolDef
+    from ...schemas.types import Type
+
+__all__ = ["Bedrock"]
+
+
+#: What stands where the API wants a block or a turn that there is nothing to say in (a blank one is refused).
+FILLER: Json = {"text": "."}
+
+
+@dataclass(frozen=True)
+class Bedrock(BedrockContent, BedrockResponse):
+    """The format itself."""
+
+    name: ClassVar[str] = "bedrock"
+    vendor: ClassVar[str] = "AWS/Bedrock"
+    default_model: ClassVar[str] = ""
+    param_names: ClassVar[Mapping[str, str]] = {
+        "temperature": "inferenceConfig.temperature",
+        "top_p": "inferenceConfig.topP",
+        "max_tokens": "inferenceConfig.maxTokens",
+        "stop_sequences": "inferenceConfig.stopSequences",
+        "tool_choice": "toolConfig.toolChoice",
+    }
+
+    base_url: str = "https://bedrock-runtime.us-east-1.amazonaws.com"
+    cache: Cache = "none"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cache != "none" and not self.family.caches:
+            raise UsageError(f"{self.model} caches no prompts that are marked: leave cache out.")
+
+    @property
+    def family(self) -> Family:
+        """What the model's family takes."""
+        return family_of(self.model)
+
+    @property
+    def issuer(self) -> str:
+        """Reasoning is the family's: no other can read it."""
+        return f"{self.name} {self.family.name}"
+
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        body: Json = {"messages": self.messages(turns)}
+        if system := [block for turn in turns for block in self.system(turn)]:
+            body["system"] = system
+        if specs := self.tools(tools) or list(self.called(body["messages"])):
+            body["toolConfig"] = {"tools": specs}
+        if type is not None:
+            body = self.structured(body, type, among_tools=bool(tools))
+        body = pointed(body, self.cache)
+        method = "converse-stream" if stream else "converse"
+        url = f"{self.base_url.rstrip('/')}/model/{quote(self.model, safe='')}/{method}"
+        return replace(self.post(url, body, stream=stream), framing="aws")
+
+    def parameters(self) -> Json:
+        family = self.family
+        fields = json_bodies.parameters(self.params, {**self.param_names, **family.params}, self.name)
+        for name in family.with_param.keys() & self.params.keys():
+            fields = json_bodies.merged(fields, family.with_param[name])
+        return fields
+
+    def system(self, turn: Turn) -> list[Json]:
+        """The blocks of a system turn; they stand beside the messages."""
+        texts = turn.contents if isinstance(turn, SystemTurn) else ()
+        return [self.content(c) for c in texts if self.sendable(c)]
+
+    def called(self, messages: Sequence[Json]) -> Iterator[Json]:
+        """Bare definitions of the tools that the history calls: `The toolConfig field must be defined when using
+        toolUse and toolResult content blocks.`"""
+        calls = (block.get("toolUse") for message in messages for block in message["content"])
+        for name in dict.fromkeys(
+            call["name"] for call in calls if isinstance(call, dict) and "name" in call
+        ):
+            yield {"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}}
+
+    def structured(self, body: Json, type: Type, *, among_tools: bool) -> Json:
+        """The body, asking for structured output: by a schema, or by a tool that has to be called, now or in the end
+        (`Thinking may not be enabled when tool_choice forces tool use`: then it is asked to)."""
+        schema = self.schema(type)
+        if self.family.schemas and re.search(self.family.schemas, self.model):
+            json_schema = {"name": STRUCTURED, "schema": json_bodies.json_text(ANTHROPIC.say(schema))}
+            text_format = {"type": "json_schema", "structure": {"jsonSchema": json_schema}}
+            return {**body, "outputConfig": {"textFormat": text_format}}
+        tool = {"toolSpec": {"name": STRUCTURED, "inputSchema": {"json": schema}}}
+        config: Json = {"tools": [*body.get("toolConfig", {}).get("tools", ()), tool]}
+        if self.family.forces and not self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
+            choice: Json = {"any": {}} if among_tools else {"tool": {"name": STRUCTURED}}
+            return {**body, "toolConfig": {**config, "toolChoice": choice}}
+        asked = {"text": f"Give your answer by calling the tool `{STRUCTURED}`."}
+        return {**body, "toolConfig": config, "system": [*body.get("system", ()), asked]}
+
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        """Neighbours of one role are one message, results first; where results have to be alone, and where a
+        conversation has to start with the user, a message of the other role comes between."""
+        messages: list[Json] = []
+        for message in (message for turn in turns for message in self.keep(turn, self.message)):
+            self.join(messages, message)
+        if messages and messages[0]["role"] == "assistant" and not self.family.assistant_first:
+            messages.insert(0, {"role": "user", "content": [FILLER]})
+        return _with_distinct_names(messages)
+
+    def join(self, messages: list[Json], message: Json) -> None:
+        """Adds a message to those before it."""
+        before = messages[-1] if messages else None
+        if before is None or before["role"] != message["role"]:
+            messages.append(message)
+        elif self.family.alone and any("toolResult" in b for b in (*before["content"], *message["content"])):
+            messages += [{"role": "assistant", "content": [FILLER]}, message]
+        else:
+            content = [*before["content"], *message["content"]]
+            messages[-1] = {**before, "content": sorted(content, key=lambda block: "toolResult" not in block)}
+
+    def message(self, turn: Turn) -> list[Json]:
+        match turn:
+            case SystemTurn():
+                return []
+            case AssistantTurn():
+                return self.assistant(turn)
+            case _:
+                results, rest = split(self.flat(turn.contents))
+                # The order: all results first, then the rest; in messages of their own if they have to be.
+                contents = [[self.result(r) for r in results], self.user(rest)]
+                if not self.family.alone:
+                    contents = [[*contents[0], *contents[1]]]
+                return [{"role": "user", "content": blocks} for blocks in contents if blocks]
+
+    def flat(self, contents: Sequence[Content]) -> list[Content]:
+        """As everywhere, except that a result keeps only media that the family takes in results."""
+        return [
+            part
+            for c in super().flat(contents)
+            for part in ([c] if self.fits(c) else flatten([c], self.call_id))
+        ]
+
+    def fits(self, content: Content) -> bool:
+        """Whether all media of a result are of a kind that may stay in it."""
+        parts = content_parts.result_parts(content) if isinstance(content, ContentToolResult) else None
+        return all(isinstance(c, self.family.media_in_results) for c in parts or () if is_media(c))
+
+    def user(self, contents: Sequence[Content]) -> list[Json]:
+        """The blocks of what the user says: `A text block must be included when using documents.`"""
+        blocks = [self.content(c) for c in contents if self.sendable(c)]
+        lacks_text = any("document" in b for b in blocks) and not any("text" in b for b in blocks)
+        return [FILLER, *blocks] if lacks_text else blocks
+
+    def assistant(self, turn: AssistantTurn) -> list[Json]:
+        """What the model said, in one message; of a partial answer, no thinking: it may lack its signature. None at
+        the end either: Claude refuses an answer that ends with its thoughts."""
+        thinks = not turn.lost
+        contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
+        blocks = [block for c in contents if self.sendable(c) and (block := self.assistant_part(c))]
+        while blocks and "reasoningContent" in blocks[-1]:
+            blocks.pop()
+        return [{"role": "assistant", "content": blocks}] if blocks else []
+
+    def sendable(self, content: Content) -> bool:
+        """A blank text is refused: `The text field in the ContentBlock object at … is blank.`"""
+        if isinstance(content, ContentText):
+            return bool(content.text.strip())
+        return content_parts.sendable(content, self.name)
+
+    def result(self, result: ContentToolResult) -> Json:
+        """A toolResult block, with its media inside where `tool_media` is native."""
+        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        block: Json = {
+            "toolUseId": self.call_id(content_parts.answered(result).id),
+            "content": list(map(self.content, parts)) if parts else [self.outcome(result)],
+        }
+        if self.family.status:
+            block["status"] = "success" if result.error is None else "error"
+        return {"toolResult": block}
+
+    def outcome(self, result: ContentToolResult) -> Json:
+        """What a result without media says."""
+        text = result_text(result)
+        if not self.family.json_results:
+            return {"text": text}
+        value = tool_calls.tool_input(text)
+        return {"json": value if isinstance(value, dict) else {"result": text}}
+
+    def tool(self, tool: ToolDef) -> Json:
+        """A definition; a blank description is refused."""
+        spec: Json = {"name": tool.name, "inputSchema": {"json": self.schema(tool.arguments)}}
+        return {"toolSpec": {**spec, "description": tool.description} if tool.description.strip() else spec}
+
+    def schema(self, type: Type) -> Json:
+        return json_schema.json_schema(type)
+
+
+def _with_distinct_names(messages: list[Json]) -> list[Json]:
+    """Documents that share a name, which is refused, are numbered in their order; earlier ones keep theirs."""
+    seen: dict[str, int] = {}
+
+    def renamed(block: Json) -> Json:
+        match block:  # a model's own block goes back as it came, whatever it is
+            case {"toolResult": {"content": [*inside]} as inner}:
+                parts = [renamed(part) for part in inside]
+                return block if all(map(is_, parts, inside)) else {"toolResult": {**inner, "content": parts}}
+            case {"document": {"name": str()} as document}:
+                pass
+            case _:
+                return block
+        seen[document["name"]] = number = seen.get(document["name"], 0) + 1
+        return {"document": {**document, "name": f"{document['name']} ({number})"}} if number > 1 else block
+
+    def distinct(message: Json) -> Json:
+        blocks = [renamed(block) for block in message["content"]]
+        return message if all(map(is_, blocks, message["content"])) else {**message, "content": blocks}
+
+    return list(map(distinct, messages))

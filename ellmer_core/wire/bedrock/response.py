@@ -1,0 +1,99 @@
+"""Bedrock Converse, theirs → ours: the blocks that came back as a turn, and errors with the type their header says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentUnknown
+from ...contents.tool_calls import ContentToolRequest
+from ...contents.turns import AssistantTurn, Tokens
+from ..base import Wire
+from ..shared import finish_reasons, json_bodies, tool_calls
+from ..shared.errors import error_of, in_band_error
+from ..values import Json
+from .stream import BedrockMerger
+
+if TYPE_CHECKING:
+    from ...errors import ProviderError
+
+__all__ = ["BedrockResponse"]
+
+
+@dataclass(frozen=True)
+class BedrockResponse(Wire):
+    """Reads answers, whole; a stream is folded into one first."""
+
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.BEDROCK
+
+    @json_bodies.sensible
+    def turn(self, response: Json) -> AssistantTurn:
+        reason = response.get("stopReason")
+        message = (response.get("output") or {}).get("message")
+        if message is None and reason is None:
+            raise in_band_error(response)
+        blocks = (message or {}).get("content") or []
+        whole = self.endings.is_whole(reason)
+        contents = [self.block(block, cut=not whole) for block in blocks]
+        return finish_reasons.answer(
+            tool_calls.distinct(contents, response),
+            whole=whole,
+            tokens=self.tokens(response.get("usage") or {}),
+            finish_reason=self.finish_reason(reason, contents),
+            json=response,
+        )
+
+    def block(self, block: Json, *, cut: bool) -> Content:
+        """One block of the answer. An `input` that is text is what a cut stream left of it."""
+        content: Content = ContentUnknown(self.name, block)
+        match block:
+            case {"text": str(text)}:
+                content = ContentText(text)
+            case {"toolUse": {"type": "server_tool_use", "input": given} as call}:
+                whole = given if isinstance(given, dict) else {}
+                content = ContentUnknown(self.name, {"toolUse": {**call, "input": whole}})
+            case {"toolUse": {"name": str(name), "input": dict(data)}} if (
+                name == tool_calls.STRUCTURED and not cut
+            ):
+                content = ContentText(json_bodies.json_text(data))
+            case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
+                content = tool_calls.call_of(id, name, given, cut=cut)
+            case {"reasoningContent": dict(thought)}:
+                text = (thought.get("reasoningText") or {}).get("text") or ""
+                content = ContentThinking(text, extra=self.own(block=block))
+            case {"citationsContent": {"content": [*said]}}:
+                text = "".join(part.get("text") or "" for part in said)
+                content = ContentText(text, extra=self.own(block=block))
+            case {"image": {"format": str(kind), "source": {"bytes": str(data)}}}:
+                content = ContentImageInline(f"image/{kind}", data)
+        return content
+
+    def tokens(self, usage: Json) -> Tokens:
+        """Usage. `inputTokens` counts neither what was read from the cache nor what was written to it."""
+        parts = [usage.get(k) for k in ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")]
+        return Tokens(
+            input=None if parts[0] is None else sum(part or 0 for part in parts),
+            output=usage.get("outputTokens"),
+            cached=parts[1],
+            cache_write=parts[2],
+        )
+
+    def finish_reason(self, reason: str | None, contents: Sequence[Content]) -> str | None:
+        """The neutral word. Without a call left to answer, a stop for one is a stop: the data were the call."""
+        neutral = self.endings.neutral(reason)
+        if neutral not in {"success", "tool_use"}:
+            return neutral
+        calls = any(isinstance(content, ContentToolRequest) for content in contents)
+        return "tool_use" if calls else "success"
+
+    def merger(self) -> BedrockMerger:
+        return BedrockMerger()
+
+    def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
+        """The body is a message and no more; the type of the error stands in a header."""
+        error = error_of(status, headers, body)
+        lower = {name.lower(): value for name, value in headers.items()}
+        error.type = error.code = lower.get("x-amzn-errortype", "").partition(":")[0] or error.type
+        error.request_id = lower.get("x-amzn-requestid") or error.request_id
+        return error

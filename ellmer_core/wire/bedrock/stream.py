@@ -1,0 +1,138 @@
+"""Folds the events of a ConverseStream into the answer of Converse."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from typing import Any
+
+from ...contents.content import Content, ContentText, ContentThinking
+from ..shared.errors import in_band_error
+from ..shared.json_bodies import sensible
+from ..shared.tool_calls import tool_input
+from ..values import Json, Merger
+
+__all__ = ["BedrockMerger"]
+
+#: The HTTP status that an exception in a stream stands for (botocore: ConverseStreamOutput).
+STATUS = {
+    "validationException": 400,
+    "modelTimeoutException": 408,
+    "modelStreamErrorException": 424,
+    "throttlingException": 429,
+    "internalServerException": 500,
+    "serviceUnavailableException": 503,
+}
+
+
+#: Kinds of block. A fragment of another kind says more about a block, not that it is another one.
+KINDS = {"text", "reasoningContent", "toolUse", "toolResult", "image"}
+
+
+class BedrockMerger(Merger):
+    """The fold. Complete at `messageStop`; after the `metadata`, which come last, there is nothing."""
+
+    def __init__(self) -> None:
+        self._message: Json = {}
+        self._top: Json = {}
+        self._blocks: dict[int, _Block] = {}
+        self._done = False
+
+    @property
+    def complete(self) -> bool:
+        return "stopReason" in self._top
+
+    @property
+    def done(self) -> bool:
+        return self._done
+
+    @sensible
+    def add(self, event: Any) -> Sequence[Content]:
+        match event:
+            case {":exception": dict(exception)}:
+                status = STATUS.get(str(exception.get("type")))
+                raise in_band_error({"status_code": status, **exception} if status else exception)
+            case {"messageStart": dict(start)}:
+                self._message = _without_pad(start)
+            case {"contentBlockStart": {"contentBlockIndex": index, "start": dict(start)}}:
+                self._block(index).start(start)
+            case {"contentBlockDelta": {"contentBlockIndex": index, "delta": dict(delta)}}:
+                return self._block(index).add(delta)
+            case {"messageStop": dict(stop)}:
+                self._top |= _without_pad(stop)
+            case {"metadata": dict(metadata)}:
+                self._top |= _without_pad(metadata)
+                self._done = self.complete
+        return ()
+
+    def _block(self, index: int) -> _Block:
+        return self._blocks.setdefault(index, _Block())
+
+    def response(self) -> Json:
+        content = [self._blocks[index].json() for index in sorted(self._blocks)]
+        message = {"role": "assistant", **self._message, "content": content}
+        return {**self._top, "output": {"message": message}}
+
+
+class _Block:
+    """One block: what it started with, and the fragments that followed, by kind. Texts have no start."""
+
+    def __init__(self) -> None:
+        self._kind = "text"
+        self._start: Json = {}
+        self._parts: dict[str, list[Any]] = {}
+
+    def start(self, start: Json) -> None:
+        for kind, value in start.items():
+            self._kind, self._start = kind, dict(value)
+
+    def add(self, delta: Json) -> Sequence[Content]:
+        shown: list[Content] = []
+        for kind, value in delta.items():
+            if kind in KINDS or (kind != "citation" and not self._parts):
+                self._kind = kind
+            fields = value if kind in {"reasoningContent", "toolUse"} else {kind: value}
+            for name, part in fields.items():
+                self._parts.setdefault(name, []).append(part)
+            if kind == "text" and value:
+                shown.append(ContentText(value))
+            elif kind == "reasoningContent" and value.get("text"):
+                shown.append(ContentThinking(value["text"]))
+        return shown
+
+    def json(self) -> Json:
+        match self._kind:
+            case "text" if "citation" in self._parts:
+                said = [{"text": self._text("text")}]
+                value: Any = {"content": said, "citations": self._parts["citation"]}
+                return {"citationsContent": value}
+            case "text":
+                value = self._text("text")
+            case "reasoningContent" if "redactedContent" in self._parts:
+                value = {"redactedContent": _joined_base64(self._parts["redactedContent"])}
+            case "reasoningContent":
+                value = {"reasoningText": {name: self._text(name) for name in ("text", *self._parts)}}
+            case "toolUse":
+                value = {**self._start, "input": tool_input(self._text("input"))}
+            case "toolResult":
+                value = {
+                    **self._start,
+                    "content": [x for xs in self._parts.get("toolResult", ()) for x in xs],
+                }
+            case kind:
+                parts = (self._start, *self._parts.get(kind, ()))
+                value = {k: v for part in parts if isinstance(part, dict) for k, v in part.items()}
+                value = value or self._text(kind)
+        return {self._kind: value}
+
+    def _text(self, name: str) -> str:
+        return "".join(map(str, self._parts.get(name, ())))
+
+
+def _without_pad(event: Json) -> Json:
+    """The event without `p`, a filler that hides its length on the network."""
+    return {name: value for name, value in event.items() if name != "p"}
+
+
+def _joined_base64(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else b64encode(b"".join(map(b64decode, parts))).decode()

@@ -1,0 +1,5 @@
+"""Cohere Chat v2, `POST {base_url}/chat`. https://docs.cohere.com/v2/reference/chat"""
+
+from .request import CohereChat
+
+__all__ = ["CohereChat"]

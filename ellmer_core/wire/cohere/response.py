@@ -1,0 +1,71 @@
+"""Cohere Chat v2, theirs → ours: the message that came back as a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
+from ...contents.turns import AssistantTurn, Tokens
+from ..openai_chat.response import OpenAIChatResponse
+from ..shared import finish_reasons, json_bodies, tool_calls
+from ..shared.errors import in_band_error
+from ..values import Json
+from .stream import CohereMerger
+
+__all__ = ["CohereResponse"]
+
+
+@dataclass(frozen=True)
+class CohereResponse(OpenAIChatResponse):
+    """Reads answers."""
+
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.COHERE
+
+    @json_bodies.sensible
+    def turn(self, response: Json) -> AssistantTurn:
+        message = response.get("message")
+        if not isinstance(message, dict):
+            raise in_band_error(response)
+        reason = response.get("finish_reason")
+        whole = self.endings.is_whole(reason)
+        contents = list(self.contents(message, cut=not whole))
+        return finish_reasons.answer(
+            tool_calls.distinct(contents, response),
+            whole=whole,
+            tokens=self.tokens(response.get("usage") or {}),
+            finish_reason=self.endings.neutral(reason),
+            json=response,
+        )
+
+    def contents(self, message: Json, *, cut: bool) -> Iterator[Content]:
+        """What the message holds. Citations point into the text as a whole: its first part keeps them."""
+        if message.get("tool_plan"):
+            plan = {"tool_plan": message["tool_plan"]}
+            yield ContentThinking(message["tool_plan"], extra=self.own(fields=plan))
+        cited = {"citations": message["citations"]} if message.get("citations") else {}
+        for part in message.get("content") or ():
+            match part:
+                case {"type": "text", "text": str(text)}:
+                    yield ContentText(text, extra=self.own(fields=cited) if cited else {})
+                    cited = {}
+                case {"type": "thinking", "thinking": str(thinking)}:
+                    yield ContentThinking(thinking, extra=self.own(part=part))
+                case _:
+                    yield ContentUnknown(self.name, part)
+        for call in message.get("tool_calls") or ():
+            function = call.get("function") or {}
+            yield tool_calls.call_of(
+                call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut
+            )
+
+    def tokens(self, usage: Json) -> Tokens:
+        """Usage: the tokens the model read and wrote; what is billed may be less."""
+        counts = usage.get("tokens") or usage.get("billed_units") or {}
+        return Tokens(
+            counts.get("input_tokens"), counts.get("output_tokens"), cached=usage.get("cached_tokens")
+        )
+
+    def merger(self) -> CohereMerger:
+        return CohereMerger()

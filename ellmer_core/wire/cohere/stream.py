@@ -1,0 +1,124 @@
+"""Folds the events of a streamed Cohere v2 chat into the answer of an unstreamed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Any
+
+from ...contents.content import Content, ContentText, ContentThinking
+from ..shared.errors import in_band_error
+from ..shared.json_bodies import sensible
+from ..values import Json, Merger
+
+__all__ = ["CohereMerger"]
+
+
+class CohereMerger(Merger):
+    """The fold. Complete at `message-end`; a `[DONE]` follows. Events it does not know mean nothing to it."""
+
+    def __init__(self) -> None:
+        self._top: Json = {}
+        self._plan: list[str] = []
+        self._parts: list[tuple[int, _Part]] = []
+        self._calls: dict[int, _Call] = {}
+        self._citations: list[Json] = []
+        self._complete = False
+
+    @property
+    def complete(self) -> bool:
+        return self._complete
+
+    @sensible
+    def add(self, event: Any) -> Sequence[Content]:
+        if not isinstance(event, dict):
+            return ()
+        message = (event.get("delta") or {}).get("message") or {}
+        match event.get("type"):
+            case "content-start" | "content-delta":
+                return list(self._part(event["index"], message["content"]).add(message["content"]))
+            case "tool-plan-delta" if message.get("tool_plan"):
+                self._plan.append(message["tool_plan"])
+                return [ContentThinking(message["tool_plan"])]
+            case "tool-call-start" | "tool-call-delta":
+                self._calls.setdefault(event["index"], _Call()).add(message["tool_calls"])
+            case "citation-start":
+                self._citations.append(message["citations"])
+            case "message-start" if event.get("id"):
+                self._top["id"] = event["id"]
+            case "message-end":
+                self._end(event.get("delta") or {})
+            case None if event.get("message") or event.get("error"):
+                raise in_band_error(event)
+        return ()
+
+    def _part(self, index: int, content: Json) -> _Part:
+        """The part that a piece belongs to: text after thinking is another one, even where both have the index 0."""
+        last = next((part for place, part in reversed(self._parts) if place == index), None)
+        if last is None or not last.takes(content):
+            last = _Part()
+            self._parts.append((index, last))
+        return last
+
+    def _end(self, delta: Json) -> None:
+        if delta.get("error"):
+            raise in_band_error(delta)
+        self._top |= delta
+        self._complete = True
+
+    def response(self) -> Json:
+        message: Json = {"role": "assistant"}
+        if self._plan:
+            message["tool_plan"] = "".join(self._plan)
+        if self._parts:
+            message["content"] = [part.json() for _, part in sorted(self._parts, key=itemgetter(0))]
+        if self._calls:
+            message["tool_calls"] = [self._calls[index].json() for index in sorted(self._calls)]
+        if self._citations:
+            message["citations"] = self._citations
+        return {**self._top, "message": message}
+
+
+class _Part:
+    """One part of the content, its text in fragments under the part's own name (`text`, `thinking`)."""
+
+    def __init__(self) -> None:
+        self._start: Json = {}
+        self._texts: dict[str, list[str]] = {}
+
+    def takes(self, content: Json) -> bool:
+        """Whether a piece belongs to this part: it has no type, or opens nothing, and its text is of the same name."""
+        names = content.keys() & {"text", "thinking"}
+        return "type" not in content and names <= self._texts.keys()
+
+    def add(self, delta: Json) -> Iterator[Content]:
+        for name, value in delta.items():
+            if name not in {"text", "thinking"}:
+                self._start[name] = value
+            else:
+                self._texts.setdefault(name, []).append(value)
+                if value:
+                    yield ContentText(value) if name == "text" else ContentThinking(value)
+
+    def json(self) -> Json:
+        texts = {name: "".join(parts) for name, parts in self._texts.items()}
+        return {"type": next(iter(texts), None), **self._start, **texts}
+
+
+class _Call:
+    """One tool call, its arguments in fragments."""
+
+    def __init__(self) -> None:
+        self._start: Json = {}
+        self._name = ""
+        self._arguments: list[str] = []
+
+    def add(self, delta: Json) -> None:
+        function = delta.get("function") or {}
+        self._start |= {name: value for name, value in delta.items() if name != "function"}
+        self._name = function.get("name") or self._name
+        self._arguments.append(function.get("arguments") or "")
+
+    def json(self) -> Json:
+        function = {"name": self._name, "arguments": "".join(self._arguments)}
+        return {"type": "function", **self._start, "function": function}

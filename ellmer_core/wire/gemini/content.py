@@ -1,0 +1,104 @@
+"""Gemini, ours → theirs, one content at a time: parts with the signatures and ids that they came with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..base import Wire
+from ..shared import content_parts, json_bodies
+from ..values import Json
+
+__all__ = ["GeminiContent"]
+
+
+@dataclass(frozen=True)
+class GeminiContent(Wire):
+    """Contents as parts."""
+
+    def server_id(self, request: ContentToolRequest) -> Json:
+        """The id the server gave a call, to be echoed; nothing for an id that was made up on our side."""
+        id = (self.issued(request.extra) or {}).get("id")
+        return {"id": id} if id else {}
+
+    def signed_part(self, thinking: ContentThinking) -> Json | None:
+        """A thought that carries a signature; others nobody needs. One without words came as empty text."""
+        signature = (self.issued(thinking.extra) or {}).get("fields")
+        if not signature:
+            return None
+        thought = {"thought": True} if thinking.thinking else {}
+        return {"text": thinking.thinking, **thought, **signature}
+
+    def assistant_part(self, content: Content) -> Json | None:
+        """One part of what the model said; `None` for what only another provider understands."""
+        part: Json | None = None
+        signature = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
+        match content_parts.known(content, self.name):
+            case ContentText(text=text) if text:
+                part = {"text": text, **signature}
+            case ContentThinking() as thinking:
+                part = self.signed_part(thinking)
+            case ContentToolRequest(name=name, arguments=arguments) as call:
+                part = {
+                    "functionCall": {**self.server_id(call), "name": name, "args": dict(arguments)},
+                    **signature,
+                }
+            case ContentUnknown(wire=wire, data=data) if wire == self.name:
+                part = dict(data)
+            case ContentUploaded(wire=wire) if wire != self.name:
+                part = {"text": content_parts.placeholder(content)}
+            case ContentImageInline() | ContentPDF() | ContentUploaded() | ContentJson():
+                part = {**self.content(content), **signature}
+            case ContentImageRemote():
+                part = {"text": content_parts.placeholder(content)}
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case ContentText() | ContentUnknown():
+                pass
+            case never:
+                assert_never(never)
+        return part
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                part: Json = {"text": text}
+            case ContentJson(value=value):
+                part = {"text": json_bodies.json_text(value)}
+            case ContentImageInline(type=type, data=data) | ContentPDF(type=type, data=data):
+                part = {"inlineData": {"mimeType": type, "data": data}}
+            case ContentImageRemote(url=url):
+                part = self.remote(content, url)
+            case ContentUploaded(uri=uri, type=type, wire=self.name):
+                part = {"fileData": {"mimeType": type, "fileUri": uri}}
+            case ContentUnknown(wire=self.name, data=data):
+                part = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return part
+
+    def remote(self, content: Content, url: str) -> Json:
+        """An image by URL: only Vertex fetches one."""
+        raise content_parts.refused(
+            content, self.name, f"Gemini fetches no URL; send the bytes of {url} instead"
+        )

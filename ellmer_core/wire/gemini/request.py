@@ -1,0 +1,231 @@
+"""Gemini `generateContent`, at Google's Gemini API and at Vertex. https://ai.google.dev/api/generate-content
+
+A thought signature belongs to the very part it came with, and goes back on that part (a call, a text, an
+image, a thought).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from operator import is_
+from typing import TYPE_CHECKING, ClassVar
+
+from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.tool_calls import ContentToolResult
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...tools.results import result_text, split
+from ..shared import content_parts, json_schema
+from ..shared.tool_calls import STRUCTURED
+from ..values import Json, Request
+from .content import GeminiContent
+from .response import GeminiResponse
+
+if TYPE_CHECKING:
+    from ...contents.tool_calls import ToolDef
+    from ...schemas.types import Type
+
+__all__ = ["Gemini"]
+
+
+#: Google's own word for a call that the model did not make; as it stands, not in base64 (googleapis/go-genai#711).
+UNSIGNED = "skip_thought_signature_validator"
+
+
+@dataclass(frozen=True)
+class Gemini(GeminiContent, GeminiResponse):
+    """The format itself. Its native media in results need Gemini 3 (`function_response.parts` is refused before)."""
+
+    name: ClassVar[str] = "gemini"
+    vendor: ClassVar[str] = "Google/Gemini"
+    default_model: ClassVar[str] = ""
+    param_names: ClassVar[Mapping[str, str]] = {
+        "temperature": "generationConfig.temperature",
+        "top_p": "generationConfig.topP",
+        "top_k": "generationConfig.topK",
+        "frequency_penalty": "generationConfig.frequencyPenalty",
+        "presence_penalty": "generationConfig.presencePenalty",
+        "seed": "generationConfig.seed",
+        "max_tokens": "generationConfig.maxOutputTokens",
+        "stop_sequences": "generationConfig.stopSequences",
+        "log_probs": "generationConfig.responseLogprobs",
+        "top_logprobs": "generationConfig.logprobs",
+        "reasoning_tokens": "generationConfig.thinkingConfig.thinkingBudget",
+        "reasoning_effort": "generationConfig.thinkingConfig.thinkingLevel",
+        "tool_choice": "toolConfig.functionCallingConfig",
+    }
+
+    models_path: ClassVar[str] = "/models?pageSize=1000"
+
+    base_url: str = "https://generativelanguage.googleapis.com/v1beta"
+
+    @property
+    def issuer(self) -> str:
+        return self.name
+
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        body: Json = {"contents": self.messages(turns)}
+        if system := [part for turn in turns for part in self.system(turn)]:
+            body["systemInstruction"] = {"parts": system}
+        if tools:
+            body["tools"] = self.tools(tools)
+        if type is not None and self.declares(tools) and re.search("gemini-[12]", self.model):
+            body, type = self.by_a_call(body, type), None
+        if config := self.config(type):
+            body["generationConfig"] = config
+        return self.post(self.url(stream=stream), body, stream=stream)
+
+    def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
+        """All functions in one entry; what Google runs itself in entries of their own."""
+        provided = [form for tool in tools if (form := self.provided(tool))]
+        functions = [self.tool(tool) for tool in tools if not self.provided(tool)]
+        return [*([{"functionDeclarations": functions}] if functions else []), *provided]
+
+    def declares(self, tools: Sequence[ToolDef]) -> bool:
+        """Whether there are functions among the tools."""
+        return not all(map(self.provided, tools))
+
+    def by_a_call(self, body: Json, type: Type) -> Json:
+        """The body, asking for structured output by one more function, where a schema and functions do not go together:
+        `Function calling with a response mime type: 'application/json' is unsupported` (before Gemini 3)."""
+        [functions, *provided] = body["tools"]
+        answer = {
+            "name": STRUCTURED,
+            "description": "Gives the answer, in the end.",
+            "parametersJsonSchema": self.schema(type),
+        }
+        declared = {"functionDeclarations": [*functions["functionDeclarations"], answer]}
+        choice = {"functionCallingConfig": {"mode": "ANY"}}
+        return {**body, "tools": [declared, *provided], "toolConfig": choice}
+
+    def count_request(
+        self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
+    ) -> Request:
+        request = self.request(turns, tools, type=type)
+        url = f"{self.base_url.rstrip('/')}/models/{self.model}:countTokens"
+        return replace(request, url=url, json=self.counting(request.json))
+
+    def counting(self, body: Json) -> Json:
+        """A request, as the counter wants it."""
+        return {"generateContentRequest": {"model": f"models/{self.model}", **body}}
+
+    def counted(self, response: Json) -> int:
+        return int(response["totalTokens"])
+
+    def url(self, *, stream: bool) -> str:
+        """Where the model is asked; without `alt=sse` a stream is a JSON array."""
+        method = "streamGenerateContent?alt=sse" if stream else "generateContent"
+        return f"{self.base_url.rstrip('/')}/models/{self.model}:{method}"
+
+    def headers(self) -> dict[str, str]:
+        return {"x-goog-api-key": self.credentials()} if self.credentials else {}
+
+    def config(self, type: Type | None) -> Json:
+        """What of `generationConfig` is not a parameter: structured output, and thoughts where thinking is set."""
+        config: Json = {}
+        if type is not None:
+            config = {"responseMimeType": "application/json", "responseJsonSchema": self.schema(type)}
+        if self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
+            config["thinkingConfig"] = {"includeThoughts": True}
+        return config
+
+    def system(self, turn: Turn) -> list[Json]:
+        """The parts of a system turn; it stands beside the contents."""
+        texts = turn.contents if isinstance(turn, SystemTurn) else ()
+        return [self.content(c) for c in texts if content_parts.sendable(c, self.name)]
+
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        """Neighbouring model contents are one; a first functionCall gets a user turn to come after: `function
+        call turn comes immediately after a user turn or after a function response turn`."""
+        contents: list[Json] = []
+        for place, turn in enumerate(turns):
+            ordered = _in_call_order(turn, turns[place - 1] if place else turn)
+            for content in self.keep(ordered, self.message):
+                if contents and contents[-1]["role"] == content["role"] == "model":
+                    contents[-1] = {**content, "parts": [*contents[-1]["parts"], *content["parts"]]}
+                else:
+                    contents.append(content)
+        if contents and contents[0]["role"] == "model":
+            contents.insert(0, {"role": "user", "parts": [{"text": ""}]})
+        return contents
+
+    def message(self, turn: Turn) -> list[Json]:
+        match turn:
+            case SystemTurn():
+                return []
+            case AssistantTurn():
+                return self.assistant(turn)
+            case _:
+                results, rest = split(self.flat(turn.contents))
+                # The order: every functionResponse in a content of their own, the rest in a user content after it.
+                contents = [
+                    [self.result(r) for r in results],
+                    [self.content(c) for c in rest if self.sendable(c)],
+                ]
+                return [{"role": "user", "parts": parts} for parts in contents if parts]
+
+    def assistant(self, turn: AssistantTurn) -> list[Json]:
+        """What the model said, in one content; of a partial answer, no thoughts."""
+        thinks = not turn.lost
+        contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
+        parts = [part for c in contents if (part := self.assistant_part(c))]
+        return [{"role": "model", "parts": self.signed(parts)}] if parts else []
+
+    def sendable(self, content: Content) -> bool:
+        """Whether there is something to send."""
+        return content_parts.sendable(content, self.name)
+
+    def signed(self, parts: list[Json]) -> list[Json]:
+        """The parts; from Gemini 3 on, the first call of a step must carry a signature."""
+        first = next((place for place, part in enumerate(parts) if "functionCall" in part), None)
+        if first is None or "thoughtSignature" in parts[first] or not self.needs_signatures():
+            return parts
+        return [*parts[:first], {**parts[first], "thoughtSignature": UNSIGNED}, *parts[first + 1 :]]
+
+    def needs_signatures(self) -> bool:
+        """Whether the model refuses a call without a signature: Gemini 3 and later, and the `-latest` names."""
+        version = re.search(r"gemini-(\d+)", self.model)
+        return int(version[1]) >= 3 if version else self.model.endswith("-latest")
+
+    def result(self, result: ContentToolResult) -> Json:
+        """A functionResponse part, with its media inside where `tool_media` is native. Its id is the server's
+        own, if the server gave the call one."""
+        request = content_parts.answered(result)
+        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        media = [self.content(part) for part in parts or () if not isinstance(part, ContentText)]
+        outcome = {"output" if result.error is None else "error": result_text(result)}
+        response: Json = {**self.server_id(request), "name": request.name, "response": outcome}
+        return {"functionResponse": response | {"parts": media} if media else response}
+
+    def tool(self, tool: ToolDef) -> Json:
+        """A declaration. An object without properties is refused: no arguments, no schema."""
+        declaration: Json = {"name": tool.name, "description": tool.description}
+        schema = self.schema(tool.arguments)
+        return declaration | {"parametersJsonSchema": schema} if schema.get("properties") else declaration
+
+    def schema(self, type: Type) -> Json:
+        """Real JSON Schema, for the fields that take it; `parameters` and `responseSchema` know a subset only."""
+        return json_schema.json_schema(type)
+
+
+def _in_call_order(turn: Turn, before: Turn) -> Turn:
+    """The turn with its results in the order of the calls before it: without ids, the order is what pairs them."""
+    if not isinstance(before, AssistantTurn) or not before.tool_requests:
+        return turn
+    place = {request.id: n for n, request in enumerate(before.tool_requests)}
+    results, rest = split(turn.contents)
+    contents = (*sorted(results, key=lambda result: place.get(result.id, len(place))), *rest)
+    if all(map(is_, contents, turn.contents)):
+        return turn
+    ordered = copy(turn)
+    object.__setattr__(ordered, "contents", contents)
+    return ordered

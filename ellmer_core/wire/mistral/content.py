@@ -1,0 +1,33 @@
+"""Mistral chat, ours → theirs, one content at a time: PDFs are document URLs, ids have nine characters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...contents.content import Content, ContentImageRemote, ContentPDF, ContentUploaded
+from ..openai_chat.content import OpenAIChatContent
+from ..shared import content_parts, tool_calls
+from ..values import Json
+
+__all__ = ["MistralContent"]
+
+
+@dataclass(frozen=True)
+class MistralContent(OpenAIChatContent):
+    """Writes single contents."""
+
+    def call_id(self, id: str) -> str:
+        """`Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.`"""
+        return tool_calls.legal_id(id, r"[a-zA-Z0-9]{9}", 9)
+
+    def content(self, content: Content) -> Json:
+        match content:
+            case ContentPDF() as pdf:
+                url, name = content_parts.data_url(pdf), pdf.filename
+                return {"type": "document_url", "document_url": url, "document_name": name}
+            case ContentImageRemote(url=url):
+                return {"type": "image_url", "image_url": {"url": url}}
+            case ContentUploaded(uri=uri, wire=self.name):
+                return {"type": "file", "file_id": uri}
+            case _:
+                return super().content(content)

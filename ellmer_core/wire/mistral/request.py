@@ -1,0 +1,62 @@
+"""Mistral chat, `POST {base_url}/chat/completions`. https://docs.mistral.ai/api/endpoint/chat
+
+Chat Completions in shape, but strict: fields it does not know are refused, ids have nine characters, thinking is
+a chunk of the content, a PDF is a document URL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from ...contents.turns import AssistantTurn, Turn
+from ..openai_chat.request import OpenAIChat
+from ..values import Json, Request
+from .content import MistralContent
+
+__all__ = ["MistralChat"]
+
+
+@dataclass(frozen=True)
+class MistralChat(MistralContent, OpenAIChat):
+    """The format itself. Servers of open models (and, until spring 2026, Mistral's own) refuse a user message
+    right after a tool's: `strict_order` puts the model's OK between the two."""
+
+    name: ClassVar[str] = "mistral"
+    vendor: ClassVar[str] = "Mistral"
+    param_names: ClassVar[Mapping[str, str]] = {
+        **{
+            name: name
+            for name in ("temperature", "top_p", "top_k", "max_tokens", "top_logprobs", "tool_choice")
+        },
+        **{name: name for name in ("frequency_penalty", "presence_penalty", "parallel_tool_calls")},
+        "seed": "random_seed",
+        "stop_sequences": "stop",
+        "log_probs": "logprobs",
+        "reasoning_effort": "reasoning_effort",
+    }
+
+    base_url: str = "https://api.mistral.ai/v1"
+    strict_order: bool = False
+
+    # ours → theirs ----------------------------------------------------------------------------------------
+
+    def post(self, url: str, body: Json, *, stream: bool) -> Request:
+        """Usage comes without being asked for."""
+        return super().post(url, {k: v for k, v in body.items() if k != "stream_options"}, stream=stream)
+
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        """Under `strict_order`: `Unexpected role 'user' after role 'tool'`."""
+        messages = super().messages(turns)
+        bridged = messages[:1]
+        for before, message in pairwise(messages):
+            if self.strict_order and (before["role"], message["role"]) == ("tool", "user"):
+                bridged.append({"role": "assistant", "content": "OK"})
+            bridged.append(message)
+        return bridged
+
+    def assistant(self, turn: AssistantTurn) -> list[Json]:
+        """Content is a string or a list; nobody has seen `null` accepted."""
+        return [{**message, "content": message["content"] or ""} for message in super().assistant(turn)]

@@ -1,0 +1,75 @@
+"""Ollama, ours → theirs, one content at a time: text, or images beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..base import Wire
+from ..shared import content_parts, json_bodies
+from ..values import Json
+
+__all__ = ["OllamaContent"]
+
+
+@dataclass(frozen=True)
+class OllamaContent(Wire):
+    """Contents as fields of a message."""
+
+    def assistant_part(self, content: Content) -> str:
+        """What a content adds to the text of an assistant message."""
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                return text
+            case ContentJson(value=value):
+                return json_bodies.json_text(value)
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                return content_parts.placeholder(content)  # the role takes text only
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case ContentThinking() | ContentToolRequest() | ContentUnknown():
+                return ""
+            case never:
+                assert_never(never)
+
+    def call(self, request: ContentToolRequest) -> Json:
+        """A tool call."""
+        function = {"name": request.name, "arguments": dict(request.arguments)}
+        return {"id": self.call_id(request.id), "function": function}
+
+    def content(self, content: Content) -> Json:
+        """A part of a message: its `content`, or its `images`."""
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                return {"content": text}
+            case ContentJson(value=value):
+                return {"content": json_bodies.json_text(value)}
+            case ContentImageInline(data=data):
+                return {"images": [data]}
+            case ContentImageRemote(url=url):
+                raise content_parts.refused(
+                    content, self.name, f"Ollama fetches no URL; send the bytes of {url} instead"
+                )
+            case (
+                ContentPDF()
+                | ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)

@@ -1,0 +1,140 @@
+"""Ollama's own chat, `POST {base_url}/api/chat`. https://docs.ollama.com/api/chat
+
+Arguments are objects, content is one string, images stand beside it. The server checks no ids and pairs nothing;
+`tool_name` is what most of its templates show the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...tools.results import result_text, split
+from ..shared import content_parts, json_schema
+from ..values import Json, Request, Supports
+
+if TYPE_CHECKING:
+    from ...contents.tool_calls import ToolDef
+    from ...schemas.types import Type
+
+
+from .content import OllamaContent
+from .response import OllamaResponse
+
+__all__ = ["OllamaChat"]
+
+
+@dataclass(frozen=True)
+class OllamaChat(OllamaContent, OllamaResponse):
+    """The format itself."""
+
+    name: ClassVar[str] = "ollama"
+    vendor: ClassVar[str] = "Ollama"
+    default_model: ClassVar[str] = ""
+    param_names: ClassVar[Mapping[str, str]] = {
+        "temperature": "options.temperature",
+        "top_p": "options.top_p",
+        "top_k": "options.top_k",
+        "frequency_penalty": "options.frequency_penalty",
+        "presence_penalty": "options.presence_penalty",
+        "seed": "options.seed",
+        "max_tokens": "options.num_predict",
+        "stop_sequences": "options.stop",
+        "log_probs": "logprobs",
+        "top_logprobs": "top_logprobs",
+        "reasoning_effort": "think",
+    }
+
+    supports: ClassVar[Supports] = Supports(pdfs=False)
+
+    models_path: ClassVar[str] = "/api/tags"
+
+    base_url: str = "http://localhost:11434"
+
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        body: Json = {"model": self.model, "messages": self.messages(turns), "stream": stream}
+        if tools:
+            body["tools"] = self.tools(tools)
+        if type is not None:
+            body["format"] = self.schema(type)
+        request = self.post(f"{self.base_url.rstrip('/')}/api/chat", body, stream=stream)
+        return replace(request, framing="ndjson")
+
+    def parameters(self) -> Json:
+        """`think` is a level, or no thinking at all."""
+        body = super().parameters()
+        return {**body, "think": False} if body.get("think") == "none" else body
+
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        return [message for turn in turns for message in self.keep(turn, self.message)]
+
+    def message(self, turn: Turn) -> list[Json]:
+        match turn:
+            case SystemTurn():
+                text = "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text)
+                return [{"role": "system", "content": text}] if text else []
+            case AssistantTurn():
+                return self.assistant(turn)
+            case _:
+                results, rest = split(self.flat(turn.contents))
+                # The order: one tool message per result, all of them before what the user says.
+                return [*map(self.result, results), *self.user(rest)]
+
+    def user(self, contents: Sequence[Content]) -> list[Json]:
+        """User messages. The server shows a message's images before its text: so an image starts a message."""
+        messages: list[Json] = []
+        for part in (self.content(c) for c in contents if content_parts.sendable(c, self.name)):
+            last = messages[-1] if messages else None
+            if last is None or ("images" in part and last["content"]):
+                messages.append({"role": "user", "content": "", **part})
+            elif "images" in part:
+                last["images"] = [*last["images"], *part["images"]]
+            else:
+                last["content"] += f"\n\n{part['content']}" if last["content"] else part["content"]
+        return messages
+
+    def result(self, result: ContentToolResult) -> Json:
+        """A tool message, with its images beside the text where `tool_media` is native."""
+        request = content_parts.answered(result)
+        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        said = [self.content(part) for part in parts or ()]
+        images = [image for part in said for image in part.get("images", ())]
+        text = "\n\n".join(part["content"] for part in said if "content" in part)
+        message: Json = {"role": "tool", "content": text if images else result_text(result)}
+        message |= {"tool_name": request.name, "tool_call_id": self.call_id(request.id)}
+        return message | {"images": images} if images else message
+
+    def assistant(self, turn: AssistantTurn) -> list[Json]:
+        """What the model said, thought and called, in one message; nothing, where it did neither."""
+        thinks = not turn.lost
+        contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
+        text = "".join(part for c in contents if (part := self.assistant_part(c)))
+        message: Json = {"role": "assistant", "content": text}
+        thoughts = [c for c in contents if isinstance(c, ContentThinking)]
+        if thought := "".join(c.thinking for c in thoughts if self.issued(c.extra) is not None):
+            message["thinking"] = thought
+        if calls := [self.call(c) for c in contents if isinstance(c, ContentToolRequest)]:
+            message["tool_calls"] = calls
+        return [message] if text or calls else []
+
+    def tool(self, tool: ToolDef) -> Json:
+        function = {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": self.schema(tool.arguments),
+        }
+        return {"type": "function", "function": function}
+
+    def schema(self, type: Type) -> Json:
+        return json_schema.json_schema(type)

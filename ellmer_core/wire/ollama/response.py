@@ -1,0 +1,65 @@
+"""Ollama, theirs → ours: the message that came back as a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.turns import AssistantTurn, Tokens
+from ..base import Wire
+from ..shared import finish_reasons, json_bodies, tool_calls
+from ..shared.errors import in_band_error
+from ..values import Json
+from .stream import OllamaMerger
+
+__all__ = ["OllamaResponse"]
+
+
+@dataclass(frozen=True)
+class OllamaResponse(Wire):
+    """Reads answers, whole; a stream is folded into one first."""
+
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.OLLAMA
+
+    @json_bodies.sensible
+    def turn(self, response: Json) -> AssistantTurn:
+        if response.get("error"):
+            raise in_band_error(response)
+        message, reason = response.get("message") or {}, response.get("done_reason")
+        whole = response.get("done") is True and self.endings.is_whole(reason)
+        contents = list(self.contents(message, cut=not whole))
+        return finish_reasons.answer(
+            tool_calls.distinct(contents, response),
+            whole=whole,
+            tokens=self.tokens(response),
+            finish_reason=self.finish_reason(reason, message) if response.get("done") else None,
+            json=response,
+        )
+
+    def contents(self, message: Json, *, cut: bool) -> Iterator[Content]:
+        """What the message holds. Old servers give calls no id."""
+        if message.get("thinking"):
+            yield ContentThinking(message["thinking"], extra=self.own())
+        if message.get("content"):
+            yield ContentText(message["content"])
+        for call in message.get("tool_calls") or ():
+            function = call.get("function") or {}
+            yield tool_calls.call_of(
+                call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut
+            )
+
+    def tokens(self, response: Json) -> Tokens:
+        """Usage. The server leaves a count of 0 out (a prompt it had in its cache, say)."""
+        counted = response.keys() & {"prompt_eval_count", "eval_count", "total_duration"}
+        none = 0 if counted else None
+        return Tokens(response.get("prompt_eval_count", none), response.get("eval_count", none))
+
+    def finish_reason(self, reason: str | None, message: Json) -> str | None:
+        """The neutral word; a stop with calls is a stop for them."""
+        neutral = self.endings.neutral(reason)
+        return "tool_use" if message.get("tool_calls") and neutral == "success" else neutral
+
+    def merger(self) -> OllamaMerger:
+        return OllamaMerger()

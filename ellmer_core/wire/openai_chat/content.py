@@ -1,0 +1,109 @@
+"""Chat Completions, ours → theirs, one content at a time: parts of messages, and what stands beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..base import Wire
+from ..shared import content_parts, json_bodies, tool_calls
+from ..values import Json
+
+__all__ = ["OpenAIChatContent"]
+
+
+@dataclass(frozen=True)
+class OpenAIChatContent(Wire):
+    """Contents as parts of messages."""
+
+    def assistant_part(self, content: Content) -> Json | None:
+        """A part of an assistant message's content; `None` for what goes elsewhere, or to another provider only."""
+        part: Json | None = None
+        match content_parts.known(content, self.name):
+            case ContentText(text=text) if text and "refusal" not in self.fields(content):
+                part = {"type": "text", "text": text}
+            case ContentThinking(extra=extra):
+                part = (self.issued(extra) or {}).get("part")
+            case ContentUnknown(wire=wire, data=data) if wire == self.name:
+                part = dict(data)
+            case ContentJson():
+                part = self.content(content)
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                part = {
+                    "type": "text",
+                    "text": content_parts.placeholder(content),
+                }  # the role takes text only
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case ContentText() | ContentUnknown() | ContentToolRequest():
+                pass
+            case never:
+                assert_never(never)
+        return part
+
+    def fields(self, content: Content) -> Json:
+        """What a content adds to its assistant message beside the words: reasoning, a refusal, annotations."""
+        if isinstance(content, (ContentThinking, ContentText)):
+            return dict((self.issued(content.extra) or {}).get("fields", {}))
+        return {}
+
+    def call(self, request: ContentToolRequest) -> Json:
+        """A tool call, its arguments exactly as the model wrote them."""
+        own = self.issued(request.extra) or {}
+        kind, key = ("custom", "input") if own.get("type") == "custom" else ("function", "arguments")
+        call = {
+            "id": self.call_id(request.id),
+            "type": kind,
+            kind: {"name": request.name, key: tool_calls.raw(request)},
+        }
+        return {**call, **own.get("fields", {})}
+
+    def call_id(self, id: str) -> str:
+        """At most 40 characters: `Invalid 'messages[2].tool_calls[0].id': string too long` (vercel/ai#5171)."""
+        return tool_calls.legal_id(id, r".{1,40}")
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                block: Json = {"type": "text", "text": text}
+            case ContentJson(value=value):
+                block = {"type": "text", "text": json_bodies.json_text(value)}
+            case ContentImageInline() as image:
+                block = {"type": "image_url", "image_url": {"url": content_parts.data_url(image)}}
+            case ContentImageRemote(url=url, detail=detail):
+                block = {
+                    "type": "image_url",
+                    "image_url": {"url": url} | ({"detail": detail} if detail else {}),
+                }
+            case ContentPDF() as pdf:
+                block = {
+                    "type": "file",
+                    "file": {"filename": pdf.filename, "file_data": content_parts.data_url(pdf)},
+                }
+            case ContentUploaded(uri=uri, wire=self.name):
+                block = {"type": "file", "file": {"file_id": uri}}
+            case ContentUnknown(wire=self.name, data=data):
+                block = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return block

@@ -1,0 +1,144 @@
+"""OpenAI Chat Completions, `POST {base_url}/chat/completions`, and what other servers add to it.
+
+https://platform.openai.com/docs/api-reference/chat. OpenAI's own format has no reasoning in it; the fields
+that vendors add (`reasoning_content`, `reasoning`, `reasoning_details`, thinking chunks in the content) are
+read here, and go back as they came to the vendor they came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...tools.results import result_text, split
+from ..shared import content_parts, json_schema
+from ..values import Json, Request
+from .content import OpenAIChatContent
+from .response import OpenAIChatResponse
+
+if TYPE_CHECKING:
+    from ...contents.tool_calls import ToolDef
+    from ...schemas.types import Type
+
+__all__ = ["OpenAIChat"]
+
+
+@dataclass(frozen=True)
+class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
+    """The format itself, at any server that speaks it."""
+
+    name: ClassVar[str] = "openai-chat"
+    vendor: ClassVar[str] = "OpenAI-compatible"
+    default_model: ClassVar[str] = ""
+    param_names: ClassVar[Mapping[str, str]] = {
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "frequency_penalty": "frequency_penalty",
+        "presence_penalty": "presence_penalty",
+        "seed": "seed",
+        "max_tokens": "max_completion_tokens",
+        "stop_sequences": "stop",
+        "log_probs": "logprobs",
+        "top_logprobs": "top_logprobs",
+        "reasoning_effort": "reasoning_effort",
+        "tool_choice": "tool_choice",
+        "parallel_tool_calls": "parallel_tool_calls",
+    }
+
+    base_url: str = "https://api.openai.com/v1"
+
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        body: Json = {"model": self.model, "messages": self.messages(turns)}
+        if tools:
+            body["tools"] = self.tools(tools)
+        if type is not None:
+            body["response_format"] = self.response_format(type)
+        if stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        return self.post(f"{self.base_url.rstrip('/')}/chat/completions", body, stream=stream)
+
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        keep, message = self.keep, self.message
+        return [one for turn in turns for one in keep(turn, message)]
+
+    def message(self, turn: Turn) -> list[Json]:
+        match turn:
+            case SystemTurn():
+                return self.system(turn)
+            case AssistantTurn():
+                return self.assistant(turn)
+            case _:
+                results, rest = split(self.flat(turn.contents))
+                # The order: one tool message per result, all of them before one user message with the rest.
+                return [*map(self.result, results), *self.user(rest)]
+
+    def system(self, turn: SystemTurn) -> list[Json]:
+        """The system prompt; none where it is empty."""
+        text = "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text)
+        return [{"role": "system", "content": text}] if text else []
+
+    def user(self, contents: Sequence[Content]) -> list[Json]:
+        """One user message; none where there is nothing to say."""
+        parts = [self.content(c) for c in contents if content_parts.sendable(c, self.name)]
+        return [{"role": "user", "content": _plain(parts) if len(parts) == 1 else parts}] if parts else []
+
+    def result(self, result: ContentToolResult) -> Json:
+        """A tool message. The format has no error flag: the text says it."""
+        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        content = list(map(self.content, parts)) if parts else result_text(result)
+        return {
+            "role": "tool",
+            "tool_call_id": self.call_id(content_parts.answered(result).id),
+            "content": content,
+        }
+
+    def assistant(self, turn: AssistantTurn) -> list[Json]:
+        """What the model said and called; nothing, where it did neither."""
+        thinks = not turn.lost
+        contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
+        fields = {name: value for c in contents for name, value in self.fields(c).items()}
+        parts = [part for c in contents if (part := self.assistant_part(c))]
+        calls = [self.call(c) for c in contents if isinstance(c, ContentToolRequest)]
+        if not parts and not calls and "refusal" not in fields:
+            return []
+        message = {"role": "assistant", "content": _plain(parts), **fields}
+        return [message | {"tool_calls": calls} if calls else message]
+
+    def tool(self, tool: ToolDef) -> Json:
+        parameters, strict = json_schema.strict_schema(tool.arguments)
+        function = {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": parameters,
+            "strict": strict,
+        }
+        return {"type": "function", "function": function}
+
+    def response_format(self, type: Type) -> Json:
+        """The parameter that asks for structured output."""
+        schema, strict = json_schema.strict_schema(type)
+        return {
+            "type": "json_schema",
+            "json_schema": {"name": "structured_data", "schema": schema, "strict": strict},
+        }
+
+    def schema(self, type: Type) -> Json:
+        return json_schema.strict_schema(type)[0]
+
+
+def _plain(parts: list[Json]) -> str | list[Json] | None:
+    """Text parts alone as the string that every server takes; `None` for nothing."""
+    if all(part.get("type") == "text" and isinstance(part.get("text"), str) for part in parts):
+        return "".join(part["text"] for part in parts) or None
+    return parts

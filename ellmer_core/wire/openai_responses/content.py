@@ -1,0 +1,116 @@
+"""Responses, ours → theirs, one content at a time: items of the model with their ids, parts of messages of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..base import Wire
+from ..shared import content_parts, json_bodies, tool_calls
+from ..values import Json
+
+__all__ = ["ResponsesContent"]
+
+
+@dataclass(frozen=True)
+class ResponsesContent(Wire):
+    """Contents as items, and as parts of them."""
+
+    def item_of(self, content: Content) -> Mapping[str, Any]:
+        """What the provider said of the item that a content comes from, its `id` above all."""
+        if isinstance(content, ContentUnknown):
+            return content.data if content.wire == self.name else {}
+        own = self.issued(getattr(content, "extra", {})) or {}
+        item: Mapping[str, Any] = own.get("item", {})
+        return item
+
+    def item(self, content: Content, *, whole: bool) -> Json | None:
+        """One content as an item; `None` for what only another provider understands. `whole`: with its id."""
+        own = {} if not whole else dict(self.item_of(content))
+        item: Json | None = None
+        match content_parts.known(content, self.name):
+            case ContentText() as said if said.text or own:
+                item = self.model_message(said, own)
+            case ContentThinking():
+                item = own or None
+            case ContentToolRequest() as call:
+                item = self.call(call, own)
+            case ContentUnknown(wire=wire, data=data) if wire == self.name:
+                item = dict(data)
+            case ContentImageInline(data=data) if own:
+                item = {**own, "result": data}
+            case ContentJson(value=value):
+                item = self.model_message(ContentText(json_bodies.json_text(value)), {})
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                item = self.model_message(ContentText(content_parts.placeholder(content)), {})
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case ContentText() | ContentUnknown():
+                pass
+            case never:
+                assert_never(never)
+        return item
+
+    def model_message(self, content: ContentText, own: Json) -> Json:
+        """A message of the model with one part: in full where it has its id, else in short, plain text as a string."""
+        part = (self.issued(content.extra) or {}).get("part", {})
+        if "refusal" in part:
+            part = {"type": "refusal", "refusal": content.text}
+        elif part:
+            part = {"type": "output_text", "text": content.text, **part}
+        head = {"type": "message", **own} if own else {}
+        return {**head, "role": "assistant", "content": [part] if part else content.text}
+
+    def call(self, request: ContentToolRequest, own: Json) -> Json:
+        """A function_call item, its arguments exactly as the model wrote them."""
+        call = {"type": "function_call", "call_id": self.call_id(request.id), "name": request.name}
+        return {**own, **call, "arguments": tool_calls.raw(request)}
+
+    def call_id(self, id: str) -> str:
+        """1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""
+        return tool_calls.legal_id(id, r".{1,64}")
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                part: Json = {"type": "input_text", "text": text}
+            case ContentJson(value=value):
+                part = {"type": "input_text", "text": json_bodies.json_text(value)}
+            case ContentImageInline() as image:
+                part = {"type": "input_image", "image_url": content_parts.data_url(image)}
+            case ContentImageRemote(url=url, detail=detail):
+                part = {"type": "input_image", "image_url": url} | ({"detail": detail} if detail else {})
+            case ContentPDF() as pdf:
+                part = {
+                    "type": "input_file",
+                    "filename": pdf.filename,
+                    "file_data": content_parts.data_url(pdf),
+                }
+            case ContentUploaded(uri=uri, type=type, wire=self.name):
+                part = {"type": "input_image" if type.startswith("image/") else "input_file", "file_id": uri}
+            case ContentUnknown(wire=self.name, data=data):
+                part = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return part

@@ -1,0 +1,179 @@
+"""OpenAI Responses, `POST {base_url}/responses`, stateless. https://platform.openai.com/docs/api-reference/responses
+
+What the model produced goes back item by item, ids included, since a reasoning item and the item after it
+belong together: `Item 'rs_…' of type 'reasoning' was provided without its required following item`. Where a
+turn is no longer what the model produced (edited, cut off, from elsewhere), its items go without ids and its
+reasoning stays here: neither half can then miss the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+from ...contents.content import Content, ContentThinking
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...tools.results import result_text, split
+from ..shared import content_parts, json_bodies, json_schema
+from ..values import Json, Request
+from .content import ResponsesContent
+from .response import ResponsesResponse
+
+if TYPE_CHECKING:
+    from ...contents.tool_calls import ToolDef
+    from ...schemas.types import Type
+
+__all__ = ["OpenAIResponses"]
+
+
+#: Models that reason, and so have something to encrypt; others refuse to be asked for it.
+REASONING_MODELS = r"(?:.*/)?(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*-chat)|gpt-oss|codex)"
+
+#: The fields that the counter of tokens takes (InputTokenCountParams).
+COUNTED = (
+    "conversation", "input", "instructions", "model", "parallel_tool_calls", "previous_response_id", "reasoning",
+    "text", "tool_choice", "tools", "truncation",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OpenAIResponses(ResponsesContent, ResponsesResponse):
+    """The format itself, at any server that speaks it; nothing is stored there (`store: false`)."""
+
+    name: ClassVar[str] = "openai-responses"
+    vendor: ClassVar[str] = "OpenAI"
+    default_model: ClassVar[str] = ""
+    param_names: ClassVar[Mapping[str, str]] = {
+        "temperature": "temperature",
+        "top_p": "top_p",
+        "max_tokens": "max_output_tokens",
+        "log_probs": "include",
+        "top_logprobs": "top_logprobs",
+        "reasoning_effort": "reasoning.effort",
+    }
+
+    base_url: str = "https://api.openai.com/v1"
+
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        body: Json = {"model": self.model, "input": self.messages(turns), "store": False}
+        if included := list(self.included()):
+            body["include"] = included
+        if tools:
+            body["tools"] = self.tools(tools)
+        if type is not None:
+            body["text"] = {"format": self.text_format(type)}
+        if stream:
+            body["stream"] = True
+        return self.post(f"{self.base_url.rstrip('/')}/responses", body, stream=stream)
+
+    def count_request(
+        self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
+    ) -> Request:
+        request = self.request(turns, tools, type=type)
+        return replace(
+            request, url=f"{request.url}/input_tokens", json=json_bodies.only(request.json, *COUNTED)
+        )
+
+    def counted(self, response: Json) -> int:
+        return int(response["input_tokens"])
+
+    def included(self) -> Iterator[str]:
+        """What an answer holds on request only."""
+        if self.reasons():
+            yield "reasoning.encrypted_content"
+        if self.params.get("log_probs"):
+            yield "message.output_text.logprobs"
+
+    def parameters(self) -> Json:
+        """`log_probs` is no field, but one of the things to include."""
+        return json_bodies.parameters(
+            json_bodies.without(self.params, "log_probs"), self.param_names, self.name
+        )
+
+    def reasons(self) -> bool:
+        """Whether the model may be asked for its reasoning, encrypted, since the server keeps none of it."""
+        return re.match(REASONING_MODELS, self.model) is not None
+
+    def messages(self, turns: Sequence[Turn]) -> list[Json]:
+        return [item for turn in turns for item in self.keep(turn, self.message)]
+
+    def message(self, turn: Turn) -> list[Json]:
+        match turn:
+            case SystemTurn():
+                return self.ours("system", turn.contents)
+            case AssistantTurn():
+                return self.assistant(turn)
+            case _:
+                results, rest = split(self.flat(turn.contents))
+                # The order: one output item per result first, then one user message with the rest.
+                return [*map(self.result, results), *self.ours("user", rest)]
+
+    def ours(self, role: str, contents: Sequence[Content]) -> list[Json]:
+        """One message item of ours; none where there is nothing to say."""
+        parts = [self.content(c) for c in contents if content_parts.sendable(c, self.name)]
+        return [{"role": role, "content": parts}] if parts else []
+
+    def result(self, result: ContentToolResult) -> Json:
+        """A function_call_output item, with its media inside where `tool_media` is native. No error flag."""
+        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        output = list(map(self.content, parts)) if parts else result_text(result)
+        call_id = self.call_id(content_parts.answered(result).id)
+        return {"type": "function_call_output", "call_id": call_id, "output": output}
+
+    def assistant(self, turn: AssistantTurn) -> list[Json]:
+        """The items of an answer. Text that another provider wrote stands before the calls: a message between
+        two calls of a batch is refused by some (`No tool output found for tool call`, DeepSeek)."""
+        contents = list(turn.contents)
+        if not any(self.item_of(c) for c in contents):
+            contents.sort(key=lambda content: isinstance(content, ContentToolRequest))
+        whole = not turn.lost and self.is_whole(contents)
+        items: list[Json] = []
+        for content in contents:
+            if item := self.item(content, whole=whole):
+                _append(items, item)
+        return items
+
+    def is_whole(self, contents: Sequence[Content]) -> bool:
+        """Whether every reasoning item still has the item behind it that it came with; one that was cut off at a
+        limit never had any."""
+        for content, after in pairwise([*contents, None]):
+            if not isinstance(content, ContentThinking) or not self.item_of(content):
+                continue
+            if after is None or content.extra[self.name].get("before") != self.item_of(after).get("id"):
+                return False
+        return True
+
+    def tool(self, tool: ToolDef) -> Json:
+        """A function. `strict` is always said: left out, it would be tried."""
+        parameters, strict = json_schema.strict_schema(tool.arguments)
+        head = {"type": "function", "name": tool.name, "description": tool.description}
+        return {**head, "parameters": parameters, "strict": strict}
+
+    def text_format(self, type: Type) -> Json:
+        """The parameter that asks for structured output."""
+        schema, strict = json_schema.strict_schema(type)
+        return {"type": "json_schema", "name": "structured_data", "schema": schema, "strict": strict}
+
+    def schema(self, type: Type) -> Json:
+        return json_schema.strict_schema(type)[0]
+
+
+def _append(items: list[Json], item: Json) -> None:
+    """Adds an item; a part of the message that is already there joins it."""
+    last = items[-1] if items else {}
+    same = item.get("role") == last.get("role") == "assistant" and item.get("id") == last.get("id")
+    if same and type(item["content"]) is type(last["content"]):
+        items[-1] = {**last, "content": last["content"] + item["content"]}
+    else:
+        items.append(item)

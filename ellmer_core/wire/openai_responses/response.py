@@ -1,0 +1,114 @@
+"""Responses, theirs → ours: the items that came back as a turn, each with what it needs to become one again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentUnknown
+from ...contents.turns import AssistantTurn, Tokens
+from ..base import Wire
+from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..shared.errors import in_band_error
+from ..values import Json
+from .stream import ResponsesMerger
+
+__all__ = ["ResponsesResponse"]
+
+
+#: What an output item says of itself while it is not whole.
+UNFINISHED = ("in_progress", "incomplete")
+
+
+@dataclass(frozen=True)
+class ResponsesResponse(Wire):
+    """Reads answers, whole; a stream is folded into one first."""
+
+    endings: ClassVar[finish_reasons.Endings] = finish_reasons.RESPONSES
+
+    @json_bodies.sensible
+    def turn(self, response: Json) -> AssistantTurn:
+        if response.get("error"):
+            raise in_band_error(response)
+        output = response.get("output") or []
+        whole = self.endings.is_whole(response.get("status"))
+        contents = [
+            content
+            for item, after in pairwise([*output, {}])
+            for content in self.output(item, after, cut=not whole or item.get("status") in UNFINISHED)
+        ]
+        return finish_reasons.answer(
+            tool_calls.distinct(contents, response),
+            whole=whole,
+            tokens=self.tokens(response.get("usage") or {}),
+            finish_reason=self.finish_reason(response),
+            json=response,
+        )
+
+    def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[Content]:
+        """The contents of one output item; `after` is the item behind it."""
+        match item:
+            case {"type": "message"}:
+                yield from self.parts(item)
+            case {"type": "reasoning"}:
+                yield ContentThinking(_thought(item), extra=self.own(item=item, before=after.get("id")))
+            case {"type": "function_call", "call_id": id, "name": name}:
+                own = json_bodies.without(item, "call_id", "name", "arguments")
+                yield tool_calls.call_of(id, name, item.get("arguments"), cut=cut, extra=self.own(item=own))
+            case {"type": "image_generation_call", "result": str(data)} if data:
+                type = f"image/{item.get('output_format', 'png')}"
+                yield ContentImageInline(type, data, extra=self.own(item=json_bodies.without(item, "result")))
+            case _:
+                yield content_parts.unknown(self.name, item)
+
+    def parts(self, message: Json) -> Iterator[Content]:
+        """The parts of a message, each with what it needs to become one again: the item's id, phase, status."""
+        own = json_bodies.without(message, "content", "role", "type")
+        for part in message.get("content") or ():
+            match part:
+                case {"type": "output_text", "text": str(text)}:
+                    rest = json_bodies.without(part, "text", "type", "logprobs")
+                    yield ContentText(text, extra=self.own(item=own, part=rest))
+                case {"type": "refusal", "refusal": str(text)}:
+                    yield ContentText(text, extra=self.own(item=own, part={"refusal": text}))
+                case _:
+                    yield ContentUnknown(
+                        self.name, {"type": "message", "role": "assistant", "content": [part]}
+                    )
+
+    def tokens(self, usage: Json) -> Tokens:
+        """Usage; cached tokens are part of the input, reasoning of the output."""
+        ins, outs = usage.get("input_tokens_details") or {}, usage.get("output_tokens_details") or {}
+        return Tokens(
+            input=usage.get("input_tokens"),
+            output=usage.get("output_tokens"),
+            cached=ins.get("cached_tokens"),
+            cache_write=ins.get("cache_write_tokens"),
+            reasoning=outs.get("reasoning_tokens"),
+        )
+
+    def finish_reason(self, response: Json) -> str | None:
+        """The format has a status and no reason; what was completed tells the rest."""
+        status = response.get("status")
+        if self.endings.is_whole(status):
+            return self._completed(response.get("output") or [])
+        details = response.get("incomplete_details") or {}
+        return self.endings.neutral(details.get("reason") or status)
+
+    def _completed(self, output: list[Json]) -> str:
+        kinds = {item.get("type") for item in output}
+        kinds |= {part.get("type") for item in output for part in item.get("content") or ()}
+        if "function_call" in kinds:
+            return "tool_use"
+        return "content_filter" if "refusal" in kinds else "success"
+
+    def merger(self) -> ResponsesMerger:
+        return ResponsesMerger()
+
+
+def _thought(item: Json) -> str:
+    """The summary's paragraphs; where there is none, the reasoning itself, as open models give it."""
+    parts = item.get("summary") or item.get("content") or []
+    return "\n\n".join(part.get("text") or "" for part in parts)

@@ -1,0 +1,119 @@
+"""Contents as wire formats see them: which there are, which are sent, and what stands for those that are not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+    is_media,
+    replaced,
+)
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...errors import ContentError
+from ...tools.results import result_text
+
+__all__ = [
+    "Known",
+    "answered",
+    "data_url",
+    "image",
+    "known",
+    "placeholder",
+    "refused",
+    "result_parts",
+    "sendable",
+    "unknown",
+]
+
+#: Everything a turn can hold. A `match` over it that ends in `assert_never` names every file to change when a
+#: new content joins.
+Known = (
+    ContentText
+    | ContentJson
+    | ContentImageInline
+    | ContentImageRemote
+    | ContentPDF
+    | ContentUploaded
+    | ContentThinking
+    | ContentToolRequest
+    | ContentToolResult
+    | ContentUnknown
+)
+
+
+def known(content: Content, wire: str) -> Known:
+    """The content, if it is of a class (or a subclass of one) that wire formats speak."""
+    if isinstance(content, Known):
+        return content
+    raise refused(content, wire)
+
+
+def refused(content: Content, wire: str, why: str = "") -> ContentError:
+    """The error for a content that a wire format has no word for."""
+    because = f": {why}" if why else ""
+    return ContentError(f"{type(content).__name__} cannot be sent over {wire!r} here{because}")
+
+
+def sendable(content: Content, wire: str) -> bool:
+    """Whether there is something to send: not an empty text, nor a block that only another wire format knows."""
+    if isinstance(content, ContentUnknown):
+        return content.wire == wire
+    return not isinstance(content, ContentText) or bool(content.text)
+
+
+def unknown(wire: str, block: object) -> ContentUnknown:
+    """A block that the wire module has no case for, kept as it is."""
+    if not isinstance(block, Mapping):
+        raise TypeError(f"a block is an object, not {type(block).__name__}")
+    return ContentUnknown(wire, block)
+
+
+def answered(result: ContentToolResult) -> ContentToolRequest:
+    """The request that a result answers."""
+    if result.request is None:
+        raise ContentError(
+            "This ContentToolResult answers no request: set `request` to the ContentToolRequest it is for"
+        )
+    return result.request
+
+
+def placeholder(content: Content) -> str:
+    """What stands for media in an assistant's message, where the format has text only: the model made it itself."""
+    kind = {
+        "ContentPDF": "PDF document",
+        "ContentImageInline": "inline image",
+        "ContentImageRemote": "remote image",
+    }
+    return f"[{kind.get(type(content).__name__, 'file')}]"
+
+
+def image(url: str) -> ContentImageInline | ContentImageRemote:
+    """An image from its URL, `data:` or not."""
+    found = re.fullmatch(r"data:([^;,]*)[^,]*;base64,(.*)", url, re.DOTALL)
+    return ContentImageInline(found[1], found[2]) if found else ContentImageRemote(url)
+
+
+def data_url(content: ContentImageInline | ContentPDF) -> str:
+    """The bytes as a `data:` URL."""
+    return f"data:{content.type};base64,{content.data}"
+
+
+def result_parts(result: ContentToolResult) -> list[Content] | None:
+    """A result's text and media one by one, for a format that carries media in results; `None` without media."""
+    value = result.value
+    items = value if isinstance(value, (list, tuple)) else [value]
+    if result.error is not None or not any(map(is_media, items)):
+        return None
+    return [
+        item if is_media(item) else ContentText(result_text(replaced(result, value=item))) for item in items
+    ]

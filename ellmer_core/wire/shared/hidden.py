@@ -1,0 +1,59 @@
+"""What must not be seen: neither `repr()`, `vars()`, a log nor a pickle of what holds it shows it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any, NoReturn, Self
+from urllib.parse import unquote, urlsplit
+
+__all__ = ["HiddenHeaders", "Key", "without_user"]
+
+
+class _Unpickled:
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("Keys are not pickled: make the chat, or the wire, where it is used.")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+class Key(_Unpickled):
+    """A key. Calling it gives it."""
+
+    __slots__ = ("__key",)
+
+    def __init__(self, key: str) -> None:
+        self.__key = key
+
+    def __call__(self) -> str:
+        return self.__key
+
+    def __repr__(self) -> str:
+        return "<a key>"
+
+
+class HiddenHeaders(_Unpickled, dict[str, str]):
+    """Headers, of which only the names are shown."""
+
+    def __repr__(self) -> str:
+        return f"<headers: {', '.join(self) or 'none'}>"
+
+
+def without_user(url: str, headers: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """A URL without `user:password@`, and the headers that say the same; as they are, where there is none."""
+    try:
+        parts = urlsplit(url)
+        user, password = parts.username, parts.password
+    except ValueError:
+        return url, headers
+    if user is None and password is None:
+        return url, headers
+    pair = f"{unquote(user or '')}:{unquote(password or '')}".encode()
+    basic = {"authorization": f"Basic {b64encode(pair).decode()}"}
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), {**basic, **headers}

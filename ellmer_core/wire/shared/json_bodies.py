@@ -1,0 +1,82 @@
+"""JSON objects: merged, trimmed, written exactly, and read with a sentence where they are not what they should be."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+from ...contents.prompts import NEUTRAL
+from ...errors import ResponseError
+
+__all__ = ["json_text", "merged", "nested", "only", "parameters", "sensible", "without"]
+
+Json = dict[str, Any]
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+def sensible(read: Callable[[S, Any], R]) -> Callable[[S, Any], R]:
+    """Makes a method that reads a provider's JSON say so when that is not what the format says it is."""
+
+    @wraps(read)
+    def reading(self: S, json: Any) -> R:
+        try:
+            return read(self, json)
+        except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise ResponseError(
+                f"This is not an answer in the expected format ({error!r}): {json!r:.200}"
+            ) from error
+
+    return reading
+
+
+def json_text(value: object) -> str:
+    """Compact, exact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def merged(body: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
+    """`body` with `changes` merged in, deeply; `None` deletes. Neither is changed."""
+    out = dict(body)
+    for name, value in changes.items():
+        if value is None:
+            out.pop(name, None)
+        elif isinstance(value, Mapping) and isinstance(out.get(name), Mapping):
+            out[name] = merged(out[name], value)
+        else:
+            out[name] = value
+    return out
+
+
+def without(body: Mapping[str, Any], *names: str) -> Json:
+    """A copy that lacks some keys."""
+    return {name: value for name, value in body.items() if name not in names}
+
+
+def only(body: Mapping[str, Any], *names: str) -> Json:
+    """A copy that has some keys only."""
+    return {name: value for name, value in body.items() if name in names}
+
+
+def nested(path: str, value: object) -> Json:
+    """`{"a": {"b": value}}` for the path `a.b`."""
+    for name in reversed(path.split(".")):
+        value = {name: value}
+    assert isinstance(value, dict)
+    return value
+
+
+def parameters(params: Mapping[str, Any], names: Mapping[str, str], wire: str) -> Json:
+    """Parameters at their places in the body. A neutral one that the format does not have is left out with a
+    warning; one that is not neutral is the provider's own, and goes in as it is."""
+    unsupported = [name for name in params if name in NEUTRAL and name not in names]
+    if unsupported:
+        warnings.warn(f"{wire} has no parameter {', '.join(map(repr, unsupported))}: ignored", stacklevel=4)
+    body: Json = {}
+    for name, value in params.items():
+        if name not in unsupported and value is not None:
+            body = merged(body, nested(names[name], value) if name in names else {name: value})
+    return body

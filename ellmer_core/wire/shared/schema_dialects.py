@@ -1,0 +1,75 @@
+"""JSON Schema in the words that a provider's grammar takes. What it has no word for is said in the description, for
+the model to read; whether the model kept to it, the conversion of its answer finds out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .json_bodies import json_text
+
+__all__ = ["ANTHROPIC", "OPENAI", "Dialect"]
+
+Json = dict[str, Any]
+
+_FORMATS = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+)  # of strings, that both know
+_MAPS = frozenset({"properties", "$defs", "definitions"})
+_LISTS = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """`unknown`: keywords that are refused. `closes`: an object that does not say so has no other properties."""
+
+    unknown: frozenset[str]
+    formats: frozenset[str]
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    closes: bool = False
+
+    def say(self, schema: Any) -> Any:
+        """The schema in this dialect; the one given is not changed."""
+        if not isinstance(schema, Mapping):
+            return schema
+        said = {self.renamed.get(k, k): self._inside(k, v) for k, v in schema.items() if self._knows(k, v)}
+        notes = [f"{k}: {json_text(v)}" for k, v in schema.items() if not self._knows(k, v) and k[:1] != "$"]
+        if self.closes and (said.get("type") == "object" or "properties" in said):
+            said.setdefault("additionalProperties", False)
+        if notes:
+            description = said.get("description")
+            said["description"] = "\n\n".join([*([description] if description else []), ", ".join(notes)])
+        return said
+
+    def _knows(self, keyword: str, value: Any) -> bool:
+        if keyword == "format":
+            return str(value) in self.formats
+        if keyword == "minItems" and self.closes:
+            return value in (0, 1)
+        return keyword not in self.unknown
+
+    def _inside(self, keyword: str, value: Any) -> Any:
+        if keyword in _MAPS and isinstance(value, Mapping):
+            return {name: self.say(inner) for name, inner in value.items()}
+        if keyword in _LISTS and isinstance(value, list):
+            return [self.say(inner) for inner in value]
+        return self.say(value) if keyword in {"items", "additionalProperties"} else value
+
+
+#: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas; `'uri' is not a valid format`
+#: (cyanheads/git-mcp-server#47), lengths depend on the model (openai/openai-node#1988).
+OPENAI = Dialect(frozenset({"minLength", "maxLength"}), _FORMATS)
+
+#: https://docs.claude.com/en/docs/build-with-claude/structured-outputs#json-schema-limitations; Bedrock has the
+#: same: `For 'integer' type, property 'minimum' is not supported` (agentjido/req_llm#302).
+ANTHROPIC = Dialect(
+    frozenset(
+        {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"}
+        | {"pattern", "maxItems", "uniqueItems", "prefixItems", "contains", "minProperties", "maxProperties"}
+        | {"propertyNames", "patternProperties", "examples", "default", "$schema", "$id", "$comment"}
+    ),
+    _FORMATS | {"uri"},
+    renamed={"oneOf": "anyOf"},
+    closes=True,
+)

@@ -1,0 +1,126 @@
+"""What import and migrate have in common."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import HarnessError, SecretFound
+from ..recordings import Found, Unreadable
+from ..recordings.importing import Converted, Rules, convert
+from ..secrets.scrub import Scrub
+from ..tape.cassette_names import file_name
+from ._paths import rewritten
+from ._terminal import complain, say
+
+__all__ = ["Tally", "arguments", "named", "rules"]
+
+_HINT = (
+    "  --secret NAME=VALUE writes <NAME> in its place, as is done for keys in the environment; --mask writes REDACTED for "
+    "whatever is found; --accept FINGERPRINT says that it is none."
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of both."""
+    parser.add_argument(
+        "--blobs", type=Path, metavar="DIR", help="folder of the media files, shared by all cassettes"
+    )
+    parser.add_argument(
+        "--keep-header",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="write this header, too (* ? and […] as in file names; credentials are never written)",
+    )
+    parser.add_argument(
+        "--secret",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="NAME=VALUE",
+        help="write <NAME> for VALUE; a replay with secrets={NAME: another value} finds it",
+    )
+    parser.add_argument(
+        "--recorded-from", default="imported", metavar="WHO", help="who answered; say live if you know it was"
+    )
+    parser.add_argument("--mask", action="store_true", help="write REDACTED for every secret that is found")
+    parser.add_argument("--accept", action="append", default=[], metavar="FINGERPRINT", help="is no secret")
+    parser.add_argument(
+        "--not-compared",
+        action="append",
+        default=[],
+        choices=["body", "headers", "url"],
+        help="what has drifted since: requests are found without it until they are recorded again",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, write nothing")
+
+
+def rules(options: argparse.Namespace) -> Rules:
+    """From the options."""
+    scrub = Scrub.of(dict(options.secret), options.keep_header)
+    accepted, not_compared = tuple(options.accept), tuple(options.not_compared)
+    return Rules(scrub, options.recorded_from, accepted, mask=options.mask, not_compared=not_compared)
+
+
+def named(file: Path) -> str:
+    """The name of a cassette as the pytest plugin looks for it: that of the test, fit for any file system."""
+    return file_name(rewritten(file, "")) + ".json"
+
+
+@dataclass
+class Tally:
+    """What was done, and what was not."""
+
+    done: int = 0
+    interactions: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def converted(
+        self, file: Path, found: Found | Unreadable, near: Path, blobs: Path, rules: Rules
+    ) -> Converted | None:
+        """The cassette; None, and a complaint, where there is no way to have it."""
+        try:
+            if isinstance(found, Unreadable):
+                raise found
+            made = convert(found, near, blobs, rules)
+        except HarnessError as error:
+            hint = f"\n{_HINT}" if isinstance(error, SecretFound) else ""
+            self.refuse(str(error) if isinstance(error, Unreadable) else f"{file}: {error}{hint}")
+            return None
+        for note in made.notes:
+            complain(f"{file}: {note}")
+        self.left_out += made.left_out
+        self.interactions += made.interactions
+        self.done += 1
+        return made
+
+    def refuse(self, why: str) -> None:
+        """One more that could not be done."""
+        self.failed += 1
+        complain(why)
+
+    def report(self, what: str) -> int:
+        """The last lines; gives the exit code."""
+        if self.left_out:
+            most = ", ".join(f"{name} × {count}" for name, count in self.left_out.most_common(8))
+            more = " …" * (len(self.left_out) > 8)
+            say(f"headers not written (--keep-header NAME writes one): {most}{more}")
+        unchanged, failed = f", {self.unchanged} as they were", f", {self.failed} not"
+        say(
+            f"{self.done} recordings {what}, {self.interactions} interactions"
+            + unchanged * bool(self.unchanged)
+            + failed * bool(self.failed)
+        )
+        return 1 if self.failed else 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value

@@ -1,0 +1,4 @@
+"""Requests and responses as plain values, and responses as they are played: in pieces, with the time between them.
+
+The modules import only `format` and `errors`. Every other part of the harness may import them.
+"""

@@ -1,0 +1,135 @@
+"""An answer as it is played: status, headers, and the body in pieces, each with the time before it.
+
+Faults and framings are functions from one `Reply` to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from ..format.aws_event_stream import frames
+from ..format.sse_and_ndjson import split_events
+from .messages import Ended, Failure, Headers
+
+__all__ = ["Piece", "Reply", "cut", "event_sizes", "saved", "shape", "split"]
+
+Response = dict[str, Any]
+
+
+class Piece(NamedTuple):
+    """A chunk of a body, and how long it takes to come, in seconds."""
+
+    data: bytes
+    wait: float = 0.0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """`status` 0 means that no answer comes, only the `failure`. `ended` says how the body stops."""
+
+    status: int
+    reason: str = ""
+    headers: Headers = field(default_factory=list)
+    pieces: Sequence[Piece] = ()
+    ended: Ended = "eof"
+    failure: Failure | None = None
+
+    @property
+    def body(self) -> bytes:
+        """All pieces, joined."""
+        return b"".join(piece.data for piece in self.pieces)
+
+    @property
+    def content_type(self) -> str:
+        """Lower-case, `""` if there is none."""
+        return next((value.lower() for name, value in self.headers if name == "content-type"), "")
+
+    @classmethod
+    def recorded(cls, response: Response, *, timed: bool = False) -> Reply:
+        """From a cassette; the recorded times count only if `timed`."""
+        status, body, stream = response["status"], response["body"]["string"], response.get("stream") or {}
+        headers = [(name.lower(), value) for name, values in response["headers"].items() for value in values]
+        content_type = next((value.lower() for name, value in headers if name == "content-type"), "")
+        failure = Failure(**response["error"]) if "error" in response else None
+        return cls(
+            status["code"],
+            status["message"] or "",
+            headers,
+            _pieces(body, stream, content_type, timed=timed),
+            "error" if failure else stream.get("end", "eof"),
+            failure,
+        )
+
+
+def saved(reply: Reply, *, timed: bool) -> Response:
+    """The answer as vcrpy keeps it; what says nothing new (one chunk, read to its end) is left out."""
+    headers: dict[str, list[str]] = {}
+    for name, value in reply.headers:
+        headers.setdefault(name, []).append(value)
+    response: Response = {
+        "status": {"code": reply.status, "message": reply.reason},
+        "headers": headers,
+        "body": {"string": reply.body},
+    }
+    if stream := shape(reply, timed=timed):
+        response["stream"] = stream
+    if reply.failure:
+        response["error"] = {"error": reply.failure.error, "message": reply.failure.message}
+    return response
+
+
+def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
+    """Chunk sizes as text (`events` where each event came as one chunk), gaps in ms, and an end other than eof."""
+    sizes = [len(piece.data) for piece in reply.pieces]
+    found: dict[str, str] = {}
+    if len(sizes) > 1:
+        events = event_sizes(reply.body, reply.content_type)
+        found["sizes"] = "events" if sizes == events else " ".join(map(str, sizes))
+        if timed:
+            found["ms"] = " ".join(str(round(piece.wait * 1000)) for piece in reply.pieces)
+    if reply.ended == "closed":
+        found["end"] = "closed"
+    return found
+
+
+def event_sizes(body: bytes, content_type: str) -> list[int]:
+    """The sizes of the events of a line-framed stream; the whole body, if it is none."""
+    if "event-stream" in content_type:
+        text = body.decode("latin-1")  # one character a byte: sizes are bytes
+        return [len(event) for event in split_events(text)]
+    if "amazon.eventstream" in content_type:
+        return [len(frame) for frame in frames(body)]
+    if "ndjson" in content_type or "jsonl" in content_type:
+        return [len(line) for line in body.splitlines(keepends=True)]
+    return [len(body)]
+
+
+def split(pieces: Sequence[Piece], offset: int) -> tuple[list[Piece], list[Piece]]:
+    """The pieces before and after a place in the body; the one across it is cut in two."""
+    before: list[Piece] = []
+    for index, piece in enumerate(pieces):
+        if len(piece.data) > offset:
+            head = [Piece(piece.data[:offset], piece.wait)] if offset else []
+            wait = 0.0 if offset else piece.wait
+            return [*before, *head], [Piece(piece.data[offset:], wait), *pieces[index + 1 :]]
+        before.append(piece)
+        offset -= len(piece.data)
+    return before, []
+
+
+def cut(body: bytes, sizes: Sequence[int], waits: Sequence[float] = ()) -> list[Piece]:
+    """The body in pieces of these sizes; nothing that is empty."""
+    missing = [0.0] * (len(sizes) - len(waits))
+    cuts = zip(sizes, accumulate(sizes), [*waits, *missing], strict=True)
+    return [Piece(body[end - size : end], wait) for size, end, wait in cuts if size]
+
+
+def _pieces(body: bytes, stream: dict[str, str], content_type: str, *, timed: bool) -> list[Piece]:
+    named = stream.get("sizes", "")
+    sizes = event_sizes(body, content_type) if named == "events" else [int(size) for size in named.split()]
+    return cut(
+        body, sizes or [len(body)], [int(ms) / 1000 for ms in stream.get("ms", "").split()] if timed else []
+    )

@@ -1,0 +1,138 @@
+"""Bodies as people read them: `decode(encode(body)) == body`, proven for every body before it is stored.
+
+A form is one JSON object whose first key says what it is: `json`, `sse`, `ndjson`, `eventstream`, `text`, `base64`
+or `blob`. `coding` beside it says how the bytes were compressed; where compressing again would give other bytes,
+the bytes themselves are kept and `reads` shows, for people only, what is in them.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from ..errors import CassetteError
+from . import aws_event_stream, compression, json_text, sse_and_ndjson
+from .blobs import AT_LEAST, Blobs, inside, outside
+
+__all__ = ["Form", "decode", "encode"]
+
+Form = dict[str, Any]
+# What a form of a wrong shape makes the codecs raise.
+_WRONG = (
+    *(ValueError, LookupError, TypeError, AttributeError, StopIteration, ImportError, AssertionError),
+    *(ArithmeticError, RecursionError, zlib.error),
+)
+_CHARSET = re.compile(r"charset=\"?([\w-]+)")
+
+
+def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | None:
+    """The form of a body; None for an empty one. `coding` is its content-encoding."""
+    if not body:
+        return None
+    if not coding or coding == "identity":
+        return _plain(body, content_type, blobs)
+    if redone := compression.recipe(body, coding):
+        plain, how = redone
+        return {**_plain(plain, content_type, blobs), "coding": how}
+    return {**_opaque(body, blobs), **_reads(body, content_type, coding, blobs)}
+
+
+def decode(form: Form | None, blobs: Blobs) -> bytes:
+    """The bytes of a form; raises `CassetteError` for one that makes no sense."""
+    if form is None:
+        return b""
+    try:
+        return _decoded(form, blobs)
+    except _WRONG as error:
+        raise CassetteError(
+            f"a body in the cassette cannot be read: {error!r} in {str(form)[:80]}…"
+        ) from error
+
+
+def _decoded(form: Form, blobs: Blobs) -> bytes:
+    if form.get("blobs"):
+        kind = next(iter(form))
+        form = {**form, kind: inside(form[kind], blobs)}
+    plain = _write(form, blobs)
+    return compression.redo(plain, form["coding"]) if "coding" in form else plain
+
+
+def _write(form: Form, blobs: Blobs) -> bytes:
+    kind = next(iter(form))
+    if kind == "blob":
+        return blobs.get(form["blob"])
+    if kind not in _WRITERS:
+        raise ValueError(f"{kind!r} is no kind of body this version knows")
+    return _WRITERS[kind](form)
+
+
+def _plain(body: bytes, content_type: str, blobs: Blobs) -> Form:
+    for parse in _parsers(content_type, body):
+        form = parse(body)
+        if form is not None and decode(form, blobs) == body:
+            return _lightened(form, blobs)
+    return _opaque(body, blobs)
+
+
+def _parsers(content_type: str, body: bytes) -> Iterator[Callable[[bytes], Form | None]]:
+    """What to try, by the content type first and by the look of the body otherwise."""
+    start = body[:64].lstrip()[:1]
+    if "event-stream" in content_type or body.startswith((b"data:", b"event:")):
+        yield sse_and_ndjson.parse
+    if "amazon.eventstream" in content_type:
+        yield aws_event_stream.parse
+    if start in b"[{" or "json" in content_type:
+        yield json_text.parse
+        yield sse_and_ndjson.parse_lines
+    yield _text
+    if charset := _CHARSET.search(content_type):
+        yield partial(_text, charset=charset[1])
+
+
+def _text(body: bytes, charset: str = "utf-8") -> Form | None:
+    try:
+        lines = body.decode(charset).splitlines(keepends=True)
+        "".join(lines).encode()  # a lone surrogate has no place in a UTF-8 file
+    except (UnicodeError, LookupError):
+        return None
+    form: Form = {"text": lines[0] if len(lines) == 1 else lines}
+    return form if charset == "utf-8" else {**form, "charset": charset}
+
+
+_WRITERS: dict[str, Callable[[Form], bytes]] = {
+    "json": json_text.write,
+    "sse": sse_and_ndjson.write,
+    "ndjson": sse_and_ndjson.write_lines,
+    "eventstream": aws_event_stream.write,
+    "text": lambda form: "".join(form["text"]).encode(form.get("charset", "utf-8")),
+    "base64": lambda form: b64decode(form["base64"], validate=True),
+}
+
+
+def _lightened(form: Form, blobs: Blobs) -> Form:
+    kind, found = next(iter(form)), Blobs(blobs.folder)
+    if kind == "text":
+        return form
+    try:
+        light = outside(form[kind], found)
+    except ValueError:
+        return form
+    blobs.add(found)
+    return {**form, kind: light, "blobs": True} if found.fresh else form
+
+
+def _opaque(body: bytes, blobs: Blobs) -> Form:
+    if len(body) >= AT_LEAST:
+        return {"blob": blobs.put(body)}
+    return {"base64": b64encode(body).decode()}
+
+
+def _reads(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form:
+    try:
+        return {"reads": _plain(compression.undo(body, coding), content_type, blobs)}
+    except Exception:  # noqa: BLE001  # any codec's own error, or none installed: there is nothing to show
+        return {}

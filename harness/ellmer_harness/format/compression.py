@@ -1,0 +1,175 @@
+"""Content-encodings undone, and redone where that gives the same bytes.
+
+gzip and deflate are always at hand; br and zstd where the packages `brotli` and `zstandard` are installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, TypeVar
+
+__all__ = ["is_coded", "recipe", "redo", "undo"]
+
+MAX_PLAIN = 256 * 1024 * 1024  # bytes that a body may have when it is unpacked
+MAX_CODINGS = 4  # one over the other
+
+Recipe = dict[str, Any]
+_STEP = 256  # bytes
+B = TypeVar("B", bytes, bytearray)
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+
+
+def undo(body: bytes, encoding: str) -> bytes:
+    """The plain bytes. A body that is cut off gives what can be had of it; an unknown coding the body itself."""
+    names = [part.strip().lower() for part in encoding.split(",") if part.strip()]
+    for name in reversed(names[:MAX_CODINGS]):
+        decompress = _UNDO.get(name)
+        if decompress is None:
+            return body
+        body = decompress(body)
+    return body
+
+
+def is_coded(body: bytes, encoding: str) -> bool:
+    """Whether bytes are in the encoding that a header tells: some recorders undo it and leave the header."""
+    name = encoding.rpartition(",")[2].strip().lower()
+    if name not in _LOOKS:
+        return name not in ("", "identity")
+    with suppress(Exception):  # the codec's own error
+        return _LOOKS[name](body)
+    return False
+
+
+def _deflate(body: bytes) -> bool:
+    if len(body) > 1 and body[0] & 15 == 8 and int.from_bytes(body[:2]) % 31 == 0:  # the header of RFC 1950
+        return bool(zlib.decompressobj(15).decompress(body))
+    engine = zlib.decompressobj(-15)  # which has no header: JSON looks like it, too, but for its end
+    engine.decompress(body)
+    return engine.eof and not engine.unused_data
+
+
+def _brotli(body: bytes) -> bool:
+    try:
+        engine = _module("brotli").Decompressor()
+    except ImportError:
+        return not _is_text(body)
+    plain = engine.process(
+        body
+    )  # nothing, of some single characters: `3` is a body, and no server codes an empty one
+    return bool(plain) and bool(engine.is_finished())
+
+
+def _is_text(body: bytes) -> bool:
+    try:
+        return not _BINARY.search(body) and bool(body.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def recipe(body: bytes, encoding: str) -> tuple[bytes, Recipe] | None:
+    """The plain bytes and how to compress them again to exactly `body`; None if we cannot."""
+    name = encoding.strip().lower()
+    with suppress(Exception):  # any codec's own error: the body is then kept as it came
+        plain = undo(body, name)
+        for candidate in _RECIPES.get(name, _none)(body):
+            if plain != body and redo(plain, candidate) == body:
+                return plain, candidate
+    return None
+
+
+def redo(plain: bytes, how: Recipe) -> bytes:
+    """The compressed bytes."""
+    match how["coding"]:
+        case "gzip":
+            header = bytes.fromhex(how["header"])
+            trailer = zlib.crc32(plain).to_bytes(4, "little") + (len(plain) % 2**32).to_bytes(4, "little")
+            return header + _deflated(plain, how["level"], -15) + trailer
+        case "deflate":
+            return _deflated(plain, how["level"], 15)
+        case "br":
+            return bytes(_module("brotli").compress(plain, quality=how["level"]))
+        case coding:
+            assert coding == "zstd", coding
+            return bytes(_module("zstandard").ZstdCompressor(level=how["level"]).compress(plain))
+
+
+def _deflated(plain: bytes, level: int, bits: int) -> bytes:
+    engine = zlib.compressobj(level, zlib.DEFLATED, bits)
+    return engine.compress(plain) + engine.flush()
+
+
+def _inflate(*bits: int) -> Callable[[bytes], bytes]:
+    def inflate(body: bytes) -> bytes:
+        for width in bits:
+            with suppress(zlib.error):
+                return _within(zlib.decompressobj(width).decompress(body, MAX_PLAIN + 1))
+        return body
+
+    return inflate
+
+
+def _unbrotli(body: bytes) -> bytes:
+    engine, plain = _module("brotli").Decompressor(), bytearray()
+    for at in range(0, len(body), _STEP):  # a step makes some megabytes at most
+        plain += engine.process(body[at : at + _STEP])
+        _within(plain)
+    return bytes(plain)
+
+
+def _unzstd(body: bytes) -> bytes:
+    engine, plain = _module("zstandard").ZstdDecompressor().decompressobj(), bytearray()
+    for at in range(0, len(body), _STEP):
+        plain += engine.decompress(body[at : at + _STEP])
+        _within(plain)
+    return bytes(plain)
+
+
+def _within(plain: B) -> B:
+    if len(plain) > MAX_PLAIN:
+        raise ValueError(f"a body is larger than {MAX_PLAIN // 1024**2} MB when it is unpacked (MAX_PLAIN)")
+    return plain
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(name)
+
+
+def _gzip_recipes(body: bytes) -> Iterator[Recipe]:
+    # Only the plain ten-byte header: one with a file name in it is kept as it came.
+    for level in (6, 9, 1, 5, 4, 3, 2, 7, 8):
+        yield {"coding": "gzip", "level": level, "header": body[:10].hex()}
+
+
+def _levels(coding: str, *levels: int) -> Callable[[bytes], Iterator[Recipe]]:
+    return lambda _: ({"coding": coding, "level": level} for level in levels)
+
+
+def _none(_: bytes) -> Iterator[Recipe]:
+    return iter(())
+
+
+_UNDO: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": _inflate(31),
+    "x-gzip": _inflate(31),
+    "deflate": _inflate(15, -15),
+    "br": _unbrotli,
+    "zstd": _unzstd,
+    "identity": bytes,
+}
+_RECIPES: dict[str, Callable[[bytes], Iterator[Recipe]]] = {
+    "gzip": _gzip_recipes,
+    "deflate": _levels("deflate", 6, 9, 1),
+    "br": _levels("br", 11, 4, 5, 6),
+    "zstd": _levels("zstd", 3, 1),
+}
+_LOOKS: dict[str, Callable[[bytes], bool]] = {
+    "gzip": lambda body: body.startswith(b"\x1f\x8b"),
+    "x-gzip": lambda body: body.startswith(b"\x1f\x8b"),
+    "zstd": lambda body: body.startswith(b"\x28\xb5\x2f\xfd"),
+    "deflate": _deflate,
+    "br": _brotli,
+}

@@ -1,0 +1,118 @@
+"""The cassette as a file: vcrpy's format version 1, as JSON that reads like the conversation it recorded.
+
+```python
+my_vcr = vcr.VCR()
+my_vcr.register_serializer("ellmer", Serializer("tests/cassettes/blobs"))
+my_vcr.use_cassette("tests/cassettes/chat.json", serializer="ellmer")   # stock vcrpy replays it
+```
+
+`metadata["ellmer_harness"]` holds `format` (of the bodies, see `codec`) and the provenance. A response may hold
+two keys vcrpy does not know and leaves alone: `stream` (chunk sizes and gaps in milliseconds, and how it
+ended) and `error` (no answer came at all; the status code is then 0).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from os.path import relpath
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from ..errors import CassetteError
+from .blobs import Blobs
+from .bodies import decode, encode
+from .json_layout import layout
+from .shape import check
+
+__all__ = ["FORMAT", "OURS", "Serializer"]
+
+FORMAT = 1
+OURS = "ellmer_harness"
+Json = dict[str, Any]
+
+
+class Serializer:
+    """A vcrpy serializer. `blobs` is the folder of the media files, shared by any number of cassettes.
+
+    With `near`, the folder of the cassette, where the cassette itself says its blobs are counts more.
+    """
+
+    def __init__(self, blobs: Blobs | Path | str, near: Path | None = None) -> None:
+        self.blobs = blobs if isinstance(blobs, Blobs) else Blobs(Path(blobs))
+        self.near = near
+
+    def serialize(self, cassette: Json) -> str:
+        """The text of vcrpy's cassette dict; bodies may be bytes, text or None."""
+        interactions = [self._written(interaction) for interaction in cassette["interactions"]]
+        metadata = dict(cassette.get("metadata") or {})
+        metadata[OURS] = {"format": FORMAT, **metadata.get(OURS, {})}
+        if self.blobs.used and self.near is not None:
+            metadata[OURS]["blobs"] = Path(relpath(self.blobs.folder, self.near)).as_posix()
+        return layout({"version": cassette["version"], "metadata": metadata, "interactions": interactions})
+
+    def deserialize(self, text: str) -> Json:
+        """vcrpy's cassette dict, all bodies as bytes."""
+        cassette = self.parse(text)
+        for interaction in cassette["interactions"]:
+            request, response = interaction["request"], interaction["response"]
+            request["body"] = decode(request["body"], self.blobs)
+            response["body"] = {"string": decode(response["body"], self.blobs)}
+        return cassette
+
+    def parse(self, text: str | bytes) -> Json:
+        """The JSON of the file, checked, its bodies still in their readable form; raises `CassetteError`."""
+        try:
+            cassette = _loads(text)
+        except (ValueError, RecursionError) as error:
+            raise CassetteError(f"it is not whole: {error}") from error
+        if not isinstance(cassette, dict) or not isinstance(cassette.get("interactions"), list):
+            raise CassetteError("it is JSON, but no cassette: there is no list of interactions")
+        metadata = cassette.get("metadata")
+        ours = metadata.get(OURS, {}) if isinstance(metadata, dict) else {}
+        ours = ours if isinstance(ours, dict) else {}
+        if cassette.get("version") != 1 or ours.get("format") != FORMAT:
+            raise CassetteError(
+                f"its version is {cassette.get('version')!r}, format {ours.get('format')!r}; this package reads "
+                f"version 1, format {FORMAT}: a newer ellmer-core may have written it"
+            )
+        check(cassette, text, OURS)
+        if self.near is not None and "blobs" in ours:
+            self.blobs.folder = self.near / ours["blobs"]
+        return cassette
+
+    def _written(self, interaction: Json) -> Json:
+        request, response = interaction["request"], dict(interaction["response"])
+        content = response.pop("body")["string"]
+        return {
+            "request": {
+                "method": request["method"],
+                "uri": request["uri"],
+                "headers": dict(request["headers"]),
+                "body": self._form(request["body"], request["headers"]),
+            },
+            "response": {
+                "status": response.pop("status"),
+                "headers": dict(response.pop("headers")),
+                "body": self._form(content, interaction["response"]["headers"]),
+                **response,
+            },
+        }
+
+    def _form(self, body: bytes | str | None, headers: Mapping[str, list[str]]) -> Json | None:
+        values = {name.lower(): value for name, value in headers.items()}
+        content_type = "".join(values.get("content-type", [""])[:1]).lower()
+        coding = ", ".join(values.get("content-encoding", []))
+        return encode(
+            body.encode() if isinstance(body, str) else body or b"", content_type, coding, self.blobs
+        )
+
+
+def _loads(text: str | bytes) -> Any:
+    """JSON in half the time `json` takes; `json` says better what is wrong."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return json.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))

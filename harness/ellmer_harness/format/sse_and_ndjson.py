@@ -1,0 +1,155 @@
+"""Line-framed streams, one event per entry: server-sent events and newline-delimited JSON.
+
+An event is a mapping of its fields in order: `{"event": "ping", "data": {…}}`; data that is not a JSON object
+or array is `"text"`, a comment line is `"comment"`, `"pad"` counts spaces before the last brace. An event that
+cannot be written again from that is kept as `{"raw": "…"}`. `"style"` of the body holds the words of `jsontext`, and
+`crlf`, `tight` (no space after the colon); an event spelled otherwise has its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .json_text import parse_text, spell
+
+__all__ = ["parse", "parse_lines", "split_events", "write", "write_lines"]
+
+Form = dict[str, Any]
+_BLANK = re.compile(r"\r\n\r\n|\n\n|\r\r")
+_PAD = re.compile(r"( +)([}\]])\Z")
+_FIELDS = ("event", "id", "retry")
+_FRAMING = ("crlf", "tight")
+
+
+def split_events(text: str) -> list[str]:
+    """The text cut after each blank line; joined again it is the text."""
+    cuts = [match.end() for match in _BLANK.finditer(text)]
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    return [piece for piece in pieces if piece]
+
+
+def parse(body: bytes) -> Form | None:
+    """The form of an event stream; None if it is not UTF-8 or has no event we can read."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return None
+    framing = [
+        word for word in _FRAMING if (word == "crlf" and "\r\n" in text) or (word == "tight" and _tight(text))
+    ]
+    blocks, hint, found = split_events(text), "", []
+    for block in blocks:
+        event, hint = _event(block, framing, hint)
+        found.append((event, hint))
+    if all("raw" in event for event, _ in found):
+        return None
+    styles = [" ".join(filter(None, (*framing, own))) for own in dict.fromkeys(own for _, own in found)]
+    style = max(styles, key=lambda s: sum(_text(e, s) == b for (e, _), b in zip(found, blocks, strict=True)))
+    events = [_proven(event, own, block, style) for (event, own), block in zip(found, blocks, strict=True)]
+    return {"sse": events, "style": style} if style else {"sse": events}
+
+
+def write(form: Form) -> bytes:
+    """The bytes of an event stream."""
+    style = form.get("style", "")
+    return "".join(_text(event, style) for event in form["sse"]).encode()
+
+
+def parse_lines(body: bytes) -> Form | None:
+    """The form of newline-delimited JSON: `{"ndjson": [value, …]}`; lines that are no JSON object are raw."""
+    try:
+        lines = body.decode().split("\n")
+    except UnicodeDecodeError:
+        return None
+    end, found, style = lines.pop(), [], ""
+    for line in lines:
+        value = parse_text(line, style)
+        style = value[1] if value else style
+        found.append(value[0] if value and isinstance(value[0], dict) and "raw" not in value[0] else None)
+    values = [
+        {"raw": line} if value is None or spell(value, style) != line else value
+        for value, line in zip(found, lines, strict=True)
+    ]
+    if all("raw" in value for value in values):
+        return None
+    form: Form = {"ndjson": values, "style": style, "end": end}
+    return {key: value for key, value in form.items() if key == "ndjson" or value}
+
+
+def write_lines(form: Form) -> bytes:
+    """The bytes of newline-delimited JSON."""
+    style = form.get("style", "")
+    lines = [value["raw"] if "raw" in value else spell(value, style) for value in form["ndjson"]]
+    return "\n".join([*lines, form.get("end", "")]).encode()
+
+
+def _proven(event: Form, own: str, block: str, style: str) -> Form:
+    """The event as the body's style, or its own, spells it; raw, if neither gives its very text."""
+    candidates = (event, {**event, "style": own or "compact"})
+    return next((each for each in candidates if _text(each, style) == block), {"raw": block})
+
+
+def _tight(text: str) -> bool:
+    return bool(re.search(r"^data:[^ ]", text, re.MULTILINE))
+
+
+def _event(block: str, framing: list[str], hint: str) -> tuple[Form, str]:
+    """One event, and the JSON style of its data (or the hint, where it has none)."""
+    eol, gap = _framing(framing)
+    if not block.endswith(eol * 2):
+        return {"raw": block}, hint
+    event: Form = {}
+    for line in block[: -2 * len(eol)].split(eol):
+        name, _, value = line.partition(":" + gap if line[:1] != ":" else ":")
+        if name == "data" and not event.keys() & {"data", "text"}:
+            hint = _data(value, event, hint)
+        elif name in _FIELDS and name not in event:
+            event[name] = value
+        elif not name and "comment" not in event:
+            event["comment"] = value
+        else:
+            return {"raw": block}, hint
+    return event, hint
+
+
+def _data(value: str, event: Form, hint: str) -> str:
+    pad = _PAD.search(value)
+    found = parse_text(value, hint) or (parse_text(value[: pad.start()] + pad[2], hint) if pad else None)
+    if found is None or not isinstance(found[0], dict | list):
+        event["text"] = value
+        return hint
+    event["data"] = found[0]
+    if pad and spell(*found) != value:
+        event["pad"] = len(pad[1])
+    return found[1]
+
+
+def _text(event: Form, style: str) -> str:
+    if "raw" in event:
+        return str(event["raw"])
+    words = style.split()
+    eol, gap = _framing(words)
+    json_style = event.get("style") or " ".join(word for word in words if word not in _FRAMING)
+    return "".join(line + eol for line in _lines(event, gap, json_style)) + eol
+
+
+def _lines(event: Form, gap: str, json_style: str) -> Iterator[str]:
+    for name, value in event.items():
+        match name:
+            case "data":
+                text = spell(value, json_style)
+                yield f"data:{gap}{text[:-1]}{' ' * event.get('pad', 0)}{text[-1]}"
+            case "text":
+                yield f"data:{gap}{value}"
+            case "comment":
+                yield f":{value}"
+            case "pad" | "style":
+                pass
+            case _:
+                yield f"{name}:{gap}{value}"
+
+
+def _framing(words: list[str]) -> tuple[str, str]:
+    return "\r\n" if "crlf" in words else "\n", "" if "tight" in words else " "

@@ -1,0 +1,64 @@
+"""No way past a cassette that replays: connecting and looking up names is refused while one is open.
+
+An audit hook sees every socket of the process and cannot be taken out again; without a replaying tape it only
+compares a string. Local (AF_UNIX) sockets and the tape's `allow_hosts` pass. A loop that bypasses Python's
+sockets (uvloop) is not seen.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from ..errors import Blocked
+from . import open_tapes
+
+__all__ = ["aside", "watch"]
+
+_HOST_AT = {
+    **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), 1),
+    **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"), 0),
+}
+_LOCAL = ("127.0.0.1", "::1")
+_ASIDE: list[object] = []  # a process-wide thing, because clients of stores have threads of their own
+
+
+@cache
+def watch() -> None:
+    """Installs the hook, once a process."""
+    sys.addaudithook(_hook)
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """While our own traffic goes on: fetching a cassette from a store is not the program's doing."""
+    token = object()
+    _ASIDE.append(token)
+    try:
+        yield
+    finally:
+        _ASIDE.remove(token)
+
+
+def _hook(event: str, args: tuple[Any, ...]) -> None:
+    if event in _HOST_AT and not _ASIDE and (tape := open_tapes.offline()) is not None:
+        address = args[_HOST_AT[event]]
+        host = address[0] if isinstance(address, tuple) else address
+        if event.startswith("socket.get") and not host:
+            return  # a wildcard address, to listen on
+        if isinstance(address, tuple) or event.startswith("socket.get"):
+            _check(tape, host.decode() if isinstance(host, bytes) else str(host), event)
+
+
+def _check(tape: Any, host: str, event: str) -> None:
+    if tape.allows(host) or (host in _LOCAL and tape.allows("localhost")):
+        return
+    raise tape.missed(
+        f"{event} to {host} while cassette {tape.path} replays: this client does not go through httpx or httpx2. "
+        "Open the cassette with patchers=['urllib3'] (or what fits the client; web sockets are not recorded), or let "
+        f"the host through with allow_hosts=[{host!r}].",
+        Blocked,
+    )

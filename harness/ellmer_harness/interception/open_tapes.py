@@ -1,0 +1,87 @@
+"""The cassettes that are open, and which of them a request belongs to.
+
+A request belongs to the tape of its own context (task, or thread that was given one). A thread without context
+belongs to the tape of the process, if there is just one.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..errors import Miss
+from .request_in_flight import RequestInFlight
+
+__all__ = ["OpenTape", "any_open", "current", "offline", "push", "remove"]
+
+
+class OpenTape(Protocol):
+    """What the transports and the network guard need of a cassette in use."""
+
+    path: Path
+    misses: list[Miss]
+
+    @property
+    def offline(self) -> bool:
+        """Whether sockets are blocked."""
+
+    def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
+        """A request is about to leave. Raises `Miss` where it is not recorded."""
+
+    def routed(self, http: Any, request: Any) -> Any:
+        """The request as it really goes out."""
+
+    def allows(self, host: str) -> bool:
+        """Whether a host is reached as if there were no cassette."""
+
+    def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
+        """A miss to raise, noted for the verdict."""
+
+
+_ACTIVE: ContextVar[OpenTape | None] = ContextVar("ellmer_harness_tape", default=None)
+_OPEN: list[OpenTape] = []
+
+
+def any_open() -> bool:
+    """Whether a cassette is open anywhere in the process."""
+    return bool(_OPEN)
+
+
+def push(tape: OpenTape) -> OpenTape | None:
+    """Makes the tape the one of this context; gives the one before."""
+    _OPEN.append(tape)
+    before = _ACTIVE.get()
+    _ACTIVE.set(tape)
+    return before
+
+
+def remove(tape: OpenTape, before: OpenTape | None) -> None:
+    """Takes the tape out, and makes the one before the one of this context again."""
+    _ACTIVE.set(before)
+    _OPEN.remove(tape)
+
+
+def current() -> OpenTape | None:
+    """The tape that this request belongs to."""
+    tape = _ACTIVE.get()
+    if tape is not None and tape in _OPEN:
+        return tape
+    if len(_OPEN) > 1:
+        miss = Miss(
+            "a request came from a thread or task that knows no cassette, and several are open: "
+            f"{', '.join(str(one.path) for one in _OPEN)}. "
+            "Start the thread with contextvars.copy_context().run, or open the cassette inside it."
+        )
+        for one in _OPEN:
+            one.misses.append(miss)
+        raise miss
+    return _OPEN[0] if _OPEN else None
+
+
+def offline() -> OpenTape | None:
+    """The tape that forbids this context to open sockets."""
+    tape = _ACTIVE.get()
+    if tape is not None and tape in _OPEN:
+        return tape if tape.offline else None
+    return _OPEN[0] if _OPEN and all(one.offline for one in _OPEN) else None

@@ -1,0 +1,127 @@
+"""One request on its way: what to send, and what is noted while the answer passes through.
+
+A `RequestInFlight` does no I/O. The transports ask it for the reply to play or, when there is none, for the request to really
+send; the streams tell it of every chunk and of the end. Both ways the same `Exchange` grows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import Miss
+from ..exchange.messages import Exchange, Failure, Headers
+from ..exchange.reply import Piece, Reply
+from .virtual_clock import Clock
+
+__all__ = ["RequestInFlight"]
+
+_STOPPED_HERE = (
+    "the recorded stream ends here because the client stopped reading when it was recorded; this run reads on. "
+    "Record it again with a client that reads to the end."
+)
+
+
+@dataclass
+class RequestInFlight:
+    """`http` is the module in use, httpx or httpx2; `reply` is what to play, None to send the request.
+
+    `done` is told once, when the exchange is over; `place` and `spends` say where in the index the reply is from,
+    and whether playing it uses it up.
+    """
+
+    http: Any
+    request: Any
+    exchange: Exchange
+    done: Callable[[RequestInFlight], None]
+    clock: Clock
+    reply: Reply | None = None
+    waits: list[float] = field(default_factory=list)
+    miss: Callable[[str], Miss] = Miss
+    place: int | None = None
+    spends: bool = True
+
+    def __post_init__(self) -> None:
+        self._since = time.perf_counter()
+
+    def answered(self, status: int, reason: str, headers: Headers) -> None:
+        """The head of the answer is there."""
+        self.exchange.status, self.exchange.reason, self.exchange.headers = status, reason, headers
+
+    def chunk(self, data: bytes) -> None:
+        """A piece of the body is about to be handed to the client."""
+        now = time.perf_counter()
+        self.waits.append(now - self._since)
+        self._since = now
+        self.exchange.chunks.append(data)
+
+    def eof(self) -> None:
+        """The body is complete."""
+        self._end("eof")
+
+    def closed(self) -> None:
+        """The client closed the stream; nothing new if it had ended before."""
+        self._end("closed")
+
+    def failed(self, error: BaseException) -> None:
+        """The client got an exception; only those of its transport are part of the exchange."""
+        if isinstance(error, self.http.TransportError):
+            self._end("error", Failure(type(error).__name__, str(error)))
+        else:
+            self._end("closed")
+
+    def seen(self) -> Reply:
+        """What came, as a reply to keep."""
+        it = self.exchange
+        pieces = [Piece(*pair) for pair in zip(it.chunks, self.waits, strict=True)]
+        return Reply(it.status, it.reason, it.headers, pieces, it.ended, it.failure)
+
+    def response(self, stream: Any) -> Any:
+        """The client's own response object for the reply; raises the client's exception if there is no answer."""
+        reply = self.reply
+        assert reply is not None, "only a take with a reply is played"
+        if reply.status == 0:
+            self._raise(reply.failure)
+        self.answered(reply.status, reply.reason, reply.headers)
+        return self.http.Response(
+            reply.status,
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers],
+            stream=stream,
+            extensions={"http_version": b"HTTP/1.1", "reason_phrase": reply.reason.encode("latin-1")},
+        )
+
+    def play(self) -> Iterator[Piece]:
+        """The pieces of the reply; ends as the reply does."""
+        assert self.reply is not None, "only a take with a reply is played"
+        timeout = self._timeout("read")
+        for piece in self.reply.pieces:
+            if timeout is not None and piece.wait > timeout:
+                self._raise(Failure("ReadTimeout", "timed out"))
+            self.clock.pass_time(piece.wait)
+            self.exchange.chunks.append(piece.data)
+            yield piece
+        if self.reply.failure:
+            self._raise(self.reply.failure)
+        if self.reply.ended == "closed":
+            raise self.miss(_STOPPED_HERE)
+        self.eof()
+
+    def _raise(self, failure: Failure | None) -> None:
+        """Raises the client's exception class of that name, after the time a timeout takes."""
+        failure = failure or Failure("ReadError")
+        self.clock.pass_time(self._timeout(failure.error.removesuffix("Timeout").lower()) or 0.0)
+        self._end("error", failure)
+        kind = getattr(self.http, failure.error, self.http.TransportError)
+        raise kind(failure.message, request=self.request)
+
+    def _timeout(self, kind: str) -> float | None:
+        """How long the client is ready to `connect`, `read`, …, in seconds; None for ever."""
+        found: float | None = (self.request.extensions.get("timeout") or {}).get(kind)
+        return found
+
+    def _end(self, ended: Any, failure: Failure | None = None) -> None:
+        if not self.exchange.ended:
+            self.exchange.ended, self.exchange.failure = ended, failure
+            self.done(self)

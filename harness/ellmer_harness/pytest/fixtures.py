@@ -1,0 +1,118 @@
+"""Fixtures that say how cassettes are used, one for each policy: override any of them in a conftest or module.
+
+`None` leaves it to the default of `use_cassette`. What the marker of a test says comes on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..interception.virtual_clock import Clock
+from ..secrets.scrub import Scrub
+from ..store import Store
+from ..tape.cassette_names import file_name
+from ..tape.options import Judge, Mode
+from ..tape.request_key import Match
+from ..tape.stale_policies import Policy
+
+__all__ = [
+    "cassette_blobs",
+    "cassette_clock",
+    "cassette_folder",
+    "cassette_judge",
+    "cassette_match",
+    "cassette_max_age",
+    "cassette_mode",
+    "cassette_name",
+    "cassette_options",
+    "cassette_policies",
+    "cassette_routes",
+    "cassette_scrub",
+    "cassette_store",
+    "file_name",
+]
+
+
+@pytest.fixture
+def cassette_folder(request: pytest.FixtureRequest) -> Path:
+    """Where the cassettes of a test are: `cassettes/<module>` beside its file."""
+    return request.path.parent / "cassettes" / request.path.stem
+
+
+@pytest.fixture
+def cassette_name(request: pytest.FixtureRequest) -> str:
+    """The cassette's file name without its suffix: class, test and parameters."""
+    owner = f"{request.cls.__qualname__}." if request.cls else ""
+    return file_name(owner + request.node.name)
+
+
+@pytest.fixture
+def cassette_blobs(request: pytest.FixtureRequest) -> Path:
+    """Where the media files are: `cassettes/blobs` beside the test's file."""
+    return request.path.parent / "cassettes" / "blobs"
+
+
+@pytest.fixture
+def cassette_mode() -> Mode | None:
+    """What is done with cassettes where `--cassette-mode` says nothing."""
+    return None
+
+
+@pytest.fixture
+def cassette_match() -> Match:
+    """What makes two requests the same."""
+    return Match()
+
+
+@pytest.fixture
+def cassette_scrub() -> Scrub | None:
+    """What may be written: `Scrub.of({"NAME": "secret value"}, keep=["x-header"])`."""
+    return None
+
+
+@pytest.fixture
+def cassette_routes() -> Mapping[str, str] | None:
+    """Where requests really go while recording."""
+    return None
+
+
+@pytest.fixture
+def cassette_judge() -> Judge | None:
+    """What finds fault with the requests of a recording."""
+    return None
+
+
+@pytest.fixture
+def cassette_clock() -> Clock:
+    """The clock of the tape: `Clock(today=…)` fixes the date that recordings are marked with and aged by."""
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def cassette_store(pytestconfig: pytest.Config) -> Store | str | None:
+    """Where cassettes are shared: `--cassette-store`, else `cassette_store` of the configuration file."""
+    given = pytestconfig.getoption("--cassette-store")
+    return given if given is not None else pytestconfig.getini("cassette_store") or None
+
+
+@pytest.fixture
+def cassette_max_age(pytestconfig: pytest.Config) -> float | None:
+    """Days until a recording is stale: `cassette_max_age` of the configuration file."""
+    days = pytestconfig.getini("cassette_max_age")
+    return float(days) if days else None
+
+
+@pytest.fixture
+def cassette_policies() -> Sequence[Policy]:
+    """Further reasons to call a recording stale, beside those of the hook `pytest_cassette_stale`."""
+    return ()
+
+
+@pytest.fixture
+def cassette_options() -> dict[str, Any]:
+    """Any options of `use_cassette`; they count more than the fixtures, and less than the marker."""
+    return {}

@@ -1,0 +1,14 @@
+"""Hooks that other pytest plugins and conftest files may implement."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..tape.stale_policies import Recording
+
+__all__ = ["pytest_cassette_stale"]
+
+
+@pytest.hookspec
+def pytest_cassette_stale(recording: Recording) -> str | None:
+    """A clause that says why a recording is too old (`the model x is retired`), or None. All are asked."""

@@ -1,0 +1,223 @@
+"""The pytest plugin: a test marked `@pytest.mark.cassette` replays its cassette.
+
+```python
+@pytest.mark.cassette                       # tests/cassettes/<module>/<test>.json
+def test_chat(cassette): ...                # the fixture is the tape; using it is enough, marked or not
+
+@pytest.mark.cassette("shared", faults=[Status(429)])
+```
+
+`--cassette-mode=record|rewrite|append|live` does otherwise for one run. Every policy is a fixture to override in a
+conftest: see `fixtures`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os.path import relpath
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from ..errors import HarnessError, Miss
+from ..interception.virtual_clock import Clock
+from ..secrets.scrub import Scrub, clean_url
+from ..store import Store
+from ..tape.explanation import rerecord_command
+from ..tape.options import MODES, Judge, Mode, set_default_mode
+from ..tape.request_key import Match
+from ..tape.stale_policies import Policy, Recording
+from ..tape.staleness import LEVELS
+from ..tape.tape import Tape
+from . import hooks
+from .fixtures import *  # noqa: F403  # pytest finds fixtures in the namespace of a plugin
+from .fixtures import file_name
+from .summary import Summary
+
+__all__ = ["cassette", "file_name"]
+
+_FOREIGN = (".yaml", ".yml", ".har")  # of recordings of other tools
+_FAILURE = pytest.StashKey[BaseException]()
+_TAPE = pytest.StashKey[Tape]()
+_BEFORE = pytest.StashKey[str | None]()
+_RUN = pytest.StashKey[str]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--cassette-mode`, `--cassette-store`, `--cassette-stale`, and their lines in the configuration file."""
+    group = parser.getgroup("cassettes", "recorded HTTP traffic")
+    group.addoption(
+        "--cassette-mode",
+        choices=MODES,
+        help="what to do with cassettes (default: $CASSETTE_MODE, or replay)",
+    )
+    group.addoption(
+        "--cassette-store",
+        metavar="URL",
+        help="share cassettes: a folder, redis://…, s3://… (default: $CASSETTE_STORE, or none)",
+    )
+    group.addoption(
+        "--cassette-stale",
+        choices=LEVELS,
+        help="what a recording that is too old is (default: $CASSETTE_STALE, or warn)",
+    )
+    group.addoption(
+        "--cassette-report",
+        metavar="FILE",
+        help="write what this run did not use of the cassettes, for `ellmer-harness prune --report FILE`",
+    )
+    parser.addini("cassette_store", "where cassettes are shared, as --cassette-store", default="")
+    parser.addini("cassette_stale", "as --cassette-stale", default="")
+    parser.addini("cassette_max_age", "days until a recording is stale", default="")
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declares our own hooks."""
+    pluginmanager.add_hookspecs(hooks)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declares the marker, and the mode of this run."""
+    config.addinivalue_line(
+        "markers", "cassette(path=None, **options): replay recorded HTTP; options as for use_cassette"
+    )
+    config.stash[_RUN] = uuid4().hex
+    config.stash[_BEFORE] = set_default_mode(config.getoption("--cassette-mode"))
+    if _level(config) not in LEVELS:
+        raise pytest.UsageError(f"cassette_stale is {_level(config)!r}; there are {', '.join(LEVELS)}")
+    config.pluginmanager.register(Summary(config), "ellmer_harness_summary")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leaves the mode as it was (pytest may run inside pytest)."""
+    set_default_mode(config.stash.get(_BEFORE, None))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A marked test uses the fixture, named among its arguments or not."""
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("cassette"):
+            names = [name for name in item.fixturenames if name != "cassette"]
+            # Inside pytest-recording's fixture, which patches the same transports for every test.
+            names.insert(names.index("vcr") + 1 if "vcr" in names else 0, "cassette")
+            item.fixturenames[:] = names
+
+
+@pytest.fixture
+def cassette(
+    request: pytest.FixtureRequest,
+    cassette_folder: Path,
+    cassette_name: str,
+    _cassette_policy: dict[str, Any],
+    cassette_options: dict[str, Any],
+) -> Iterator[Tape]:
+    """The tape of this test; at the end it is held to what was recorded."""
+    path, options = _marked(request.node, cassette_folder, cassette_name)
+    tape = Tape(path, **{**_cassette_policy, **cassette_options, **options})
+    request.node.stash[_TAPE] = tape
+    with _failing():
+        tape.__enter__()
+    yield tape
+    with _failing():
+        tape.close(request.node.stash.get(_FAILURE, None))
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """What we have to say fails the test, without our stack."""
+    said = ""
+    try:
+        yield
+    except (HarnessError, Miss) as error:
+        said = f"{type(error).__name__}: {error}"
+    if said:  # not before: pytest would print it twice, once as the cause of itself
+        pytest.fail(said, pytrace=False)
+
+
+@pytest.fixture
+def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may have parameters
+    request: pytest.FixtureRequest,
+    cassette_blobs: Path,
+    cassette_mode: Mode | None,
+    cassette_match: Match,
+    cassette_scrub: Scrub | None,
+    cassette_routes: Mapping[str, str] | None,
+    cassette_judge: Judge | None,
+    cassette_clock: Clock,
+    cassette_store: Store | str | None,
+    cassette_max_age: float | None,
+    cassette_policies: Sequence[Policy],
+) -> dict[str, Any]:
+    """The options of `use_cassette` that the fixtures and the command line make."""
+    level = _level(request.config)
+    return {
+        "blobs": cassette_blobs,
+        "mode": request.config.getoption("--cassette-mode") or cassette_mode,
+        "match": cassette_match,
+        "scrub": cassette_scrub,
+        "routes": cassette_routes,
+        "judge": cassette_judge,
+        "clock": cassette_clock,
+        "store": cassette_store,
+        "root": request.config.rootpath,
+        "rerecord": _command(request),
+        "run": _run(request.config),
+        "max_age": None if level == "ignore" else cassette_max_age,
+        "policies": () if level == "ignore" else (*cassette_policies, _hook(request)),
+        "stale": "error" if level == "error" else "ignore",  # a warning is a line of the summary
+    }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    """Notes how the test ended, for the tape; and what the tape has to say, for the summary."""
+    report = yield
+    if call.excinfo is not None and call.when != "teardown":
+        item.stash[_FAILURE] = call.excinfo.value
+    if call.when == "teardown" and _TAPE in item.stash:
+        report.cassette = item.stash[_TAPE].verdict.as_dict()
+    return report
+
+
+def _marked(node: pytest.Item, folder: Path, name: str) -> tuple[Path, dict[str, Any]]:
+    """Path and options from the markers; the one nearest to the test wins."""
+    options: dict[str, Any] = {}
+    for mark in reversed([*node.iter_markers("cassette")]):
+        options |= mark.kwargs
+        if mark.args:
+            options["path"] = mark.args[0]
+    path = folder / (options.pop("path", None) or name)
+    if path.suffix in _FOREIGN and not path.exists():
+        path = path.with_suffix(".json")  # what `ellmer-harness migrate` made of it
+    return (path if path.suffix in {".json", *_FOREIGN} else path.with_name(path.name + ".json")), options
+
+
+def _level(config: pytest.Config) -> str:
+    given = config.getoption("--cassette-stale") or config.getini("cassette_stale")
+    return given or os.environ.get("CASSETTE_STALE") or "warn"
+
+
+def _run(config: pytest.Config) -> str:
+    """The same in all workers of xdist."""
+    worker = getattr(config, "workerinput", {})
+    return str(worker.get("testrunuid") or config.stash[_RUN])
+
+
+def _hook(request: pytest.FixtureRequest) -> Policy:
+    def policy(recording: Recording) -> str | None:
+        return "; ".join(filter(None, request.node.ihook.pytest_cassette_stale(recording=recording)))
+
+    return policy
+
+
+def _command(request: pytest.FixtureRequest) -> str:
+    """What records this test again, from the folder where pytest was started."""
+    config, store = request.config, request.config.getoption("--cassette-store")
+    module, colons, test = request.node.nodeid.partition("::")
+    here = Path(relpath(config.rootpath / module, config.invocation_params.dir)).as_posix()
+    again = rerecord_command(here + colons + test)
+    return f"{again} --cassette-store='{clean_url(store)}'" if store else again

@@ -1,0 +1,35 @@
+"""What a run of pytest did not use, as a file for `ellmer-harness prune`.
+
+`{"unused": {path: ["#3 POST https://…"]}, "orphans": [path]}`. A cassette is in it only if every test that opened it
+passed, but for the complaint that something was left.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from ..format.atomic_files import replace_file
+from ..tape.verdict import Verdict
+
+__all__ = ["left_over", "write_report"]
+
+
+def left_over(verdicts: Iterable[tuple[str, Verdict]], failed: Collection[str]) -> dict[str, list[str]]:
+    """Cassettes, and what none of their tests asked for. `failed` names tests that stopped midway."""
+    together: dict[str, list[tuple[str, Verdict]]] = {}
+    for name, one in verdicts:
+        together.setdefault(one.path, []).append((name, one))
+    sure = {
+        path: set[str].intersection(*(set(one.left) for _, one in shared))
+        for path, shared in together.items()
+        if all(one.state in ("played", "unused") and name not in failed for name, one in shared)
+    }
+    return {path: sorted(left) for path, left in sure.items() if left}
+
+
+def write_report(path: Path, unused: dict[str, list[str]], orphans: Iterable[Path]) -> None:
+    """Writes it."""
+    found = {"unused": unused, "orphans": sorted(map(str, orphans))}
+    replace_file(path, json.dumps(found, indent=2, ensure_ascii=False) + "\n")

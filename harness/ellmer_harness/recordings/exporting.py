@@ -1,0 +1,53 @@
+"""Recordings as plain vcrpy YAML, for readers that know nothing of us.
+
+A response keeps two keys that vcrpy does not know and leaves alone: `stream`, the sizes of its chunks, and `error`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vcr.serializers import yamlserializer
+
+from . import Found, Interaction
+
+__all__ = ["to_yaml"]
+
+
+def to_yaml(found: Found) -> str:
+    """The YAML of vcrpy's format version 1."""
+    interactions = [_interaction(each) for each in found.interactions if each.status is not None]
+    return str(yamlserializer.serialize({"interactions": interactions, "version": 1}))
+
+
+def _interaction(it: Interaction) -> dict[str, Any]:
+    extra = {"stream": it.stream, "error": it.error}
+    return {
+        "request": {
+            "body": None if it.body is None else _text(it.body),
+            "headers": _grouped(it.sent),
+            "method": it.method,
+            "uri": it.url,
+        },
+        "response": {
+            "body": {"string": _text(it.content or b"")},
+            "headers": _grouped(it.headers),
+            "status": {"code": it.status, "message": it.reason},
+            **{key: value for key, value in extra.items() if value},
+        },
+    }
+
+
+def _grouped(headers: list[tuple[str, str]]) -> dict[str, list[str]]:
+    grouped: dict[str, list[str]] = {}
+    for name, value in headers:
+        grouped.setdefault(name, []).append(value)
+    return grouped
+
+
+def _text(body: bytes) -> str | bytes:
+    """As vcrpy writes it: text where it is UTF-8."""
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return body

@@ -1,0 +1,199 @@
+"""Recordings of other tools made into cassettes of ours: scrubbed, searched for secrets, and proven.
+
+What a recorder did not keep of the requests is not compared when the cassette is played: none of them keeps all
+headers, some keep no bodies. `not_compared` in the cassette says so, until it is recorded again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from ..errors import CassetteError, SecretFound
+from ..exchange.messages import Headers
+from ..exchange.reply import Reply, cut, saved
+from ..format.blobs import Blobs
+from ..format.compression import is_coded
+from ..format.serializer import OURS, Serializer
+from ..secrets.scan import masks, scan
+from ..secrets.scrub import Scrub
+from . import Found, Interaction
+from .interaction import value_of
+
+__all__ = ["Converted", "Rules", "as_it_is", "convert"]
+
+Json = dict[str, Any]
+_ROUNDS = 4
+_WITH_BODY = {"POST", "PUT", "PATCH"}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What may be written. `recorded_from` is for recordings that do not say themselves who answered."""
+
+    scrub: Scrub
+    recorded_from: str = "imported"
+    not_secret: Sequence[str] = ()
+    mask: bool = False
+    """Whether secrets that are found are written as `REDACTED`, where they are an error otherwise."""
+    not_compared: Sequence[str] = ()
+    """What of the requests is not compared until they are recorded again, beside what the recorder did not keep."""
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A cassette that is ready to be written: its text, its new media, and what could not be taken over."""
+
+    text: str
+    blobs: Blobs
+    interactions: int
+    notes: list[str]
+    left_out: Counter[str]
+    """How often each header was not on the list of those that are written."""
+
+
+def convert(found: Found, near: Path, blobs: Path, rules: Rules) -> Converted:
+    """The cassette, to be put in the folder `near`, of what was found in a file.
+
+    Raises `SecretFound`, or `CassetteError` if reading it again does not give what was found.
+    """
+    settled = [_settled(each) for each in found.interactions if each.status is not None]
+    scrub = _masking(settled, rules) if rules.mask else rules.scrub
+    written = [_written(each, scrub) for each in settled]
+    media = Blobs(blobs)
+    metadata = _metadata(found, rules, masked=scrub is not rules.scrub)
+    cassette = {"version": 1, "metadata": metadata, "interactions": written}
+    text = Serializer(media, near=near).serialize(cassette)
+    _scanned(cassette, rules)
+    _proven(text, written, media, near)
+    return Converted(text, media, len(written), [*_notes(found, settled)], _left_out(settled, rules.scrub))
+
+
+def as_it_is(found: Found, scrub: Scrub) -> Json:
+    """vcrpy's cassette dict of a recording, to be played without being written anywhere."""
+    answered = (each for each in found.interactions if each.status is not None)
+    written = [_written(_settled(each), scrub) for each in answered]
+    return {"metadata": _metadata(found, Rules(scrub), masked=False), "interactions": written}
+
+
+def _masking(settled: list[Interaction], rules: Rules) -> Scrub:
+    """Masks what is found, and what is found then: one secret may be part of another, or of its wrapping."""
+    scrub = rules.scrub
+    for _ in range(_ROUNDS):
+        found_out = masks([_written(each, scrub) for each in settled], rules.not_secret)
+        if found_out.keys() <= scrub.values.keys():
+            break
+        scrub = replace(scrub, values={**scrub.values, **found_out})
+    return scrub
+
+
+def _settled(it: Interaction) -> Interaction:
+    """With headers that fit the bodies: many recorders undo a content-encoding and leave its headers."""
+    body, content = it.body or b"", it.content or b""
+    cut_short = it.error or it.stream or it.method == "HEAD"
+    return replace(
+        it,
+        sent=_fitting(it.sent, body),
+        headers=it.headers if cut_short or not content else _fitting(it.headers, content),
+    )
+
+
+def _fitting(headers: Headers, body: bytes) -> Headers:
+    if body and (coding := value_of(headers, "content-encoding")) and not is_coded(body, coding):
+        headers = [pair for pair in headers if pair[0] != "content-encoding"]
+    return [(name, str(len(body)) if name == "content-length" and body else value) for name, value in headers]
+
+
+def _written(it: Interaction, scrub: Scrub) -> Json:
+    """The interaction as vcrpy has it, without what may not be written."""
+    kept: dict[str, list[str]] = {}
+    for name, value in scrub.request(it.sent):
+        kept[name] = [", ".join([*kept.get(name, []), value])]
+    request = {
+        "method": it.method,
+        "uri": scrub.url(it.url),
+        "headers": kept,
+        "body": scrub.body(it.body or b""),
+    }
+    return {"request": request, "response": _answer(it, scrub)}
+
+
+def _answer(it: Interaction, scrub: Scrub) -> Json:
+    grouped: dict[str, list[str]] = {}
+    for name, value in scrub.response(it.headers):
+        grouped.setdefault(name, []).append(value)
+    stream = {"stream": it.stream} if it.stream else {}
+    error = {"error": it.error} if it.error else {}
+    status = {"code": it.status, "message": it.reason}
+    raw = {"status": status, "headers": grouped, "body": {"string": it.content or b""}, **stream, **error}
+    timed = "ms" in (it.stream or {})
+    reply = Reply.recorded(raw, timed=timed)
+    sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
+    body = scrub.body(reply.body, sizes)
+    if body != reply.body:
+        fitting = _fitting(reply.headers, body)
+        reply = replace(reply, headers=fitting, pieces=cut(body, sizes, waits))
+    return saved(reply, timed=timed)
+
+
+def _metadata(found: Found, rules: Rules, *, masked: bool) -> Json:
+    mark: Json = {"masked": True} if masked else {}
+    if found.kind == "ours":
+        before = found.metadata[OURS].get("not_compared", [])
+        if parts := list(dict.fromkeys([*before, *rules.not_compared])):
+            mark["not_compared"] = parts
+        return {**found.metadata, OURS: {**found.metadata[OURS], **mark}}
+    ours: Json = {"recorded_from": rules.recorded_from, "imported_from": found.kind}
+    if times := [each.when for each in found.interactions if each.when]:
+        ours["recorded_at"] = min(times).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    lost = any(each.body is None and each.method in _WITH_BODY for each in found.interactions)
+    hidden = any(not _is_url(each.url) for each in found.interactions)
+    unknown = ["headers", *["body"] * lost, *["url"] * hidden, *rules.not_compared]
+    ours["not_compared"] = list(dict.fromkeys(unknown))
+    return {**found.metadata, OURS: {**ours, **mark}}
+
+
+def _scanned(cassette: Json, rules: Rules) -> None:
+    secrets = [(value, name) for value, name in rules.scrub.values.items()]
+    left = [each for each in scan(cassette, secrets) if each.fingerprint not in rules.not_secret]
+    if left:
+        raise SecretFound("\n  ".join(["there are secrets in it:", *map(str, left[:20])]))
+
+
+def _proven(text: str, written: list[Json], media: Blobs, near: Path) -> None:
+    """Reads the cassette as a run would, from the text alone."""
+    again = Serializer(Blobs(media.folder, media.fresh), near=near).deserialize(text)["interactions"]
+    for at, (old, new) in enumerate(zip(written, again, strict=True)):
+        if old != new:
+            raise CassetteError(f"interaction {at + 1} does not come out of the cassette as it went in")
+
+
+def _notes(found: Found, kept: list[Interaction]) -> list[str]:
+    silent = len(found.interactions) - len(kept)
+    bare = sum(each.content is None and each.status not in (0, 204, 304) for each in kept)
+    coded, still = (
+        sum(bool(value_of(each.headers, "content-encoding")) for each in group if each.status is not None)
+        for group in (found.interactions, kept)
+    )
+    hidden = sum(not _is_url(each.url) for each in kept)
+    notes = {
+        "requests whose URL was removed: URLs are not compared": hidden,
+        "requests without an answer, left out": silent,
+        "answers without a body: the file has none": bare,
+        "answers no longer in the content-encoding that their headers tell": coded - still,
+    }
+    return [f"{what} ({count})" for what, count in notes.items() if count]
+
+
+def _is_url(text: str) -> bool:
+    return text.startswith(("http://", "https://"))
+
+
+def _left_out(kept: list[Interaction], scrub: Scrub) -> Counter[str]:
+    pairs = [pair for each in kept for pair in (*each.sent, *each.headers)]
+    written = [pair for each in kept for pair in (*scrub.request(each.sent), *scrub.response(each.headers))]
+    return Counter(name for name, _ in pairs) - Counter(name for name, _ in written)

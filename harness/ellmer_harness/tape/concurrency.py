@@ -1,0 +1,40 @@
+"""Who sends the requests of a tape: one after the other, or several at once."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Concurrency"]
+
+
+@dataclass
+class Concurrency:
+    """`concurrent` is True once two threads have asked, or two tasks that were alive at the same time.
+
+    It depends on the program, not on timing: threads count even if they happen not to overlap. The objects are
+    kept, not their numbers, which are given out again.
+    """
+
+    concurrent: bool = False
+    _threads: set[threading.Thread] = field(default_factory=set)
+    _tasks: list[Any] = field(default_factory=list)
+
+    def note(self) -> None:
+        """A request leaves from here."""
+        self._threads.add(threading.current_thread())
+        task = _current_task()
+        if task is not None and task not in self._tasks:
+            self.concurrent |= any(not other.done() for other in self._tasks)
+            self._tasks.append(task)
+        self.concurrent |= len(self._threads) > 1
+
+
+def _current_task() -> Any:
+    asyncio = sys.modules.get("asyncio")  # a program without it has no tasks; no reason to import it
+    with suppress(RuntimeError):
+        return asyncio.current_task() if asyncio else None
+    return None

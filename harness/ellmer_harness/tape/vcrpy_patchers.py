@@ -1,0 +1,87 @@
+"""The index as vcrpy's patchers see it, for the clients that opted in to them.
+
+What they record is scrubbed as everything else, and a request that was not recorded is a `Miss` as everywhere. The
+rest is vcrpy's: bodies are drained, failures are not recorded, and `tape.sent` does not know of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from vcr.request import Request
+
+from ..exchange.reply import Reply
+from . import recorded_form
+from .cassette_index import CassetteIndex, Response
+from .state import TapeState
+
+__all__ = ["PatchedIndex"]
+
+
+class PatchedIndex(CassetteIndex):
+    """`tape` is None while the file is loaded: what comes then is no client's."""
+
+    tape: TapeState | None = None
+
+    def append(self, request: Request, response: Response) -> None:
+        """An exchange of a patched client."""
+        if self.tape is None:
+            super().append(request, response)
+        elif not self.tape.allows(request.host):
+            body = {"string": b"", **response["body"]}
+            reply = Reply.recorded({**response, "body": body})
+            live, masking = self.tape.recorded_from == "live", self.tape.masking
+            kept = recorded_form.response(self.tape.scrub, reply, live=live, masking=masking)
+            self.place(self._clean(request), kept)
+
+    def filter_request(self, request: Request) -> Request | None:
+        """None for a request that is none of the cassette's business."""
+        return None if self.tape and self.tape.allows(request.host) else request
+
+    def can_play_response_for(self, request: Request) -> bool:
+        """Whether a recording is left for the request; raises `Miss` if it has to be there."""
+        assert self.tape is not None, "the file is loaded before anybody asks"
+        if self.tape.allows(request.host):
+            return False
+        ask = self.ask(self._clean(request))
+        if self.find(ask) is not None or (self.on_repeat != "error" and self.played(ask)):
+            return True
+        if self.tape.offline:
+            raise self.tape.miss(ask, self)
+        return False
+
+    def play_response(self, request: Request) -> Response:
+        """Its answer."""
+        place = self.take(self.ask(self._clean(request)))
+        assert place is not None, "asked only after can_play_response_for"
+        return self.response(place)
+
+    def _clean(self, request: Request) -> Request:
+        assert self.tape is not None, "the file is loaded before anybody asks"
+        headers = [(_text(name).lower(), _text(value)) for name, value in request.headers.items()]
+        body, normalize = _bytes(request.body), self.tape.normalize
+        scrub, method, url = self.tape.scrub, request.method, request.uri
+        return recorded_form.request(scrub, method, url, headers, body, normalize=normalize)
+
+
+def _text(value: Any) -> str:
+    """The value of a header: botocore has bytes, aiohttp lists."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return ", ".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _bytes(body: Any) -> bytes:
+    """The body as it is sent: files and iterators read, aiohttp's JSON written. Of its own form only what it is."""
+    match body:
+        case bytes() | bytearray() | memoryview():
+            return bytes(body)
+        case dict() | list():
+            return json.dumps(body, default=str).encode()
+        case str() | None:
+            return (body or "").encode()
+        case Iterable() if not hasattr(body, "add_field"):  # files, too; aiohttp's form can be sent only once
+            return b"".join(map(_bytes, body))
+    return f"<{type(body).__name__}>".encode()

@@ -1,0 +1,79 @@
+"""vcrpy's suites as they are: nothing of vcrpy is different, but that no secret is written."""
+
+import httpx
+import pytest
+import vcr as vcrpy
+
+from ellmer_harness import SecretFound
+from ellmer_harness.pytest.vcr import guard_vcrpy, release_vcrpy
+
+pytest_plugins = ["pytester"]
+SECRET = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+
+
+@pytest.fixture
+def vcr():
+    guard_vcrpy()
+    yield vcrpy
+    release_vcrpy()
+    assert vcrpy.config.Cassette is vcrpy.cassette.Cassette
+
+
+def test_credentials_by_name_are_masked_and_replay(vcr, server, tmp_path):
+    server.whole({"ok": 1}, "application/json", f"set-cookie: sid={SECRET}; Path=/")
+
+    @vcr.use_cassette(str(tmp_path / "c.yaml"))
+    def ask():
+        return httpx.get(
+            f"{server.url}/x?api_key={SECRET}&q=1", headers={"authorization": f"Bearer {SECRET}"}
+        ).json()
+
+    assert ask() == {"ok": 1}
+    written = (tmp_path / "c.yaml").read_text()
+    assert SECRET not in written
+    assert "sid=REDACTED; Path=/" in written
+
+
+def test_any_other_secret_is_an_error_and_nothing_is_written(vcr, server, tmp_path):
+    real = httpx.HTTPTransport.handle_request
+    with (
+        pytest.raises(SecretFound, match="request/body"),
+        vcr.use_cassette(str(tmp_path / "c.yaml")) as cassette,
+    ):
+        httpx.post(server.url, json={"client_secret": SECRET})
+    assert cassette.play_count == 0
+    assert not (tmp_path / "c.yaml").exists()
+    assert httpx.HTTPTransport.handle_request is real
+
+
+def test_what_vcrpy_filters_is_found_no_more(vcr, server, tmp_path):
+    mine = vcr.VCR(
+        filter_post_data_parameters=["client_secret"], match_on=["method", "body"], record_mode="once"
+    )
+    server.whole({})
+    for _ in range(2):
+        with mine.use_cassette(str(tmp_path / "c.yaml")) as cassette:
+            httpx.post(server.url, data={"client_secret": SECRET, "a": "1"})
+    assert cassette.all_played
+    assert len(server.requests) == 1
+
+
+def test_a_suite_of_pytest_recording_with_one_line(suite, pytester, server):
+    code = f"""
+        import httpx, pytest
+
+        @pytest.fixture(scope="module")
+        def vcr_config():
+            return {{"filter_headers": ["x-mine"], "match_on": ["method", "uri", "body"]}}
+
+        @pytest.mark.vcr
+        def test_a(vcr):
+            httpx.post("{server.url}", json={{"n": 1}}, headers={{"authorization": "Bearer {SECRET}"}})
+            assert vcr.play_count == 0 or vcr.all_played
+    """
+    plugins = ("-p", "ellmer_harness.pytest.vcr", "-p", "pytest_recording.plugin")
+    suite(code, *plugins, "--record-mode=once").assert_outcomes(passed=1)
+    written = (pytester.path / "cassettes/test_it/test_a.yaml").read_text()
+    assert "Bearer REDACTED" in written
+    suite(None, *plugins, "--block-network").assert_outcomes(passed=1)
+    assert len(server.requests) == 1

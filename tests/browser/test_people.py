@@ -1,0 +1,251 @@
+"""The chat app when things go wrong, when somebody is to decide, and what it shows of a conversation."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import ellmer_core as ec
+from ellmer_conformance.scenarios.script import Answer, Call, Delivery, Failure, Say
+
+gone = []
+
+
+@ec.tool(annotations=ec.tool_annotations("Delete file", destructive_hint=True))
+def delete(path: str) -> str:
+    """Deletes a file."""
+    gone.append(path)
+    return f"{path} is gone"
+
+
+@ec.tool
+def measure(city: str) -> str:
+    """Measures."""
+    return f"3 degrees in {city}\n" * 60
+
+
+def other_page(it):
+    """A second tab of the same chat."""
+    page = it.page.context.new_page()
+    page.goto(it.page.url)
+    expect(page.get_by_role("textbox", name="Chat message")).to_be_visible()
+    return page
+
+
+def typed(page, text):
+    """What a user typed, as the page shows it."""
+    return page.locator(".shiny-chat-user-message .content-type-text", has_text=text)
+
+
+def said(it):
+    return [turn.text for turn in it.chat.get_turns() if turn.role == "user"]
+
+
+# when things go wrong ---------------------------------------------------------------------------------------
+
+
+def test_an_error_stands_in_the_conversation_until_a_retry(talk, axe, picture):
+    it = talk([Failure("overloaded"), Answer((Say("Fine."),))])
+    it.say("Hi")
+    trouble = it.log.get_by_role("alert")
+    for _ in ("live", "again"):
+        expect(trouble).to_contain_text("The provider has a problem of its own.")
+        expect(trouble).to_contain_text("Overloaded")
+        expect(typed(it.page, "Hi")).to_be_visible()
+        assert "Error in Chat" not in it.page.content()
+        it.page.reload()
+    expect(trouble).to_be_visible()
+    assert axe(it.page) == {}
+    it.page.set_viewport_size({"width": 760, "height": 420})
+    picture(it.page, "ui-trouble.png")
+    trouble.get_by_role("button", name="Retry").click()
+
+    expect(it.log.get_by_text("Fine.")).to_be_visible()
+    expect(trouble).to_have_count(0)
+    assert said(it) == ["Hi"]
+
+
+def test_a_retry_does_not_run_tools_again(talk):
+    gone.clear()
+    steps = [Answer((Say("I measure."), Call("remove", {}))), Failure("overloaded"), Answer((Say("Done."),))]
+    tool = ec.tool(lambda: gone.append(1) or "ok", name="remove", description="Removes.", arguments={})
+    it = talk(steps, tool)
+    it.say("Hi")
+    it.log.get_by_role("button", name="Retry").click()
+
+    expect(it.log.get_by_text("Done.")).to_be_visible()
+    assert gone == [1]
+
+
+def test_two_tabs_show_one_conversation_that_can_be_undone_edited_and_begun_anew(talk):
+    it = talk([Answer((Say(f"Answer {n}."),)) for n in range(4)])
+    other = other_page(it)
+    it.ask("One")
+    it.ask("Two")
+    for page in (it.page, other):
+        expect(page.get_by_text("Answer 1.")).to_be_visible()
+        expect(typed(page, "Two")).to_be_visible()
+    other.get_by_role("button", name="Undo").click()
+    for page in (it.page, other):
+        expect(page.get_by_text("Answer 1.")).to_have_count(0)
+        expect(page.get_by_text("Answer 0.")).to_be_visible()
+    it.page.get_by_role("button", name="Edit").click()
+    expect(it.page.get_by_role("textbox", name="Chat message")).to_have_text("One")
+    expect(it.log.get_by_text("Answer 0.")).to_have_count(0)
+    it.page.keyboard.press("Enter")
+    expect(other.get_by_text("Answer 2.")).to_be_visible()
+    assert said(it) == ["One"]
+    it.settled()
+    it.page.get_by_role("button", name="New chat").click()
+    expect(other.get_by_text("Answer 2.")).to_have_count(0)
+    assert it.chat.get_turns() == []
+
+
+def test_escape_stops_an_answer(talk):
+    story = Answer((Say("Once upon a time", ("Once ", "upon ", "a ", "time")),))
+    it = talk([Delivery(story, after=900, ending="stall")])
+    it.say("A story")
+    expect(it.log.get_by_text("Once")).to_be_visible()
+    it.page.keyboard.press("Escape")
+
+    expect(it.log.get_by_text("[cancelled]")).to_be_visible()
+
+
+def test_a_lost_connection_is_said_and_comes_back_with_what_was_typed(talk):
+    it = talk([Answer((Say("Fine."),))])
+    it.ask("Hi")
+    it.page.get_by_role("textbox", name="Chat message").fill("not sent yet")
+    away = "window.real = window.fetch; window.fetch = () => Promise.reject(new Error('away'));"
+    it.page.evaluate(f"{away} window.Shiny.shinyapp.$socket.close()")
+    expect(it.page.get_by_text("The connection to the chat is lost.")).to_be_visible()
+    it.page.evaluate("window.fetch = window.real")
+
+    expect(it.page.get_by_text("The connection to the chat is lost.")).to_have_count(0)
+    expect(it.page.get_by_role("textbox", name="Chat message")).to_have_text("not sent yet")
+    expect(it.log.get_by_text("Fine.")).to_be_visible()
+
+
+def test_a_file_that_cannot_be_sent_is_refused_before_sending(talk):
+    it = talk([])
+    with it.page.expect_file_chooser() as chooser:
+        it.page.get_by_role("button", name="Attach file").click()
+    chooser.value.set_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"\x00\x01\xff"})
+    it.say("What is this?")
+
+    expect(it.log.get_by_role("alert")).to_contain_text("a.txt is neither an image, nor a PDF, nor text")
+    expect(it.page.get_by_role("textbox", name="Chat message")).to_have_text("What is this?")
+    assert it.chat.get_turns() == []
+
+
+# deciding ---------------------------------------------------------------------------------------------------
+
+
+def test_calls_are_approved_edited_and_denied(talk, axe, picture):
+    gone.clear()
+    steps = [
+        Answer((Say("I delete."), *(Call("delete", {"path": path}) for path in "abc"))),
+        Answer((Say("So."),)),
+    ]
+    it = talk(steps, delete)
+    it.say("Delete all")
+    question = it.log.get_by_role("group", name="Decide: Delete file")
+    expect(question).to_be_visible()
+    it.page.set_viewport_size({"width": 760, "height": 520})
+    picture(it.page, "ui-decide.png")
+    question.get_by_role("button", name="Approve").click()
+    expect(question.get_by_role("textbox")).to_have_value('{\n  "path": "b"\n}')
+    question.get_by_role("textbox").fill("nonsense")
+    question.get_by_role("button", name="Approve").click()
+    expect(question.get_by_text("This is not a JSON object.")).to_be_visible()
+    assert axe(it.page) == {}
+    question.get_by_role("textbox").fill('{"path": "d"}')
+    question.get_by_role("button", name="Approve").click()
+    expect(question.get_by_role("textbox")).to_have_value('{\n  "path": "c"\n}')
+    question.get_by_role("button", name="Deny").click()
+    expect(it.log.get_by_text("So.")).to_be_visible()
+
+    assert gone == ["a", "d"]
+    it.log.get_by_role("button", name=re.compile("Delete file")).first.click()
+    for _ in ("live", "again"):
+        for word in ("approved", "edited", "denied"):
+            expect(it.log.get_by_text(word, exact=True)).to_be_attached()
+        expect(it.log.get_by_text("failed")).to_have_count(0)
+        assert axe(it.page) == {}
+        it.reload("So.")
+        it.log.get_by_role("button", name=re.compile("Delete file")).first.click()
+    assert [word in str(it.chat) for word in ("approved]", 'edited to delete(path = "d")]', "denied]")] == [
+        True
+    ] * 3
+
+
+# seeing -----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_user_pastes_stays_as_it_is(talk):
+    code = "# not a heading\n    *args, <b>\n\n\nend"
+    it = talk([Answer((Say("I see."),))])
+    it.page.get_by_role("textbox", name="Chat message").focus()
+    it.page.evaluate(
+        """text => {
+            const data = new DataTransfer();
+            data.setData("text/plain", text);
+            document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+        }""",
+        code,
+    )
+    it.page.keyboard.press("Enter")
+    expect(it.log.get_by_text("I see.")).to_be_visible()
+    for _ in ("live", "again"):
+        shown = it.page.locator(".shiny-chat-user-message .content-type-text")
+        assert shown.inner_text() == said(it)[0] == code
+        it.reload("I see.")
+
+
+def test_model_tokens_and_cost_are_shown_and_a_message_can_be_copied(talk):
+    it = talk([Answer((Say("Fine."),))])
+    it.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    it.ask("Hi")
+    expect(it.page.locator("#ellmer-status")).to_have_text(
+        re.compile(r"claude-sonnet-5 · \d+ tokens in, \d+ out · \$")
+    )
+    it.log.get_by_role("button", name="Copy message").last.click()
+    expect(it.log.get_by_text("Copied")).to_be_visible()
+
+    assert it.page.evaluate("navigator.clipboard.readText()") == "Fine."
+
+
+def test_calls_of_one_tool_are_told_apart_and_a_tall_result_unfolds(talk):
+    cities = ("Köln", "Bonn", "Aachen")
+    it = talk(
+        [Answer((Say("I look."), *(Call("measure", {"city": c}) for c in cities))), Answer((Say("So."),))],
+        measure,
+    )
+    it.ask("Weather?")
+    it.log.get_by_role("button", name=re.compile("Measure")).first.click()
+    for city in cities:
+        expect(it.log.get_by_role("button", name=re.compile(city))).to_be_visible()
+    it.log.get_by_role("button", name=re.compile("Köln")).click()
+    tall = it.log.locator("pre.ellmer-tall")
+    expect(tall).to_have_count(1)
+    it.log.get_by_role("button", name="Show all").click()
+
+    expect(tall).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_menu_of_a_phone_holds_what_can_be_done(talk, axe, scheme):
+    it = talk([Answer((Say("Fine."),))])
+    it.page.emulate_media(color_scheme=scheme)
+    it.page.set_viewport_size({"width": 390, "height": 844})
+    it.ask("Hi")
+    it.page.get_by_role("button", name="Toggle app menu").click()
+
+    for name in ("New chat", "Undo", "Edit"):
+        expect(it.page.get_by_role("button", name=name)).to_be_visible()
+    assert axe(it.page) == {}
+
+
+def test_the_page_has_an_icon_and_asks_nobody_else(talk):
+    it = talk([])
+
+    assert it.page.locator("link[rel=icon]").get_attribute("href").startswith("data:image/svg+xml")
