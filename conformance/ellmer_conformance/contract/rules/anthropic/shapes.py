@@ -96,7 +96,7 @@ enter(
         "anthropic",
         say,
         dict.fromkeys(FaultKind, refused("{text}")),
-        "the same sentences are recorded of other fields (claude-3-5-haiku, claude-sonnet-4-5)",
+        "https://github.com/anthropics/anthropic-sdk-python (MessageCreateParams)",
         body(ASK, assistant(use("a")), user(result("a"), IMAGE), tools=[TOOL], system="Be brief.", top_k=5),
         {
             FaultKind.UNKNOWN_FIELD: [

@@ -97,7 +97,7 @@ enter(
         "bedrock",
         say,
         REFUSALS,
-        "botocore, service model and validation of parameters",
+        "https://github.com/boto/botocore (service model, validate.py)",
         loop(result("a"), IMAGE, inferenceConfig={"maxTokens": 5, "temperature": 0.5}),
         {
             FaultKind.UNKNOWN_FIELD: [body(ASK, inferenceConfig={"bogus": 1}), body(user({"bogus": {}}))],

@@ -48,7 +48,7 @@ enter(
                 f"invalid type: parameter '{{key}}' is of type {{got}} but should be of type {{type}}. {_SEE}"
             ),
         },
-        "https://github.com/OpenRouterTeam/openrouter-examples/issues/71, https://github.com/BerriAI/litellm/pull/14691",
+        "https://github.com/BerriAI/litellm/pull/14691",
         body(ASK, tools=[TOOL], response_format=_FORMAT, k=5),
         {
             FaultKind.UNKNOWN_FIELD: [

@@ -74,7 +74,7 @@ enter(
         "gemini",
         say,
         dict.fromkeys(FaultKind, refused("{text}")),
-        "the same sentences are recorded, and reported, of other fields",
+        "https://github.com/googleapis/python-genai (types)",
         body(
             ASK, model(call()), user(answer(), IMAGE), tools=TOOLS, generationConfig={"topK": 5, "seed": None}
         ),

@@ -14,7 +14,7 @@ enter(
         "openai-chat",
         say,
         REFUSALS,
-        "the same sentences are recorded of many fields (gpt-4o, gpt-5)",
+        "https://github.com/openai/openai-openapi (CreateChatCompletionRequest)",
         body(
             ASK, call("a"), result("a"), {"role": "user", "content": [_PART, IMAGE]}, tools=[TOOL], stop=["."]
         ),

@@ -14,7 +14,7 @@ enter(
         "openai-responses",
         say,
         REFUSALS,
-        "the same sentences are recorded of many fields (gpt-4.1, gpt-5)",
+        "https://github.com/openai/openai-openapi (CreateResponse)",
         body(
             ASK,
             call("a"),

@@ -98,7 +98,7 @@ enter_shape(
                 "{text}", type="invalid_request_error", param="validation_error", code="wrong_api_format"
             ),
         ),
-        "https://github.com/Alishahryar1/free-claude-code/issues/1136, https://github.com/anomalyco/opencode/issues/6648",
+        "https://github.com/Alishahryar1/free-claude-code/issues/1136",
         body(ASK, call("a"), result("a"), tools=[TOOL]),
         {
             FaultKind.UNKNOWN_FIELD: [

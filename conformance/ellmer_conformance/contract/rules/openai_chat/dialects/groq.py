@@ -274,7 +274,7 @@ enter(
         "groq",
         _say,
         dict.fromkeys(FaultKind, refused("{text}")),
-        "https://github.com/fanenr/chatbot/issues/21, https://github.com/ai-shifu/ChatALL/issues/901",
+        "https://github.com/ai-shifu/ChatALL/issues/901",
         body(ASK, call("a"), result("a"), tools=[TOOL]),
         {
             FaultKind.UNKNOWN_FIELD: [body(ASK, store_all=True), body({**ASK, "timestamp": 5})],
