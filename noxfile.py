@@ -164,6 +164,41 @@ def calibrate(session: nox.Session) -> None:
     session.run("conformance", "calibrate", env=env)
 
 
+#: The official SDKs and documents that the shapes are built from; `MORE_SOURCES` are not in the group of the tests.
+MORE_SOURCES = (
+    "cerebras-cloud-sdk",
+    "google-ai-generativelanguage",
+    "google-api-python-client",
+    "groq",
+)
+
+
+@nox.session(default=False)
+def shapes(session: nox.Session) -> None:
+    """Build the shapes of the wire formats again from the newest SDKs; read the diff (`-- --schemas FOLDER`)."""
+    session.install("-U", "-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    session.run("python", "conformance/shapes/build.py", *session.posargs)
+    session.run(
+        "git", "diff", "--stat", "--", "conformance/ellmer_conformance/contract/shapes", external=True
+    )
+
+
+@nox.session(default=False)
+def mutants(session: nox.Session) -> None:
+    """Derive malformed requests by the official types, and count how many the strict server refuses."""
+    session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic"))
+    requests = session.posargs or [str(traffic) if traffic.is_dir() else "cassettes"]
+    session.run("python", "conformance/shapes/mutants.py", "--missed", *requests, env=OFFLINE)
+
+
+@nox.session(default=False)
+def oracles(session: nox.Session) -> None:
+    """Hold every recorded request and answer against the official types, strictly."""
+    session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    session.run("python", "conformance/shapes/oracles.py", *(session.posargs or ["cassettes"]), env=OFFLINE)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format."""

@@ -17,6 +17,7 @@ from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs
 SYSTEM = {"role": "system", "content": "Be brief."}
 SAID = {"role": "assistant", "content": "5"}
 
+DONE = {"status": "completed"}
 CHAT = {
     "a system message in the middle": oc.body(oc.ASK, SAID, SYSTEM, oc.ASK),
     "two system messages": oc.body(SYSTEM, SYSTEM, oc.ASK),
@@ -137,18 +138,18 @@ RESPONSES = {
     "what hosted tools leave behind": rs.body(
         rs.ASK,
         *(
-            {"type": kind, "id": f"{kind}_1", "status": "completed"}
-            for kind in (
-                "web_search_call",
-                "file_search_call",
-                "image_generation_call",
-                "code_interpreter_call",
-                "mcp_call",
-                "mcp_list_tools",
-                "mcp_approval_request",
-                "mcp_approval_response",
-                "tool_search_call",
-            )
+            {"type": kind, "id": f"{kind}_1", **more}
+            for kind, more in {
+                "web_search_call": {**DONE, "action": {"type": "search", "query": "2 + 3"}},
+                "file_search_call": {**DONE, "queries": ["2 + 3"]},
+                "image_generation_call": {**DONE, "result": PNG},
+                "code_interpreter_call": {**DONE, "code": "2 + 3", "container_id": "cntr_1", "outputs": []},
+                "mcp_call": {**DONE, "server_label": "x", "name": "add", "arguments": "{}"},
+                "mcp_list_tools": {"server_label": "x", "tools": []},
+                "mcp_approval_request": {"server_label": "x", "name": "add", "arguments": "{}"},
+                "mcp_approval_response": {"approval_request_id": "mcpr_1", "approve": True},
+                "tool_search_call": {**DONE, "arguments": {}},
+            }.items()
         ),
         rs.ASK,
     ),
@@ -239,7 +240,12 @@ ANTHROPIC = {
         an.ASK,
         tools=[
             {"type": "web_search_20250305", "name": "web_search"},
-            {"type": "computer_20251124", "name": "computer"},
+            {
+                "type": "computer_20251124",
+                "name": "computer",
+                "display_width_px": 800,
+                "display_height_px": 600,
+            },
         ],
     ),
     "an empty list of tools": an.body(an.ASK, tools=[]),

@@ -64,14 +64,20 @@ ANTHROPIC = {
             {
                 "type": "code_execution_tool_result",
                 "tool_use_id": "srvtoolu_1",
-                "content": {"type": "code_execution_result", "stdout": "5", "return_code": 0, "content": []},
+                "content": {
+                    "type": "code_execution_result",
+                    "stdout": "5",
+                    "stderr": "",
+                    "return_code": 0,
+                    "content": [],
+                },
             },
             "5",
         ),
         an.ASK,
         tools=[
             {**an.TOOL, "allowed_callers": ["code_execution_20260120"]},
-            {"type": "code_execution_20260120"},
+            {"type": "code_execution_20260120", "name": "code_execution"},
         ],
         container="container_1",
     ),

@@ -13,7 +13,9 @@ from ellmer_conformance.contract.rules.ollama import _rulebook as ol
 SYSTEM = {"role": "system", "content": "Be brief."}
 CACHE = {"cachePoint": {"type": "default"}}
 TXT = {"document": {"format": "txt", "name": "Document 1", "source": {"bytes": "eA=="}}}
-STORED = {"document": {"format": "pdf", "name": "report", "source": {"s3Location": {"uri": "s3://b/a.pdf"}}}}
+STORED = {
+    "document": {"format": "pdf", "name": "report", "source": {"s3Location": {"uri": "s3://bucket/a.pdf"}}}
+}
 OSS = "openai.gpt-oss-20b-1:0"
 UNSIGNED = {"reasoningContent": {"reasoningText": {"text": "I need the tool."}}}
 SERVED = (

@@ -42,14 +42,15 @@ LOOSE = {
     },
     "patternProperties": {"^x-": {}},
 }
-GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": "start: INT\n%import common.INT"}
+LARK = {"syntax": "lark", "definition": "start: INT\n%import common.INT"}
+GRAMMAR = {"type": "grammar", **LARK}
 
 
 def function(schema, **more):
     return {"type": "function", "function": {"name": "plant", "parameters": schema, **more}}
 
 
-CUSTOM = {"type": "custom", "custom": {"name": "sum", "format": {"type": "grammar", "grammar": GRAMMAR}}}
+CUSTOM = {"type": "custom", "custom": {"name": "sum", "format": {"type": "grammar", "grammar": LARK}}}
 CHAT = {
     "an empty list as content": oc.body({"role": "user", "content": []}),
     "tools where no effort is set": oc.body(oc.ASK, model="gpt-5.5", tools=[oc.TOOL]),

@@ -18,6 +18,7 @@ from ..contract.exchange import Request
 from ..contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
 from ..contract.rules import book
 from ..scenarios.script import Answer, Say
+from .alike import Alike, Judged
 from .dialect_lookup import dialect_of
 from .dialects.base import Ticket, pretty
 from .http.reply import Reply
@@ -31,6 +32,7 @@ __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 #: What anybody is told whose request is legal.
 ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
 
+_ALIKE = Alike()
 _NOTED = 50  # violations that a header names; the report has all
 _NAMED = 200  # characters of a model up to which its rules are remembered
 _REMEMBERED = 65_536  # bytes of a body up to which it is
@@ -44,13 +46,13 @@ class CheckedRequest:
     verdicts: tuple[Verdict, ...] = ()
     refusal: Refusal | None = None
     noted: str = ""
+    turn: int = 0  # the last one that the request has
 
     @cached_property
     def reply(self) -> Reply:
         """The refusal, or what anybody is told. Who repeats a request, alone or among others, gets the same bytes."""
-        items = readers.read(self.request) if self.request.wire else []
-        turn, salt = max([0, *(item.turn for item in items)]), f"-{crc32(pretty(self.request.body))}"
-        dialect = dialect_of(Ticket(self.request, OPEN_CASE, turn, salt))
+        salt = f"-{crc32(pretty(self.request.body))}"
+        dialect = dialect_of(Ticket(self.request, OPEN_CASE, self.turn, salt))
         return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
 
 
@@ -73,29 +75,42 @@ def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
         return CheckedRequest(bare, refusal=locked)
     unlocked = (keyless(way.wire, locked),) if locked else ()
     try:
-        request, verdicts = examined(way, http.method, bare.headers, http.body)
+        request, judged = _examined(way, http.method, bare.headers, http.body)
     except (ValueError, RecursionError) as error:
         return CheckedRequest(bare, unlocked, dialect.no_json(str(error)))
-    return _judged(request, (*unlocked, *verdicts), way.case, observe=observe)
+    verdicts = (*unlocked, *judged.verdicts)
+    return _judged(request, verdicts, judged.turn, way.case, observe=observe)
 
 
-def _judged(request: Request, verdicts: tuple[Verdict, ...], case: str, *, observe: bool) -> CheckedRequest:
+def _judged(
+    request: Request, verdicts: tuple[Verdict, ...], turn: int, case: str, *, observe: bool
+) -> CheckedRequest:
     dialect = dialect_of(Ticket(request, case, 0))
     forged = dialect.forged(strict=case != OPEN_CASE)
     if observe:
         violations = [violation for verdict in verdicts for violation in verdict.violations]
-        return CheckedRequest(request, verdicts, noted=notes(violations, forged))
+        return CheckedRequest(request, verdicts, noted=notes(violations, forged), turn=turn)
     broken, missing = objection(verdicts), dialect.no_model(request.model)
-    return CheckedRequest(request, verdicts, missing or (broken.refusal if broken else None) or forged)
+    return CheckedRequest(
+        request, verdicts, missing or (broken.refusal if broken else None) or forged, turn=turn
+    )
 
 
 def examined(
     way: Route, method: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[Request, tuple[Verdict, ...]]:
     """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
+    request, judged = _examined(way, method, headers, body)
+    return request, judged.verdicts
+
+
+def _examined(way: Route, method: str, headers: Mapping[str, str], body: bytes) -> tuple[Request, Judged]:
     request = readers.request(method, way.url, headers, body, way.vendor)
-    find = _rules if len(request.model) <= _NAMED else _rules.__wrapped__
-    return request, tuple([verdict(rule, request) for rule in find(way.wire, way.vendor, request.model)])
+    return request, _ALIKE.judged(request, body, _judge)
+
+
+def _judge(request: Request) -> tuple[Verdict, ...]:
+    return tuple([verdict(rule, request) for rule in _rules(request.wire, request.vendor, request.model)])
 
 
 @lru_cache(256)

@@ -18,6 +18,7 @@ for _part in (
     "thinking_modes",
     "sampling",
     "fields",
+    "shapes",
     "order",
     "pairing",
     "server_tools",

@@ -151,7 +151,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     refusal=INVALID,
     examples=[
         body(user({"type": "text", "text": "What is this?"}, IMAGE)),
-        body(user({"type": "resource_link", "uri": "https://example.com/a", "name": "a"})),
+        body(user({"type": "resource_link", "uri": "https://example.com/a"})),
     ],
     counterexamples=[
         body(user({"type": "audio_url", "audio_url": {"url": "https://example.com/a.aac"}})),

@@ -5,7 +5,18 @@ from importlib import import_module
 from .. import common
 from ._rulebook import book, conversation
 
-for _part in ("shape", "content", "calls", "tools", "parameters", "reasoning", "models", "media", "order"):
+for _part in (
+    "shape",
+    "content",
+    "calls",
+    "tools",
+    "parameters",
+    "shapes",
+    "reasoning",
+    "models",
+    "media",
+    "order",
+):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)
 

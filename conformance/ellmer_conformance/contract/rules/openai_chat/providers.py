@@ -31,6 +31,7 @@ AZURE = book.extend(
     without=["REQ-001"],
     REQ_004={"preview": True},
     REQ_024={"preview": True},
+    REQ_101={"preview": True},
     STO_001={"preview": True},
     IMG_016={"preview": True},
     REQ_030={

@@ -8,6 +8,7 @@ from ...exchange import Request
 from ...readers.openai_responses import items, type_of
 from ...rule import Finding, Refusal, broken, met
 from ...rulebook import RuleBook
+from .._shapes import IDS as RULES_OF_SHAPES
 from ._rulebook import ASK, MUST, REJECT, body, book, call, output
 
 UNSEEN = Refusal(
@@ -15,7 +16,7 @@ UNSEEN = Refusal(
 )
 
 # What only OpenAI says of its own parameters, ids and models: at another vendor it means nothing.
-OWN = ("REQ-004", "REQ-018", "REQ-046", "SCH-003", "STO-008", "PAIR-006", "PAIR-019")
+OWN = ("REQ-004", "REQ-018", "REQ-046", "SCH-003", "STO-008", "PAIR-006", "PAIR-019", *RULES_OF_SHAPES)
 DEEPSEEK = book.extend(
     "deepseek",
     only=["PAIR-001"],
@@ -59,7 +60,7 @@ def batches_are_whole(request: Request) -> Iterator[Finding]:
             )
 
 
-AZURE = book.extend("azure", REQ_004={"preview": True})
+AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True})
 
 
 def dialect(vendor: str) -> RuleBook:

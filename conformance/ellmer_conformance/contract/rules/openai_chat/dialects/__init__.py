@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....rulebook import Envelope, RuleBook
+from ..._shapes import IDS as RULES_OF_SHAPES
 from .._rulebook import book
 
 __all__ = ["compact", "elsewhere"]
@@ -23,6 +24,7 @@ _OWN = (
     "IMG-008",
     "TRM-003",
     "TRM-015",
+    *RULES_OF_SHAPES,
     # what others are recorded to accept: longer ids, parts and formats of other types, no tools
     "PAIR-007",
     "REQ-009",

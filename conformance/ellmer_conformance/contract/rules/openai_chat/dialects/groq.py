@@ -12,6 +12,8 @@ from ....exchange import Request
 from ....readers.json_access import object_of, words
 from ....readers.openai_chat import messages, parts, tools
 from ....rule import Finding, Refusal, broken, met
+from ....shapes import Fault
+from ..._shapes import UNRECORDED, FaultKind, Wording, enter, problem, types_of
 from .._groq_features import add
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere
@@ -242,4 +244,45 @@ def the_assistant_speaks_plainly(request: Request) -> Iterator[Finding]:
             yield broken(f"{pointer}/content", "it is a list", index=index) if listed else met(pointer)
 
 
+def _say(fault: Fault, request: Request) -> Mapping[str, str]:
+    """A sentence about a place; what is wrong with a message is said of its role."""
+    place = ".".join(str(step) for step in fault.path)
+    match fault.kind:
+        case FaultKind.UNKNOWN_FIELD:
+            text = f"property '{fault.key}' is unsupported"
+            place = place.rpartition(".")[0]
+        case FaultKind.MISSING_FIELD:
+            text, place = f"property '{fault.key}' is missing", f"{place}.{fault.key}".strip(".")
+        case FaultKind.WRONG_TYPE:
+            text = f"value must be {_kinds(fault)}"
+        case _:
+            text = f"{problem(fault)}{UNRECORDED}"
+    said = f"'{place}' : {text}" if place else text
+    if len(fault.path) > 2 and fault.path[0] == "messages" and isinstance(fault.path[1], int):
+        index, role = fault.path[1], request.body["messages"][fault.path[1]].get("role")
+        said = f"'messages.{index}' : for 'role:{role}' the following must be satisfied[({said})]"
+    return {"text": said}
+
+
+def _kinds(fault: Fault) -> str:
+    return " or ".join(f"{'an' if name[0] in 'aio' else 'a'} {name}" for name in types_of(fault.expected))
+
+
+enter(
+    groq,
+    Wording(
+        "groq",
+        _say,
+        dict.fromkeys(FaultKind, refused("{text}")),
+        "https://github.com/ai-shifu/ChatALL/issues/901",
+        body(ASK, call("a"), result("a"), tools=[TOOL]),
+        {
+            FaultKind.UNKNOWN_FIELD: [body(ASK, store_all=True), body({**ASK, "timestamp": 5})],
+            FaultKind.MISSING_FIELD: [body({"role": "user"})],
+            FaultKind.WRONG_TYPE: [body(ASK, temperature="hot"), body({"role": "user", "content": 5})],
+            FaultKind.WRONG_VARIANT: [body({"role": "bogus", "content": "Hi"})],
+            FaultKind.UNKNOWN_VALUE: [body(ASK, reasoning_effort="bogus")],
+        },
+    ),
+)
 add(groq)

@@ -1,0 +1,264 @@
+"""Checks a request against a shape. The shape is compiled to functions once; a request without faults costs one visit of
+each value, and no path is built."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .fault import Fault, FaultKind
+
+__all__ = ["Checker"]
+
+Check = Callable[[Any, list[Fault]], None]
+Checks = dict[type, Check | None]  # of each JSON type: what looks closer; None for what is fine as it is
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "null": (type(None),),
+    "boolean": (bool,),
+    "number": (int, float),
+    "string": (str,),
+    "array": (list,),
+    "object": (dict,),
+}
+_CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_TRUE = frozenset({"true", "false", "1", "0", "yes", "no", "on", "off", "t", "f", "y", "n"})
+
+
+class Checker:
+    """A shape, compiled."""
+
+    def __init__(self, shape: Mapping[str, Any]) -> None:
+        self._shape = shape  # nodes are known by their identity
+        self._reader = shape.get("reader", "")
+        self._made: dict[int, Any] = {}
+        self._root = self._checks(shape["root"])
+
+    def faults(self, body: Any) -> list[Fault]:
+        """All faults of a request, in its order; what is missing comes behind what an object has."""
+        found: list[Fault] = []
+        _look(self._root, body, found)
+        return found
+
+    def _named(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The node that a reference names, or the node itself."""
+        found: Mapping[str, Any] = self._shape["nodes"][node["ref"]] if "ref" in node else node
+        return found
+
+    def _checks(self, node: Mapping[str, Any]) -> Checks:
+        node = self._named(node)
+        if id(node) not in self._made:
+            checks: Checks = {}
+            self._made[id(node)] = checks
+            self._fill(checks, node)
+        found: Checks = self._made[id(node)]
+        return found
+
+    def _fill(self, checks: dict[Any, Any], node: Mapping[str, Any]) -> None:
+        if "any" in node:
+            checks.update(dict.fromkeys((type(None), bool, int, float, str, list, dict)))
+            return
+        for name, spec in node.items():
+            for type_ in _TYPES[name]:
+                checks[type_] = self._check(name, type_, spec, node)
+        checks[Fault] = node  # what is expected here, for those that do not fit
+        if self._reader == "pydantic":
+            _coerced(checks, node)
+
+    def _check(self, name: str, type_: type, spec: Mapping[str, Any], node: Any) -> Check | None:
+        if name == "object":
+            return self._object(spec)
+        if name == "array":
+            return self._array(spec)
+        if name == "number" and spec.get("integer") and type_ is float:
+            return _whole(_bounded(spec, _number), node)
+        if "values" in spec:
+            return _one_of(spec["values"], folded=self._reader == "proto")
+        if "pattern" in spec and node.keys() & {"number"}:
+            return _numeral(spec["pattern"], node)
+        return _bounded(spec, len if name == "string" else _number)
+
+    def _array(self, spec: Mapping[str, Any]) -> Check:
+        items, bounded = self._checks(spec["items"]), _bounded(spec, len)
+
+        def check(value: Any, out: list[Fault]) -> None:
+            if bounded:
+                bounded(value, out)
+            for index, each in enumerate(value):
+                found = items.get(each.__class__, _misfit)
+                if found is None:
+                    continue
+                before = len(out)
+                _look(items, each, out) if found is _misfit else found(each, out)
+                for fault in out[before:]:
+                    fault.inside(index)
+
+        return check
+
+    def _object(self, spec: Mapping[str, Any]) -> Check:
+        spec = self._named(spec)
+        if id(spec) not in self._made:
+            self._made[id(spec)] = later = _Later()
+            later.check = self._tagged(spec) if "tag" in spec else self._fields(spec)
+            self._made[id(spec)] = later.check
+        found: Check = self._made[id(spec)]
+        return found
+
+    def _fields(self, spec: Mapping[str, Any]) -> Check:
+        fields = {name: self._checks(node) for name, node in spec["fields"].items()}
+        if self._reader == "proto":
+            fields |= {_CAPITAL.sub(r"_\1", name).lower(): checks for name, checks in fields.items()}
+        others = self._checks(spec["others"]) if "others" in spec else None
+        required = frozenset(spec.get("required", ()))
+
+        def check(value: Any, out: list[Fault]) -> None:
+            for key, each in value.items():
+                checks = fields.get(key, others)
+                if checks is None:
+                    out.append(Fault(FaultKind.UNKNOWN_FIELD, each, key=key, _path=[key]))
+                    continue
+                found = checks.get(each.__class__, _misfit)
+                if found is None:
+                    continue
+                before = len(out)
+                _look(checks, each, out) if found is _misfit else found(each, out)
+                for fault in out[before:]:
+                    fault.inside(key)
+            if not required <= value.keys():
+                out.extend(
+                    Fault(FaultKind.MISSING_FIELD, value, key=key) for key in sorted(required - value.keys())
+                )
+
+        return check
+
+    def _tagged(self, spec: Mapping[str, Any]) -> Check:
+        tag, variants = spec["tag"], {name: self._object(each) for name, each in spec["variants"].items()}
+        untagged = self._object(spec["untagged"]) if "untagged" in spec else None
+
+        def check(value: Any, out: list[Fault]) -> None:
+            name = value.get(tag)
+            before = len(out)
+            if name.__class__ is str and name in variants:
+                variants[name](value, out)
+                for fault in out[before:]:
+                    fault.of(name)
+            elif name is None and untagged:
+                untagged(value, out)
+            elif tag not in value:
+                out.append(Fault(FaultKind.MISSING_FIELD, value, [*variants], key=tag))
+            elif name.__class__ is str:
+                out.append(Fault(FaultKind.WRONG_VARIANT, value, [*variants], key=tag, _path=[tag]))
+            else:
+                out.append(
+                    Fault(FaultKind.WRONG_TYPE, name, {"string": {"values": [*variants]}}, tag, _path=[tag])
+                )
+
+        return check
+
+
+class _Later:
+    """A variant that is inside itself."""
+
+    check: Check
+
+    def __call__(self, value: Any, out: list[Fault]) -> None:
+        self.check(value, out)
+
+
+def _misfit(value: Any, out: list[Fault]) -> None:
+    """Stands for a type that a place does not have."""
+
+
+def _look(checks: Any, value: Any, out: list[Fault]) -> None:
+    """Checks a value by the checks of its place."""
+    found = checks.get(value.__class__, _misfit)
+    if found is _misfit:
+        out.append(Fault(FaultKind.WRONG_TYPE, value, checks[Fault]))
+    elif found is not None:
+        found(value, out)
+
+
+def _number(value: float) -> float:
+    return value
+
+
+def _bounded(spec: Mapping[str, Any], size: Callable[[Any], float]) -> Check | None:
+    """A check of the bounds and of the pattern; None where there are none."""
+    low = spec.get("minimum", spec.get("minLength", spec.get("minItems")))
+    high = spec.get("maximum", spec.get("maxLength", spec.get("maxItems")))
+    above, below = spec.get("exclusiveMinimum"), spec.get("exclusiveMaximum")
+    pattern = re.compile(spec["pattern"]) if "pattern" in spec else None
+    bounds = {key: each for key, each in spec.items() if key.startswith(("m", "exclusive", "pattern"))}
+    if not bounds:
+        return None
+
+    def check(value: Any, out: list[Fault]) -> None:
+        found = size(value)
+        if (low is not None and found < low) or (above is not None and found <= above):
+            out.append(
+                Fault(FaultKind.OUT_OF_RANGE, value, above if low is None else low, bound=_name(bounds, "in"))
+            )
+        elif (high is not None and found > high) or (below is not None and found >= below):
+            out.append(
+                Fault(
+                    FaultKind.OUT_OF_RANGE, value, below if high is None else high, bound=_name(bounds, "ax")
+                )
+            )
+        elif pattern is not None and not pattern.search(value):
+            out.append(Fault(FaultKind.OUT_OF_RANGE, value, spec["pattern"], bound="pattern"))
+
+    return check
+
+
+def _name(bounds: Mapping[str, Any], part: str) -> str:
+    return next(key for key in bounds if key.lower().startswith((f"m{part}", f"exclusivem{part}")))
+
+
+def _one_of(values: list[Any], *, folded: bool) -> Check:
+    known = {value.upper() for value in values} if folded else {*values}
+
+    def check(value: Any, out: list[Fault]) -> None:
+        if (value.upper() if folded else value) not in known:
+            out.append(Fault(FaultKind.UNKNOWN_VALUE, value, values))
+
+    return check
+
+
+def _whole(bounded: Check | None, node: Any) -> Check:
+    def check(value: Any, out: list[Fault]) -> None:
+        if not value.is_integer():
+            out.append(Fault(FaultKind.WRONG_TYPE, value, node))
+        elif bounded:
+            bounded(value, out)
+
+    return check
+
+
+def _numeral(pattern: str, node: Any) -> Check:
+    """Text that stands for a number."""
+    numeral = re.compile(pattern)
+
+    def check(value: Any, out: list[Fault]) -> None:
+        if not numeral.search(value):
+            out.append(Fault(FaultKind.WRONG_TYPE, value, node))
+
+    return check
+
+
+def _coerced(checks: dict[Any, Any], node: Mapping[str, Any]) -> None:
+    """What pydantic makes of other types where it is not strict."""
+    if "number" in node:
+        checks.setdefault(str, _numeral(r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$", node))
+        checks.setdefault(bool, None)
+    elif "boolean" in node:
+        checks.setdefault(str, _numeral(f"(?i)^({'|'.join(_TRUE)})$", node))
+        checks.setdefault(int, _numeral_of(node))
+
+
+def _numeral_of(node: Any) -> Check:
+    def check(value: Any, out: list[Fault]) -> None:
+        if value not in (0, 1):
+            out.append(Fault(FaultKind.WRONG_TYPE, value, node))
+
+    return check

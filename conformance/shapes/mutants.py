@@ -1,0 +1,186 @@
+"""Malformed requests, derived from accepted ones by the official types: how many of them the strict server refuses.
+
+    python conformance/shapes/mutants.py [--schemas DIR] [--seed N] [--most N] [--markdown] REQUESTS …
+
+REQUESTS are cassettes or recorded traffic. At each place of a request, one thing is made wrong: a field nobody knows, a
+required field left out, another type, a value that is not listed, a variant that is none, a number out of its bounds.
+`agreed` are those that every official source of the wire format refuses, and no recording contradicts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from build import READERS, apply
+from mutations import Mutant, mutants
+from nodes import Joiner, Json, Source
+from sources import SOURCES
+
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules._shapes import UNRECORDED
+from ellmer_conformance.contract.shapes import FaultKind
+from ellmer_conformance.contract.shapes.checker import Checker
+from ellmer_conformance.recordings.reading import Unreadable, find, read
+from ellmer_conformance.recordings.recorded_status import refusal, status_of
+from ellmer_conformance.recordings.requests import Skip, request_of
+
+HERE = Path(__file__).parent
+
+
+@dataclass
+class Count:
+    """What became of the mutants of one wire format."""
+
+    derived: int = 0
+    agreed: int = 0
+    refused: int = 0  # of the agreed ones
+    worded: int = 0  # of the refused ones, in the provider's own words
+    missed: list[Mutant] = field(default_factory=list)
+
+
+class Official:
+    """What the official sources of a shape say, together and each alone."""
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        sources = [each for each in SOURCES[name](folder) if each is not None]
+        names = {source.name.partition(" ")[0] for source in sources}
+        self.root = Joiner().node((source, source.schema) for source in sources)
+        reader = {"reader": READERS.get(name, "")}
+        alone = [_alone(sources, package) for package in sorted(names)]
+        self.checkers = [Checker({"root": root, **reader}) for root in alone]
+        corrected = Joiner().node((source, source.schema) for source in sources)
+        for correction in json.loads((HERE / "corrections.json").read_text("utf-8")).get(name, []):
+            apply(corrected, correction)
+        self.checkers.append(Checker({"root": corrected, **reader}))
+
+    def agree(self, body: Json) -> bool:
+        """Whether every source refuses a request, and so does what is left of all of them by real traffic."""
+        return all(checker.faults(body) for checker in self.checkers)
+
+
+def _alone(sources: Iterable[Source], package: str) -> Json:
+    """What the types of one package say, streaming or not, beta or not."""
+    own = [source for source in sources if source.name.startswith(package)]
+    return Joiner().node((source, source.schema) for source in own)
+
+
+def judged(requests: Sequence[Request], official: Official, most: int, seed: int) -> Count:
+    """The mutants of some requests, one for each kind and place, and what the rules say to them."""
+    found: dict[tuple[FaultKind, str], tuple[Request, Mutant]] = {}
+    for request in requests:
+        for mutant in mutants(request.body, official.root):
+            found.setdefault((mutant.kind, mutant.place), (request, mutant))
+    chosen = list(found.values())
+    random.Random(seed).shuffle(chosen)
+    count = Count()
+    for request, mutant in chosen[:most]:
+        count.derived += 1
+        if official.agree(mutant.body):
+            _count(count, request, mutant)
+    return count
+
+
+def _count(count: Count, request: Request, mutant: Mutant) -> None:
+    count.agreed += 1
+    body = mutant.body
+    model = body.get("model")
+    sent = replace(request, body=body, model=model if isinstance(model, str) else request.model)
+    violation = objection(rules.book(request.wire, request.vendor).judge(sent))
+    if violation is None or violation.refusal is None:
+        count.missed.append(mutant)
+        return
+    count.refused += 1
+    count.worded += UNRECORDED not in violation.refusal.message
+
+
+def shape_of(request: Request) -> str:
+    """The shape that a request is judged by; "" where it is none of ours."""
+    own = {
+        "openai-chat": "openai",
+        "openai-responses": "openai",
+        "anthropic": "anthropic",
+        "gemini": "google",
+    }
+    if request.vendor in {"groq", "cerebras", "vertex"}:
+        return request.vendor if request.wire in {"openai-chat", "gemini"} else ""
+    return request.wire if own.get(request.wire, request.vendor) == request.vendor else ""
+
+
+def accepted(paths: Iterable[Path]) -> Iterator[Request]:
+    """The requests that were answered with 200, today's."""
+    for path in find(paths):
+        try:
+            recordings = list(read(path) or ())
+        except Unreadable:
+            continue
+        for recording in recordings:
+            request = request_of(recording)
+            if not isinstance(request, Skip) and status_of(recording) == 200 and not refusal(recording):
+                yield replace(request, when=None)
+
+
+def picked(requests: Iterable[Request], each: int, seed: int) -> dict[str, list[Request]]:
+    """Some requests of each shape, the ones that have most in them first among a random many."""
+    found: dict[str, list[Request]] = {}
+    for request in requests:
+        found.setdefault(shape_of(request), []).append(request)
+    lot = random.Random(seed)
+    sampled = {name: lot.sample(many, min(len(many), 12 * each)) for name, many in found.items() if name}
+    return {
+        name: sorted(many, key=lambda r: -len(Counter(_keys(r.body))))[:each]
+        for name, many in sorted(sampled.items())
+    }
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield key
+            yield from _keys(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _keys(each)
+
+
+def table(counts: dict[str, Count]) -> str:
+    """The counts in Markdown."""
+    lines = [
+        "| shape | derived | all sources agree | refused | | in the provider's words |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for name, count in counts.items():
+        share = f"{100 * count.refused / count.agreed:.0f} %" if count.agreed else ""
+        lines.append(
+            f"| {name} | {count.derived} | {count.agreed} | {count.refused} | {share} | {count.worded} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("requests", nargs="+", type=Path)
+    parser.add_argument("--schemas", type=Path)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--each", type=int, default=5, help="requests of each shape")
+    parser.add_argument("--most", type=int, default=1_000_000, help="mutants of each shape")
+    parser.add_argument("--missed", action="store_true", help="name what passes")
+    options = parser.parse_args()
+    counts = {}
+    for name, requests in picked(accepted(options.requests), options.each, options.seed).items():
+        counts[name] = judged(requests, Official(name, options.schemas), options.most, options.seed)
+        for mutant in counts[name].missed if options.missed else ():
+            print(f"{name}: {mutant.kind} at {mutant.place}")  # noqa: T201  # its report
+    print(table(counts))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
