@@ -234,8 +234,8 @@ def test_what_nobody_can_nest_is_no_trace(tmp_path):
 
 
 def test_other_json_is_no_trace(judged):
-    assert judged({"gen_ai.": 1}).skipped == {"no recording of HTTP": 1}
-    assert judged({"x": 1}).exit_code == 0
+    assert judged({"gen_ai.": 1}).skipped == {"not a recording of HTTP": 1}
+    assert judged({"x": 1}).exit_code == 2  # nothing was judged
 
 
 def test_system_instructions_are_a_message_of_their_own(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from threading import Event, Thread
 from types import TracebackType
 from typing import Self
@@ -114,9 +114,10 @@ class StrictServer:
 
 
 async def _sweep(connections: set[Connection]) -> None:
-    """Ends, now and then, the connections that nothing becomes of."""
+    """Closes idle connections from time to time. `asyncio.sleep()` may be a client's virtual clock here."""
     while True:
-        await asyncio.sleep(PATIENCE / 8)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.Event().wait(), PATIENCE / 8)
         now = asyncio.get_running_loop().time()
         for connection in list(connections):
             connection.weary(now)

@@ -183,7 +183,7 @@ class EndsAnswersWithALine(Creature):
 class ChangesTheModel(Creature):
     """Asks a cheaper model."""
 
-    case, caught_by = "plain_text", ("OPT-002",)
+    case, caught_by, also = "plain_text", ("OPT-002",), ("REQ-043",)  # the cheaper one has no reasoning
     on = ("openai-chat", "openai-responses", "anthropic")
     cheaper: ClassVar[dict[str, str]] = {"anthropic": "claude-haiku-4-5"}
 

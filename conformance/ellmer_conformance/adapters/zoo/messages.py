@@ -202,7 +202,7 @@ class LosesHistory(Creature):
 class NormalisesUnicode(Creature):
     """Writes everything in NFC."""
 
-    case, caught_by = "unicode_throughout", ("UNI-001",)
+    case, caught_by, also = "unicode_throughout", ("UNI-001",), ("HIS-009",)
 
     def body(self, body: Json) -> Json:
         found: Json = json.loads(unicodedata.normalize("NFC", json.dumps(body, ensure_ascii=False)))
@@ -223,7 +223,7 @@ class SendsEmptyBlocks(Creature):
 class SaysSystemAsUser(Creature):
     """The system prompt is something the user says."""
 
-    case, caught_by, also = "system_prompt", ("SYS-001",), ("UNI-001",)
+    case, caught_by, also = "system_prompt", ("SYS-001",), ("UNI-001", "HIS-009")
 
     def body(self, body: Json) -> Json:
         told = (

@@ -21,7 +21,11 @@ class Impostor(Creature):
     """Breaks one rule of one wire format, and loses the conversation over it."""
 
     case, caught_by, on = "plain_text", (), tuple(rules.WIRES)
-    also = ("ERR-002", "HIS-002", "PAIR-004", "UNI-001", "EMP-004", "IMG-004")
+    #: Its body is made up, so it holds neither what was said nor the options that were given.
+    also = (
+        *("ERR-002", "HIS-002", "PAIR-004", "UNI-001", "EMP-004", "IMG-004"),
+        *("HIS-006", "HIS-009", "OPT-002", "SYS-010"),
+    )
 
     def __init__(self, wire: str, rule: Rule) -> None:
         super().__init__()

@@ -95,7 +95,14 @@ def only_the_user_shows_images(request: Request) -> Iterator[Finding]:
         code="invalid_value",
         param="{path}",
     ),
-    examples=[body(ASK, call("a"), result("a", "[see below]"), _user({"type": "file", "file": PDF}))],
+    examples=[
+        body(
+            ASK,
+            call("a"),
+            result("a", [{"type": "text", "text": "[see below]"}]),
+            _user({"type": "file", "file": PDF}),
+        )
+    ],
     counterexamples=[body(ASK, call("a"), result("a", [{"type": "file", "file": PDF}]))],
 )
 def a_result_has_no_files(request: Request) -> Iterator[Finding]:
@@ -108,7 +115,7 @@ def a_result_has_no_files(request: Request) -> Iterator[Finding]:
     MUST,
     LOSS,
     source="tool message parts are text in the specification",
-    examples=[body(ASK, call("a"), result("a", "[see below]"))],
+    examples=[body(ASK, call("a"), result("a", [{"type": "text", "text": "[see below]"}]))],
     counterexamples=[body(ASK, call("a"), result("a", [SOUND]))],
 )
 def a_result_has_no_sound(request: Request) -> Iterator[Finding]:
