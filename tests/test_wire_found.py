@@ -59,9 +59,7 @@ def test_fields_of_snowflake_with_empty_values_are_no_calls():
     assert (call.id, call.name, call.arguments) == ("t1", "weather", {"city": "Oslo"})
     assert len(turn.contents) == 2
     assert turn.finish_reason == "tool_use"
-    stopped = Snowflake().turn(
-        {"choices": [{"finish_reason": "stop", "message": {**EMPTY, "content": "4"}}]}
-    )
+    stopped = Snowflake().turn({"choices": [{"finish_reason": "stop", "message": {**EMPTY, "content": "4"}}]})
     assert stopped.finish_reason == "success"
 
 

@@ -87,7 +87,7 @@ def test_capabilities_are_in_every_report():
 
     assert Report.from_json(json.loads(json.dumps(report.as_json()))).capabilities == report.capabilities
     assert [(name, places) for name, places, _ in rows(report)] == [("mine", "gemini/google, gemini/vertex")]
-    assert "image_in_user refused" in markdown(report)
+    assert "image_in_user refused" in markdown(report, "out")
 
 
 def test_a_badge_says_of_which_day_its_rules_are():

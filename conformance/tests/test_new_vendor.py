@@ -67,7 +67,7 @@ def keyless():
 def test_one_file_and_it_is_under_test(conformance, tmp_path):
     code, said = conformance("run")
     assert code != 0
-    assert "conformance record --wire openai-chat --vendor nimbus --case image_from_user" in said
+    assert "conformance record --wire openai-chat --vendor nimbus --case one_tool" in said
 
     assert conformance("record")[0] == 0
     code, said = conformance("run", "--report", str(tmp_path / "report"))

@@ -27,6 +27,7 @@ def accepted():
         host = urlsplit(this["request"]["url"]).netloc
         played = vendor_of(host) != host  # no dialect of the server is that of a vendor whom nobody knows
         body = this["request"].get("body") or {}
+        played = played and host.partition(":")[0] not in {"localhost", "127.0.0.1"}  # the server's own names
         played = played and not (host == "api.openai.com" and "/" in body.get("model", ""))  # vLLM
         if answered and played and not refused and body:
             yield name, this

@@ -18,7 +18,7 @@ Envelope = Callable[[Refusal], tuple[Mapping[str, str], bytes]]
 
 
 def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode()
+    return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode("utf-8", "backslashreplace")
 
 
 @dataclass

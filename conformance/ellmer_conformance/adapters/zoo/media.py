@@ -129,7 +129,7 @@ class DropsUserImages(DropsImages):
 class AddsEmptyText(Creature):
     """There is always some text."""
 
-    case, caught_by, also = "image_alone", ("IMG-003",), ("EMP-001",)
+    case, caught_by, also = "image_alone", ("IMG-003",), ("EMP-001", "REQ-106")
 
     def body(self, body: Json) -> Json:
         kind = {"openai-responses": {"type": "input_text"}, "gemini": {}, "bedrock": {}}.get(

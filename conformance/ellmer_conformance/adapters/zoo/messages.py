@@ -171,6 +171,7 @@ class StringifiesArguments(Creature):
     """Sends arguments as JSON text where an object belongs, and the other way round."""
 
     case, caught_by, on = "one_tool", ("PAIR-009",), ("openai-chat", "anthropic", "gemini")
+    also = ("REQ-103",)
 
     def body(self, body: Json) -> Json:
         return dict(_turned(body))
@@ -213,7 +214,7 @@ class SendsEmptyBlocks(Creature):
     """Adds a text block with nothing in it."""
 
     case, caught_by, on = "plain_text", ("EMP-001",), ("anthropic",)
-    also = ("ERR-002", "UNI-001")
+    also = ("ERR-002", "UNI-001", "REQ-106")
 
     def body(self, body: Json) -> Json:
         body["messages"][-1]["content"] = [{"type": "text", "text": "Hi"}, {"type": "text", "text": ""}]

@@ -66,7 +66,7 @@ class KeyInTheUrl(Creature):
 class KeyInTheBody(Creature):
     """Tells the model the key."""
 
-    case, caught_by, also = "plain_text", ("AUT-002",), ("REQ-004",)
+    case, caught_by, also = "plain_text", ("AUT-002",), ("REQ-004", "REQ-101")
 
     def body(self, body: Json) -> Json:
         return body | {"metadata": {"user_id": self.endpoint.api_key}}
@@ -103,7 +103,7 @@ class HidesTheKey(Creature):
     """Sends the key where nobody looks for it: the provider does not even read what is asked."""
 
     case, caught_by = "plain_text", ("AUT-001",)
-    also = ("ERR-002", "REQ-001", "REQ-002", "REQ-014", "UNI-001")
+    also = ("ERR-002", "REQ-001", "REQ-002", "REQ-014", "REQ-102", "UNI-001")
 
     def request(self, request: httpx.Request) -> httpx.Request:
         for name in ("authorization", "x-api-key", "x-goog-api-key"):

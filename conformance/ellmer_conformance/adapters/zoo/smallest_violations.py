@@ -17,6 +17,14 @@ from .base import Creature
 __all__ = ["Impostor", "impostors", "must"]
 
 
+#: What the smallest bodies break besides.
+_WITH_IT = {
+    ("openai-chat", "IMG-008"): ("REQ-104",),
+    ("openai-responses", "REQ-106"): ("PAIR-002", "PAIR-007"),
+    ("bedrock", "REQ-106"): ("SCH-014",),
+}
+
+
 class Impostor(Creature):
     """Breaks one rule of one wire format, and loses the conversation over it."""
 
@@ -25,12 +33,20 @@ class Impostor(Creature):
     also = (
         *("ERR-002", "HIS-002", "PAIR-004", "UNI-001", "EMP-004", "IMG-004"),
         *("HIS-006", "HIS-009", "OPT-002", "SYS-010"),
+        *(
+            "REQ-101",
+            "REQ-102",
+            "REQ-103",
+            "REQ-105",
+            "REQ-106",
+        ),  # some breaches are faults of the shape, too
     )
 
     def __init__(self, wire: str, rule: Rule) -> None:
         super().__init__()
         self.wire, self.rule = wire, rule
         self.name = f"breaks_{rule.id}"
+        self.also = (*Impostor.also, *_WITH_IT.get((wire, rule.id), ()))  # type: ignore[misc]  # one for each rule
 
     @cached_property
     def said(self) -> Json:

@@ -80,9 +80,9 @@ def envelope(indent: int | None) -> Envelope:
             "param": refusal.param,
             "code": refusal.code,
         }
-        return {"content-type": "application/json"}, json.dumps(
-            {"error": error}, indent=indent
-        ).encode() + b"\n"
+        return {"content-type": "application/json"}, json.dumps({"error": error}, indent=indent).encode(
+            "utf-8", "backslashreplace"
+        ) + b"\n"
 
     return wrap
 

@@ -11,7 +11,7 @@ from ..shapes import Fault
 from ._openai import WORDED, listed, path, type_name
 from ._shapes import FaultKind, types_of
 
-__all__ = ["REFUSALS", "say"]
+__all__ = ["REFUSALS", "say", "tolerated"]
 
 REFUSALS: Mapping[FaultKind, Refusal] = dict.fromkeys(FaultKind, WORDED)
 _ONE = {
@@ -42,6 +42,33 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
     value = fault.value[fault.key] if fault.key else fault.value
     text = f"Invalid value: '{value}'. Supported values are: {listed(fault.expected)}."
     return _facts(text, "invalid_value", place)
+
+
+def tolerated(fault: Fault, request: Request) -> bool:
+    """What OpenAI takes although its types do not have it; the corpus has recordings of each.
+
+    Lists may be empty (crewai: `"stop": []`), the model may be null where the URL names a deployment (ddtrace), and what
+    the API itself answered goes back with the fields that SDKs add and leave out (magentic: `parsed_arguments`;
+    pydantic-ai: an image without its `result`; chatlas: `"sources": null`).
+    """
+    if fault.kind is FaultKind.OUT_OF_RANGE:
+        return fault.bound == "minItems"
+    if fault.pointer == "/model":
+        return fault.value is None and request.vendor == "azure"
+    echoed = fault.kind in {FaultKind.UNKNOWN_FIELD, FaultKind.MISSING_FIELD} or fault.value is None
+    return echoed and _is_answer(fault, request)
+
+
+def _is_answer(fault: Fault, request: Request) -> bool:
+    """Whether the fault is inside a message or an item that the API produced."""
+    where, *rest = fault.path or [""]
+    items = request.body.get(str(where))
+    if where not in {"messages", "input"} or not rest or not isinstance(items, list):
+        return False
+    item = items[int(rest[0])]
+    kind = item.get("type", "message") if isinstance(item, dict) else ""
+    ours = kind in {"message", "item_reference"} or str(kind).endswith(("_output", "_response"))
+    return isinstance(item, dict) and (item.get("role") == "assistant" or not (ours or "role" in item))
 
 
 def expected(node: Mapping[str, Any]) -> str:

@@ -26,7 +26,9 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
         "request_id": request_id,
     }
     headers = {"content-type": "application/json", "request-id": request_id, "x-should-retry": "false"}
-    return headers, json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
+    return headers, json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode(
+        "utf-8", "backslashreplace"
+    )
 
 
 def refused(message: str) -> Refusal:

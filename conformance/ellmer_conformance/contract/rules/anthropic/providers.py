@@ -28,7 +28,7 @@ def _message(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return {
         "content-type": "application/json",
         "x-amzn-errortype": f"ValidationException:{service}",
-    }, body.encode()
+    }, body.encode("utf-8", "backslashreplace")
 
 
 def _known() -> list[str]:

@@ -88,6 +88,12 @@ def _choice(values: list[Any]) -> str:
     return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
+def _tolerated(fault: Fault, _: Request) -> bool:
+    """What a server tool returned goes back as it came; code execution has fields that the types do not have."""
+    served = any(tag.endswith("_tool_result") for _, tag in fault.tags)
+    return served and fault.kind is FaultKind.UNKNOWN_FIELD
+
+
 _TEXT = {"type": "text", "text": "Hi"}
 
 enter(
@@ -116,5 +122,6 @@ enter(
             FaultKind.UNKNOWN_VALUE: [body(ASK, service_tier="bogus")],
             FaultKind.OUT_OF_RANGE: [body(ASK, metadata={"user_id": "x" * 600})],
         },
+        tolerated=_tolerated,
     ),
 )

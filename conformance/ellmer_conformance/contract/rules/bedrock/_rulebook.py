@@ -47,7 +47,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     }
     return headers, json.dumps(
         {"message": refusal.message}, separators=(",", ":"), ensure_ascii=False
-    ).encode()
+    ).encode("utf-8", "backslashreplace")
 
 
 def refused(message: str) -> Refusal:

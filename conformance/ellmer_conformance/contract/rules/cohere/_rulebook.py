@@ -20,7 +20,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     error = {"error_type": refusal.type} if refusal.type else {}
     error |= {"id": "2da0d1db-941a-4db3-ba16-436533566b78", "message": refusal.message}
     body = json.dumps(error, separators=(",", ":"), ensure_ascii=False)
-    return {"content-type": "application/json"}, body.encode()
+    return {"content-type": "application/json"}, body.encode("utf-8", "backslashreplace")
 
 
 def refused(message: str) -> Refusal:

@@ -21,7 +21,9 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Google's error body, pretty-printed."""
     error = {"code": refusal.status, "message": refusal.message, "status": refusal.type}
     body = json.dumps({"error": error}, indent=2, ensure_ascii=False)
-    return {"content-type": "application/json; charset=UTF-8"}, body.encode() + b"\n"
+    return {"content-type": "application/json; charset=UTF-8"}, body.encode(
+        "utf-8", "backslashreplace"
+    ) + b"\n"
 
 
 def refused(message: str) -> Refusal:

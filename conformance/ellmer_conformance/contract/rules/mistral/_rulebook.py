@@ -39,7 +39,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
             error = {"object": "error", "message": refusal.message, "type": refusal.type}
             error |= {"param": refusal.param, "code": refusal.code}
     body = json.dumps(error, separators=(",", ":"), ensure_ascii=False)
-    return {"content-type": "application/json"}, body.encode()
+    return {"content-type": "application/json"}, body.encode("utf-8", "backslashreplace")
 
 
 def misplaced(message: str) -> Refusal:

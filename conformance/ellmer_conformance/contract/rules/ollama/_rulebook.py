@@ -19,7 +19,7 @@ SERVER = "https://github.com/ollama/ollama (server/routes.go)"
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """One sentence under `error`, whatever went wrong."""
     body = json.dumps({"error": refusal.message}, separators=(",", ":"), ensure_ascii=False)
-    return {"content-type": "application/json; charset=utf-8"}, body.encode()
+    return {"content-type": "application/json; charset=utf-8"}, body.encode("utf-8", "backslashreplace")
 
 
 book = RuleBook("ollama", "ollama", envelope)

@@ -115,7 +115,7 @@ def a_result_has_no_files(request: Request) -> Iterator[Finding]:
     MUST,
     LOSS,
     source="tool message parts are text in the specification",
-    examples=[body(ASK, call("a"), result("a", [{"type": "text", "text": "[see below]"}]))],
+    examples=[body(ASK, call("a"), result("a", [{"type": "text", "text": "21 degrees"}]))],
     counterexamples=[body(ASK, call("a"), result("a", [SOUND]))],
 )
 def a_result_has_no_sound(request: Request) -> Iterator[Finding]:

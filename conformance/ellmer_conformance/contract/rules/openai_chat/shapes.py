@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._openai_shapes import REFUSALS, say
+from .._openai_shapes import REFUSALS, say, tolerated
 from .._shapes import FaultKind, Wording, enter
 from ._rulebook import ASK, IMAGE, TOOL, body, book, call, result
 
@@ -40,5 +40,6 @@ enter(
             ],
             FaultKind.OUT_OF_RANGE: [body(ASK, tools=[TOOL], frequency_penalty=5)],
         },
+        tolerated=tolerated,
     ),
 )

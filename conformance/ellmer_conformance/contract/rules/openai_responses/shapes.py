@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._openai_shapes import REFUSALS, say
+from .._openai_shapes import REFUSALS, say, tolerated
 from .._shapes import FaultKind, Wording, enter
 from ._rulebook import ASK, IMAGE, TOOL, body, book, call, output
 
@@ -45,5 +45,6 @@ enter(
             ],
             FaultKind.OUT_OF_RANGE: [body(ASK, output("x" * 65))],
         },
+        tolerated=tolerated,
     ),
 )

@@ -48,4 +48,6 @@ def elsewhere(
 
 def compact(value: object) -> tuple[Mapping[str, str], bytes]:
     """An error body as JSON without a space."""
-    return {"content-type": "application/json"}, json.dumps(value, separators=(",", ":")).encode()
+    return {"content-type": "application/json"}, json.dumps(value, separators=(",", ":")).encode(
+        "utf-8", "backslashreplace"
+    )

@@ -26,7 +26,9 @@ def refused(message: str, status: int = 400) -> Refusal:
 def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """JSON as OpenAI's, but plain text where the body could not be read at all."""
     if refusal.status == 422:
-        return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode()
+        return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode(
+            "utf-8", "backslashreplace"
+        )
     headers, body = envelope(None)(refusal)
     return headers, body
 

@@ -28,7 +28,7 @@ def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
         "code": refusal.code,
     }
     body = {"error": {key: value for key, value in error.items() if value is not None}}
-    return {"content-type": "application/json"}, json.dumps(body).encode() + b"\n"
+    return {"content-type": "application/json"}, json.dumps(body).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def refused(message: str, param: str | None = None) -> Refusal:

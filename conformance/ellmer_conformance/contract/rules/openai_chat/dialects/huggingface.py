@@ -26,7 +26,9 @@ def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     if refusal.message.startswith(_CHECK):
         return compact({"detail": refusal.message})
     if refusal.status == 422:
-        return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode()
+        return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode(
+            "utf-8", "backslashreplace"
+        )
     return envelope(None)(refusal)
 
 
