@@ -1,0 +1,88 @@
+"""How streams of Responses are folded, and how their items go back."""
+
+from folded_streams import RESPONSES, folded, requests
+
+from ellmer_core.contents.content import ContentText
+
+ITEMS = [
+    {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "p1"}, {"type": "summary_text", "text": "p2"}], "encrypted_content": "ENC"},
+    {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "phase": "commentary", "content": [
+        {"type": "output_text", "text": "a", "annotations": [{"type": "url_citation", "url": "u"}], "logprobs": [{"token": "a"}]},
+        {"type": "output_text", "text": "b", "annotations": []},
+    ]},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"query": "q"}},
+    {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "arguments": '{"x": 1.50}', "status": "completed"},
+]  # fmt: skip
+
+
+def test_responses_items_go_back_as_they_came():
+    turn, complete, _ = folded(
+        RESPONSES,
+        *(
+            {"type": "response.output_item.done", "output_index": n, "item": item}
+            for n, item in enumerate(ITEMS)
+        ),
+        {
+            "type": "response.completed",
+            "response": {"status": "completed", "output": ITEMS, "usage": {"input_tokens": 1}},
+        },
+    )
+    assert complete
+    assert turn == RESPONSES.turn({"status": "completed", "output": ITEMS, "usage": {"input_tokens": 1}})
+    assert (turn.text, turn.contents[0].thinking) == ("ab", "p1\n\np2")
+    assert requests(turn) == [("call_1", "f", {"x": 1.5})]
+    back = RESPONSES.message(turn)
+    del ITEMS[1]["content"][0]["logprobs"]
+    assert back == ITEMS
+
+
+def test_responses_of_which_something_is_missing_go_back_without_ids():
+    turn = RESPONSES.turn({"status": "completed", "output": ITEMS})
+    edited = type(turn)([c for c in turn.contents if not isinstance(c, ContentText)])
+    back = RESPONSES.message(edited)
+    assert [item["type"] for item in back] == ["web_search_call", "function_call"]
+    assert "id" not in back[-1]
+
+
+def test_responses_show_paragraphs_and_take_done_over_deltas():
+    item = {"type": "reasoning", "id": "rs", "summary": [{"text": "one"}, {"text": "two!"}]}
+    turn, _, shown = folded(
+        RESPONSES,
+        {
+            "type": "response.output_item.added",
+            "output_index": 0,
+            "item": {"type": "reasoning", "id": "rs", "summary": []},
+        },
+        {
+            "type": "response.reasoning_summary_text.delta",
+            "output_index": 0,
+            "summary_index": 0,
+            "delta": "one",
+        },
+        {
+            "type": "response.reasoning_summary_text.delta",
+            "output_index": 0,
+            "summary_index": 1,
+            "delta": "two",
+        },
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.mystery", "output_index": 0, "sequence_number": 9},
+    )
+    assert "".join(c.thinking for c in shown) == "one\n\ntwo"
+    assert turn.contents[0].thinking == "one\n\ntwo!"
+
+
+def test_responses_partial_items_come_from_their_deltas():
+    turn, complete, _ = folded(
+        RESPONSES,
+        {
+            "type": "response.output_item.added",
+            "output_index": 1,
+            "item": {"type": "function_call", "call_id": "c", "name": "f", "arguments": ""},
+        },
+        {"type": "response.function_call_arguments.delta", "output_index": 1, "delta": '{"x'},
+        {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "hi"},
+    )
+    assert (turn.text, complete, turn.finish_reason) == ("hi", False, None)
+    assert turn.tool_requests[0].problem
+    assert turn.tool_requests[0].arguments == {}
