@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
+from played_loop import ran
 
 collect_ignore = ["browser"]  # a session of its own, which needs a browser: nox -s browser
 
@@ -124,3 +125,9 @@ def server():
 @pytest.fixture
 def reply():
     return Reply
+
+
+@pytest.fixture
+def no_tool_ran_yet():
+    """For the tests that play the world to a loop: they share one tool, which remembers its calls."""
+    ran.clear()
