@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from chat_answers import KEY
+from http_talk import Async, Blocking
 from played_loop import ran
 
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
@@ -150,3 +151,9 @@ def make(server):
     yield make
     for chat in made:
         chat.close()
+
+
+@pytest.fixture(params=["blocking", "async"])
+def talk(request):
+    """`talk(chat, *inputs)` and `talk.stream(chat, *inputs)`: the whole answer, its pieces; blocking and async."""
+    return Blocking() if request.param == "blocking" else Async()
