@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from chat_answers import KEY
+from every_vendor import PLACES, WIRES
 from http_talk import Async, Blocking
 from played_loop import ran
 
@@ -157,3 +158,14 @@ def make(server):
 def talk(request):
     """`talk(chat, *inputs)` and `talk.stream(chat, *inputs)`: the whole answer, its pieces; blocking and async."""
     return Blocking() if request.param == "blocking" else Async()
+
+
+@pytest.fixture
+def variables(monkeypatch):
+    """The environment variables of vendors: none but those of `PLACES`."""
+    for wire in WIRES:
+        for name in (*wire.key_vars, wire.base_url_var or "-"):
+            monkeypatch.delenv(name, raising=False)
+    for name, value in PLACES.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch
