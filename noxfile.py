@@ -251,7 +251,10 @@ def bench_peers(session: nox.Session) -> None:
 #: The tests that would see that something is missing in the wheel; rules are the same wherever they lie.
 PACKAGED = (
     *("tests", "--ignore=tests/test_layers.py", "harness/tests"),
-    *(f"conformance/tests/test_{name}.py" for name in ("driver", "report", "server_http", "suite", "ways")),
+    *(
+        f"conformance/tests/test_{name}.py"
+        for name in ("driver", "report", "report_verdicts", "report_failures", "server_http", "suite", "ways")
+    ),
 )
 
 

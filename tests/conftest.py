@@ -1,4 +1,5 @@
-"""A real HTTP server on 127.0.0.1 that answers by script, chunk by chunk, and remembers what it was asked."""
+"""A real HTTP server on 127.0.0.1 that answers by script, chunk by chunk, and remembers what it was asked; and
+the fixtures that several files of tests share."""
 
 import json
 import socket
@@ -9,6 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
+from chat_answers import KEY
+from every_vendor import PLACES, WIRES
+from http_talk import Async, Blocking
+from played_loop import ran
+
+from ellmer_core.providers.openai_compatible import chat_openai_compatible
 
 collect_ignore = ["browser"]  # a session of its own, which needs a browser: nox -s browser
 
@@ -124,3 +131,41 @@ def server():
 @pytest.fixture
 def reply():
     return Reply
+
+
+@pytest.fixture
+def no_tool_ran_yet():
+    """For the tests that play the world to a loop: they share one tool, which remembers its calls."""
+    ran.clear()
+
+
+@pytest.fixture
+def make(server):
+    """Makes a chat with the server; all are closed at the end."""
+    made = []
+
+    def make(*args, vendor=chat_openai_compatible, **options):
+        options = {"base_url": server.url, "model": "m", "api_key": KEY, "max_tries": 1, **options}
+        made.append(vendor(*args, **options))
+        return made[-1]
+
+    yield make
+    for chat in made:
+        chat.close()
+
+
+@pytest.fixture(params=["blocking", "async"])
+def talk(request):
+    """`talk(chat, *inputs)` and `talk.stream(chat, *inputs)`: the whole answer, its pieces; blocking and async."""
+    return Blocking() if request.param == "blocking" else Async()
+
+
+@pytest.fixture
+def variables(monkeypatch):
+    """The environment variables of vendors: none but those of `PLACES`."""
+    for wire in WIRES:
+        for name in (*wire.key_vars, wire.base_url_var or "-"):
+            monkeypatch.delenv(name, raising=False)
+    for name, value in PLACES.items():
+        monkeypatch.setenv(name, value)
+    return monkeypatch

@@ -30,7 +30,7 @@ class Impostor(Creature):
 
     case, caught_by, on = "plain_text", (), tuple(rules.WIRES)
     #: Its body is made up, so it holds neither what was said nor the options that were given.
-    also = (
+    also: tuple[str, ...] = (  # type: ignore[misc]  # each has what its own body breaks besides
         *("ERR-002", "HIS-002", "PAIR-004", "UNI-001", "EMP-004", "IMG-004"),
         *("HIS-006", "HIS-009", "OPT-002", "SYS-010"),
         *(
@@ -46,7 +46,7 @@ class Impostor(Creature):
         super().__init__()
         self.wire, self.rule = wire, rule
         self.name = f"breaks_{rule.id}"
-        self.also = (*Impostor.also, *_WITH_IT.get((wire, rule.id), ()))  # type: ignore[misc]  # one for each rule
+        self.also = (*Impostor.also, *_WITH_IT.get((wire, rule.id), ()))
 
     @cached_property
     def said(self) -> Json:
