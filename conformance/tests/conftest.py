@@ -1,9 +1,13 @@
 """What several files of tests are given: the strict server and its clients, an index of packages, a report."""
 
+from hashlib import sha256
+
 import httpx
 import pytest
+from played_index import TOP, served
 from questions_to_the_server import NONCES, SCRIPTS
 
+from ellmer_conformance.corpus.pins import FILES, Pin
 from ellmer_conformance.server import StrictServer
 
 
@@ -31,3 +35,32 @@ def post(server, client):
         )
 
     return post
+
+
+@pytest.fixture
+def played(monkeypatch, tmp_path):
+    """An index with one archive, and an empty cache: a function from the archive's bytes to its pin."""
+    pages, name = {}, f"{TOP}.tar.gz"
+    monkeypatch.setenv("CONFORMANCE_CORPUS", str(tmp_path / "cache"))
+    with served(pages) as url:
+        for variable in ("UV_INDEX_URL", "PIP_INDEX_URL", "SSL_CERT_FILE", "PIP_CERT"):
+            monkeypatch.delenv(variable, raising=False)
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"{url}/simple/")
+
+        def publish(content, **changed):
+            digest = "ab/cd/" + 60 * "0"
+            link = f'<a href="../../packages/{digest}/{name}#sha256=0">{name}</a>'
+            pages["/simple/stories/"] = f"<html><a>no link</a>{link}</html>".encode()
+            pages[f"/packages/{digest}/{name}"] = content
+            pin = Pin(
+                package="stories",
+                version="1.0",
+                archive=f"{FILES}{digest}/{name}",
+                sha256=sha256(content).hexdigest(),
+                size=len(content),
+                licence="MIT",
+                members=("tests/*",),
+            )
+            return Pin(**{**vars(pin), **changed})
+
+        yield publish
