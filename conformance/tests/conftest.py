@@ -2,13 +2,16 @@
 
 from hashlib import sha256
 
+import broken_report
 import httpx
 import pytest
 from played_index import TOP, served
 from questions_to_the_server import NONCES, SCRIPTS
 
 from ellmer_conformance.corpus.pins import FILES, Pin
+from ellmer_conformance.report import Report, finished
 from ellmer_conformance.server import StrictServer
+from ellmer_core.wire.openai_chat.request import OpenAIChat
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +67,17 @@ def played(monkeypatch, tmp_path):
             return Pin(**{**vars(pin), **changed})
 
         yield publish
+
+
+@pytest.fixture(scope="module")
+def report():
+    """Ours, with the user's words before the results of the tools, in one case; and a case that is fine."""
+    right = OpenAIChat.message
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            OpenAIChat, "message", lambda s, t: sorted(right(s, t), key=lambda m: m["role"] == "tool")
+        )
+        parts = [
+            broken_report.played(broken_report.Ours(), "dangling_call", mode) for mode in ("sync", "stream")
+        ]
+    return finished(Report.joined([*parts, broken_report.played(broken_report.Ours(), "plain_text")]))
