@@ -2,17 +2,16 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 import pytest
+from broken_report import BROKEN, row
 from jsonschema import Draft202012Validator
 
 from ellmer_conformance.contract.exchange import Exchange, Request
-from ellmer_conformance.contract.observed_run import Run, Trouble
+from ellmer_conformance.contract.observed_run import Run
 from ellmer_conformance.contract.rule import broken, verdict
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.report import (
@@ -27,60 +26,13 @@ from ellmer_conformance.report import (
     write,
 )
 from ellmer_conformance.report.badge import badges
-from ellmer_conformance.report.compare import differences
 from ellmer_conformance.report.html import page
 from ellmer_conformance.report.markdown import markdown
 from ellmer_conformance.report.matrix import console, print_report
-from ellmer_conformance.report.repro import NotReproducible, as_curl, as_python, row_of
-from ellmer_conformance.report.requirements import requirements
 from ellmer_conformance.report.results import VERDICTS
-from ellmer_conformance.report.rows import excerpt, fingerprint
 from ellmer_conformance.report.sarif import sarif
-from ellmer_conformance.runner.against_server import play_direct
-from ellmer_conformance.runner.judgement import judge
-from ellmer_conformance.runner.selection import find_adapter
-from ellmer_conformance.scenarios.case import MODES, Case, ask
-from ellmer_conformance.scenarios.cases import all_cases, scripts
-from ellmer_conformance.scenarios.script import Answer, Say
-from ellmer_conformance.server import StrictServer
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-
-CASES = all_cases()
-BROKEN = "ellmer-core/openai-chat/openai/dangling_call[sync]/ORD-003"
-
-
-class Ours:
-    """Our adapter, with some of it replaced."""
-
-    def __init__(self, **changed):
-        self.inner = find_adapter("ellmer-core")
-        vars(self).update(changed)
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
-
-
-def played(adapter, case, mode="sync", wire="openai-chat", vendor="openai"):
-    """What one play against the strict server gives."""
-    with StrictServer(scripts(), mode="observe") as server:
-        run = play_direct(adapter, wire, vendor, CASES[case], mode, server=server)
-    return judged(adapter.name, run, judge(run))
-
-
-@pytest.fixture(scope="module")
-def report():
-    """Ours, with the user's words before the results of the tools, in one case; and a case that is fine."""
-    right = OpenAIChat.message
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            OpenAIChat, "message", lambda s, t: sorted(right(s, t), key=lambda m: m["role"] == "tool")
-        )
-        parts = [played(Ours(), "dangling_call", mode) for mode in ("sync", "stream")]
-    return finished(Report.joined([*parts, played(Ours(), "plain_text")]))
-
-
-def row(report, rule, case="dangling_call"):
-    return next(r for r in report.rows if (r.rule, r.case) == (rule, case))
+from ellmer_conformance.scenarios.case import MODES
+from ellmer_conformance.scenarios.cases import all_cases
 
 
 def test_a_failure_keeps_its_evidence(report):
@@ -141,82 +93,6 @@ def test_what_is_no_report_is_said(tmp_path, text, says):
 
     with pytest.raises(UnreadableReport, match=says):
         read(tmp_path / "report.json")
-
-
-# verdicts -----------------------------------------------------------------------------------------------------
-
-
-CASE = Case(script=[Answer((Say("Hi"),))], steps=[ask("Hello", text="Hi")], name="hello")
-
-
-def test_our_faults_are_not_the_adapters():
-    run = Run(CASE, "anthropic", "anthropic", "sync", trouble=Trouble("the cassette is torn", ours=True))
-    found = finished(judged("theirs", run, judge(run)))
-
-    assert [(r.rule, r.verdict, r.message) for r in found.rows] == [
-        ("RUN-001", "harness-error", "the cassette is torn")
-    ]
-    assert found.score == {}
-    assert found.exit_code == 2
-
-
-def test_an_adapter_that_cannot_be_tested_fails():
-    def session(*_, **__):
-        raise RuntimeError("no such model")
-
-    found = finished(played(Ours(session=session), "plain_text"))
-
-    assert [(r.rule, r.verdict) for r in found.rows] == [("RUN-001", "not-testable")]
-    assert "session() raised RuntimeError: no such model" in found.rows[0].message
-    assert found.score["ellmer-core openai-chat"]["must_passed"] == 0
-    assert found.exit_code == 1
-
-
-def test_a_declared_refusal_has_a_verdict_of_its_own():
-    found = played(Ours(), "image_from_user", vendor="deepseek")
-
-    assert row(found, "TRM-010", "image_from_user").verdict == "refused-as-declared"
-
-
-def test_a_declared_refusal_that_does_not_happen_is_not_testable(report):
-    trm = [v for v in judge(Run(CASE, "anthropic", "anthropic", "sync")) if v.rule.id == "TRM-010"]
-    run = Run(CASE, "anthropic", "anthropic", "sync", refused=["image_in_user"])
-    found = judged("theirs", run, trm).rows[0]
-
-    assert found.verdict == "not-testable"
-    assert "image_in_user is declared as refused, and nothing refused it" in found.message
-
-
-def test_a_capability_nobody_knows_is_not_testable():
-    class Able:
-        image_in_user = "maybe"
-
-        def refused(self, needs):
-            return []
-
-    found = played(Ours(capabilities=lambda *_: Able()), "image_from_user").rows
-
-    assert [r.verdict for r in found] == ["not-testable"]
-    assert "'maybe'" in found[0].message
-
-
-def test_the_score_counts_rules_not_rows(report):
-    counts, required = report.score["ellmer-core openai-chat"], requirements()
-    judged_rules = {r.rule for r in report.rows if r.verdict in {"pass", "fail"} and not r.preview}
-    must = {rule for rule in judged_rules if required.level("openai-chat", "openai", rule) == "MUST"}
-    failed = {r.rule for r in report.rows if r.verdict == "fail"}
-
-    assert (counts["must_applicable"], counts["must_passed"]) == (len(must), len(must - failed))
-    assert report.exit_code == 1
-
-
-def test_rules_newer_than_the_set_are_previews_in_the_score(report):
-    newer = [replace(r, rule="NEW-999") for r in report.rows if r.rule == "ORD-003"]
-    with_newer = finished(Report.joined([report, Report(rows=newer)]))
-    before, after = (r.score["ellmer-core openai-chat"] for r in (report, with_newer))
-
-    assert after["preview_applicable"] == before["preview_applicable"] + 1
-    assert after["must_applicable"] == before["must_applicable"]
 
 
 # forms --------------------------------------------------------------------------------------------------------
@@ -338,95 +214,6 @@ def test_the_matrix_is_whole_where_nobody_looks(report, tmp_path):
         lines = file.read().splitlines()
 
     assert sum("vendor-" in line and "✗" in line for line in lines) == 10
-
-
-# one failure --------------------------------------------------------------------------------------------------
-
-
-def test_an_excerpt_marks_the_place_and_cuts_what_is_long():
-    body = {"model": "m", "messages": [{"role": "user", "content": "x" * 500}, {"role": "tool"}], "a/b": 1}
-
-    assert (
-        excerpt(body, "/exchanges/2/request/messages/1/role").splitlines()[2] == '>    9       "role": "tool"'
-    )
-    assert all(
-        len(line) < 130 for line in excerpt(body, "/exchanges/0/request/messages/0/content").splitlines()
-    )
-    assert '>   12   "a/b": 1' in excerpt(body, "/exchanges/0/request/a~1b")
-    assert '"messages": [' in [
-        line[7:].strip()
-        for line in excerpt(body, "/exchanges/0/request/messages/7").splitlines()
-        if line[0] == ">"
-    ]
-    assert excerpt(body, "/replies/0") == ""
-
-
-def test_a_fingerprint_is_that_of_the_mistake():
-    one = fingerprint("ORD-002", "/exchanges/0/request/messages/3", "no result for 'call_hB3qHHG01nzal'")
-
-    assert one == fingerprint(
-        "ORD-002", "/exchanges/1/request/messages/5", "no result for 'call_kmGfJTUi12vy6'"
-    )
-    assert one != fingerprint(
-        "ORD-002", "/exchanges/0/request/messages/3", "two results for 'call_hB3qHHG01nzal'"
-    )
-    assert one != fingerprint(
-        "ORD-003", "/exchanges/0/request/messages/3", "no result for 'call_hB3qHHG01nzal'"
-    )
-
-
-def test_a_request_is_reproduced_by_a_script_of_its_own(report, tmp_path):
-    script = tmp_path / "repro.py"
-    script.write_text(as_python(report, row_of(report, BROKEN)), encoding="utf-8")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-
-    assert done.stdout.startswith("POST\nhttp://127.0.0.1")
-    assert "\n400 " in done.stdout
-    assert "must be followed by tool messages" in done.stdout
-    assert "ORD-003 /messages/" in done.stdout
-    assert "ellmer_core" not in script.read_text("utf-8")
-
-
-def test_a_conversation_is_reproduced_with_the_adapter(report, tmp_path):
-    stop = replace(row(report, "TXT-005", "plain_text"), verdict="fail", message="the text is lost")
-    script = as_python(report, stop)
-
-    compile(script, "repro.py", "exec")
-    assert "play_again('ellmer-core', 'openai-chat'" in script
-    with pytest.raises(NotReproducible, match="whole conversation"):
-        as_curl(report, stop)
-
-
-def test_curl_is_one_command(report):
-    text = as_curl(report, row_of(report, BROKEN))
-
-    assert "curl -sS -i http://127.0.0.1:8087/c/any/1@openai/v1/chat/completions" in text.replace("'", "")
-    assert "conformance serve --port 8087" in text
-
-
-def test_an_unknown_verdict_names_those_that_fail(report):
-    with pytest.raises(NotReproducible, match=re.escape(BROKEN)):
-        row_of(report, "ORD-003")
-
-
-def test_differences_say_what_broke_and_what_was_mended(report):
-    def changed(**change):
-        return Report(
-            rows=[
-                replace(r, **change) if r.verdict == "fail" and r.rule == "ORD-003" else r
-                for r in report.rows
-            ]
-        )
-
-    def rules(old, new):
-        return {(d.sort, (d.new or d.old).rule) for d in differences(old, new)}
-
-    mended = changed(verdict="pass")
-    assert rules(mended, report) == {("broken", "ORD-003")}
-    assert rules(report, mended) == {("mended", "ORD-003")}
-    assert rules(report, changed(fingerprint="sha256:0")) == {("differs", "ORD-003")}
-    assert {sort for sort, _ in rules(report, Report())} == {"gone"}
-    assert differences(report, report) == []
 
 
 def test_a_merge_keeps_every_play_once(report):

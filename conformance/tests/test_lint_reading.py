@@ -1,0 +1,174 @@
+"""Every form of recording is read as it was written; what cannot be read is told, and ends with 2."""
+
+import gzip
+import json
+import tracemalloc
+import zlib
+from pathlib import Path
+
+import brotli
+import pytest
+import yaml
+import zstandard
+from conformance_command import run
+from recordings_in_every_form import (
+    ANSWER,
+    BAD,
+    GOOD,
+    URL,
+    WRITERS,
+    braintrust,
+    har,
+    httpmock,
+    httprr,
+    istr,
+    nock,
+    polly,
+    ruby,
+    vcr_yaml,
+    vcrpy,
+    wiremock,
+)
+from vcr.serializers import yamlserializer
+
+from ellmer_conformance.recordings.lint import lint_file
+from ellmer_conformance.recordings.reading import Unreadable, find, read
+
+
+@pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
+def test_every_form_of_recording_is_judged(tmp_path, write):
+    report = lint_file(write(tmp_path, GOOD))
+    assert (report.problem, report.judged, report.complaints) == (None, 1, [])
+    report = lint_file(write(tmp_path, BAD))
+    (complaint,) = report.complaints
+    assert (complaint.rule, complaint.outcome) == ("PAIR-001", "violation")
+    assert complaint.pointer == "/messages/1/tool_calls"
+    assert "did not have response messages: a" in complaint.says
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson.gz"])
+def test_a_log_is_read_line_by_line(tmp_path, name):
+    text = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "a\u2028b\x85c" + "x" * 10_000}]}
+    line = json.dumps({"url": URL, "body": text}, ensure_ascii=False).encode() + b"\n"
+    data = b'\xef\xbb\xbf{"level": "info"}\n' + line * 2_000 + b'{"level": "info"}\r\n'
+    (tmp_path / name).write_bytes(gzip.compress(data, 1) if name.endswith("gz") else data)
+
+    tracemalloc.start()
+    report = lint_file(tmp_path / name)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert (report.problem, report.judged, report.complaints) == (None, 2_000, [])
+    assert dict(report.skipped) == {"a line without an exchange": 2}
+    assert most < len(data) / 4, most
+
+
+@pytest.mark.parametrize(
+    "write",
+    [vcr_yaml, ruby, har, polly, nock, httprr, httpmock, wiremock, braintrust, istr],
+    ids=lambda write: write.__name__,
+)
+def test_the_answer_is_read_as_it_was(tmp_path, write):
+    (recording,) = read(write(tmp_path, GOOD))
+    assert json.loads(recording.response) == ANSWER
+
+
+CODINGS = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.compress,
+    "identity": bytes,
+}
+
+
+@pytest.mark.parametrize(("coding", "compress"), CODINGS.items(), ids=CODINGS)
+def test_an_answer_may_be_kept_compressed(tmp_path, coding, compress):
+    for kept in (json.dumps(ANSWER).encode(), compress(json.dumps(ANSWER).encode())):
+        response = {
+            "status": {"code": 200},
+            "headers": {"content-encoding": [coding]},
+            "body": {"string": kept},
+        }
+        entry = {"request": {"method": "POST", "uri": URL, "body": json.dumps(GOOD)}, "response": response}
+        (tmp_path / "a.yaml").write_text(yaml.safe_dump({"interactions": [entry]}))
+        (recording,) = read(tmp_path / "a.yaml")
+        assert json.loads(recording.response) == ANSWER
+
+
+def test_a_yaml_file_may_hold_several_documents(tmp_path):
+    path = vcr_yaml(tmp_path, GOOD)
+    path.write_text(f"{path.read_text()}---\nnotes: []\n---\n{vcr_yaml(tmp_path, BAD).read_text()}")
+    assert [each.place for each in read(path)] == ["/0/interactions/0", "/2/interactions/0"]
+    assert lint_file(path).judged == 2
+
+
+def test_what_is_told_of_a_recording(tmp_path):
+    (recording,) = read(ruby(tmp_path, GOOD))
+    assert (recording.method, recording.status, str(recording.when)) == ("POST", 200, "2025-09-08")
+    assert json.loads(recording.response) == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("cut.json", b'{"interactions": [{"request": {', "cut short"),
+        ("cut.yaml", b"interactions:\n- request: {method: POST", "cut short"),
+        ("cut.yaml.gz", gzip.compress(b"interactions: []", mtime=0)[:-4], "cannot be read"),
+        ("no.json", b"\xff\xfe\x00", "no text in UTF-8"),
+        ("deep.json", b"[" * 100_000, "nested too deep"),
+        ("cut.jsonl", b'{"url": "x"}\n{"url', "line 2 is damaged, or cut short"),
+        ("cut.jsonl.gz", gzip.compress(b'{"url": "x"}\n' * 99, mtime=0)[:-9], "cannot be read"),
+        (
+            "odd.json",
+            b'{"interactions": [{"request": {"url": "https://a.test"}, "response": "x"}]}',
+            "hold together",
+        ),
+        (
+            "future.json",
+            b'{"metadata": {"ellmer_harness": {"format": 99}}, "version": 7, "interactions": []}',
+            "version",
+        ),
+    ],
+    ids=["json", "yaml", "gzip", "no text", "deep", "lines", "zipped lines", "odd", "future"],
+)
+def test_a_file_that_cannot_be_read_is_told_and_ends_with_2(tmp_path, name, content, told):
+    (tmp_path / name).write_bytes(content)
+    vcrpy(tmp_path / "fine.yaml", yamlserializer, GOOD)
+    outcome = run("lint", tmp_path)
+    assert outcome.exit_code == 2
+    assert str(tmp_path / name) in outcome.output
+    assert told in outcome.output
+    assert "1 request judged" in outcome.output, "the other file is still judged"
+
+
+def test_a_missing_path_is_told():
+    outcome = run("lint", "nowhere/at/all")
+    assert outcome.exit_code == 2
+    assert "nowhere/at/all" in outcome.output
+    with pytest.raises(Unreadable, match="no such file"):
+        list(find([Path("nowhere")]))
+
+
+def test_nothing_to_read_is_told(monkeypatch):
+    monkeypatch.delenv("CONFORMANCE_TRAFFIC", raising=False)
+    outcome = run("lint")
+    assert outcome.exit_code == 2
+    assert "CONFORMANCE_TRAFFIC" in outcome.output
+
+
+NO_RECORDINGS = {
+    "settings.json": '// with comments\n{"strict": true,}',
+    "template.yaml": "name: {{ .Values.name }}\n{{- if .Values.on }}\n",
+    "grpc.yaml": yaml.safe_dump({"interactions": [{"request": {"method": "/chat/Get", "message": ""}}]}),
+    "socket.json": json.dumps({"interactions": [{"kind": "websocket", "sent": ["{}"]}]}),
+}
+
+
+@pytest.mark.parametrize("name", NO_RECORDINGS)
+def test_what_is_no_recording_is_counted_and_no_error(tmp_path, name):
+    (tmp_path / name).write_text(NO_RECORDINGS[name])
+    vcr_yaml(tmp_path, GOOD)
+    outcome = run("lint", tmp_path)
+    assert outcome.exit_code == 0, outcome.output
+    assert "1  not a recording of HTTP" in outcome.output

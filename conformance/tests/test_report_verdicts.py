@@ -1,0 +1,88 @@
+"""Which verdict each play gets, and how the verdicts are counted."""
+
+from dataclasses import replace
+
+from broken_report import Ours, played, row
+
+from ellmer_conformance.contract.observed_run import Run, Trouble
+from ellmer_conformance.report import (
+    Report,
+    finished,
+    judged,
+)
+from ellmer_conformance.report.requirements import requirements
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.case import Case, ask
+from ellmer_conformance.scenarios.script import Answer, Say
+
+CASE = Case(script=[Answer((Say("Hi"),))], steps=[ask("Hello", text="Hi")], name="hello")
+
+
+def test_our_faults_are_not_the_adapters():
+    run = Run(CASE, "anthropic", "anthropic", "sync", trouble=Trouble("the cassette is torn", ours=True))
+    found = finished(judged("theirs", run, judge(run)))
+
+    assert [(r.rule, r.verdict, r.message) for r in found.rows] == [
+        ("RUN-001", "harness-error", "the cassette is torn")
+    ]
+    assert found.score == {}
+    assert found.exit_code == 2
+
+
+def test_an_adapter_that_cannot_be_tested_fails():
+    def session(*_, **__):
+        raise RuntimeError("no such model")
+
+    found = finished(played(Ours(session=session), "plain_text"))
+
+    assert [(r.rule, r.verdict) for r in found.rows] == [("RUN-001", "not-testable")]
+    assert "session() raised RuntimeError: no such model" in found.rows[0].message
+    assert found.score["ellmer-core openai-chat"]["must_passed"] == 0
+    assert found.exit_code == 1
+
+
+def test_a_declared_refusal_has_a_verdict_of_its_own():
+    found = played(Ours(), "image_from_user", vendor="deepseek")
+
+    assert row(found, "TRM-010", "image_from_user").verdict == "refused-as-declared"
+
+
+def test_a_declared_refusal_that_does_not_happen_is_not_testable(report):
+    trm = [v for v in judge(Run(CASE, "anthropic", "anthropic", "sync")) if v.rule.id == "TRM-010"]
+    run = Run(CASE, "anthropic", "anthropic", "sync", refused=["image_in_user"])
+    found = judged("theirs", run, trm).rows[0]
+
+    assert found.verdict == "not-testable"
+    assert "image_in_user is declared as refused, and nothing refused it" in found.message
+
+
+def test_a_capability_nobody_knows_is_not_testable():
+    class Able:
+        image_in_user = "maybe"
+
+        def refused(self, needs):
+            return []
+
+    found = played(Ours(capabilities=lambda *_: Able()), "image_from_user").rows
+
+    assert [r.verdict for r in found] == ["not-testable"]
+    assert "'maybe'" in found[0].message
+
+
+def test_the_score_counts_rules_not_rows(report):
+    counts, required = report.score["ellmer-core openai-chat"], requirements()
+    judged_rules = {r.rule for r in report.rows if r.verdict in {"pass", "fail"} and not r.preview}
+    must = {rule for rule in judged_rules if required.level("openai-chat", "openai", rule) == "MUST"}
+    failed = {r.rule for r in report.rows if r.verdict == "fail"}
+
+    assert (counts["must_applicable"], counts["must_passed"]) == (len(must), len(must - failed))
+    assert report.exit_code == 1
+
+
+def test_rules_newer_than_the_set_are_previews_in_the_score(report):
+    newer = [replace(r, rule="NEW-999") for r in report.rows if r.rule == "ORD-003"]
+    with_newer = finished(Report.joined([report, Report(rows=newer)]))
+    before, after = (r.score["ellmer-core openai-chat"] for r in (report, with_newer))
+
+    assert after["preview_applicable"] == before["preview_applicable"] + 1
+    assert after["must_applicable"] == before["must_applicable"]

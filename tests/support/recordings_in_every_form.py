@@ -1,0 +1,229 @@
+"""One exchange with a chat API, kept as each library keeps it; good, or with a call that nobody answered."""
+
+import gzip
+import json
+from base64 import b64encode
+
+import yaml
+from vcr.cassette import Cassette
+from vcr.request import Request
+from vcr.serializers import jsonserializer, yamlserializer
+
+from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call, result
+
+URL = "https://api.openai.com/v1/chat/completions"
+GOOD = body(ASK, call("a"), result("a"))
+BAD = body(ASK, call("a"), {"role": "user", "content": "Never mind."})
+ANSWER = {"choices": [{"message": {"role": "assistant", "content": "5"}}]}
+
+
+def vcrpy(path, serializer, request, *, status=200):
+    """A cassette that vcrpy itself writes."""
+    cassette = Cassette(str(path), serializer=serializer)
+    answer = {
+        "status": {"code": status, "message": "OK"},
+        "headers": {"Content-Type": ["application/json"]},
+        "body": {"string": json.dumps(ANSWER).encode()},
+    }
+    cassette.append(Request("POST", URL, json.dumps(request), {"content-type": "application/json"}), answer)
+    cassette._save(force=True)
+    return path
+
+
+def vcr_yaml(folder, request):
+    return vcrpy(folder / "a.yaml", yamlserializer, request)
+
+
+def vcr_json(folder, request):
+    return vcrpy(folder / "a.json", jsonserializer, request)
+
+
+def zipped(folder, request):
+    path = folder / "a.yaml.gz"
+    path.write_bytes(gzip.compress(vcr_yaml(folder, request).read_bytes()))
+    (folder / "a.yaml").unlink()
+    return path
+
+
+def pydantic_ai(folder, request):
+    entry = {
+        "request": {"method": "POST", "uri": URL, "headers": {"accept": ["*/*"]}, "parsed_body": request},
+        "response": {"status": {"code": 200}, "headers": {}, "parsed_body": ANSWER},
+    }
+    path = folder / "a.yaml"
+    path.write_text(yaml.safe_dump({"interactions": [entry], "version": 1}))
+    return path
+
+
+def ruby(folder, request):
+    """VCR for Ruby, and for R, which writes the same."""
+    entry = {
+        "request": {
+            "method": "post",
+            "uri": URL,
+            "body": {"encoding": "UTF-8", "string": json.dumps(request)},
+            "headers": {"Content-Type": ["application/json"]},
+        },
+        "response": {
+            "status": {"code": 200, "message": "OK"},
+            "headers": {},
+            "body": {"encoding": "UTF-8", "string": json.dumps(ANSWER)},
+        },
+        "recorded_at": "Mon, 08 Sep 2025 08:00:00 GMT",
+    }
+    path = folder / "a.yml"
+    path.write_text(yaml.safe_dump({"http_interactions": [entry], "recorded_with": "VCR 6.3.1"}))
+    return path
+
+
+def go(folder, request):
+    entry = {
+        "id": 0,
+        "request": {"method": "POST", "url": URL, "body": json.dumps(request), "headers": {}},
+        "response": {"code": 200, "status": "200 OK", "body": json.dumps(ANSWER)},
+    }
+    path = folder / "a.yaml"
+    path.write_text(yaml.safe_dump({"version": 2, "interactions": [entry]}))
+    return path
+
+
+def har(folder, request):
+    encoded = b64encode(json.dumps(ANSWER).encode()).decode()
+    entry = {
+        "startedDateTime": "2025-09-08T08:00:00Z",
+        "request": {
+            "method": "POST",
+            "url": URL,
+            "headers": [{"name": "Content-Type", "value": "application/json"}],
+            "postData": {"mimeType": "application/json", "text": json.dumps(request)},
+        },
+        "response": {"status": 200, "content": {"text": encoded, "encoding": "base64"}},
+    }
+    path = folder / "a.har"
+    path.write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
+    return path
+
+
+def polly(folder, request):
+    """HAR of Polly.JS: the bytes of the network, chunk by chunk, compressed."""
+    path = har(folder, request)
+    log = json.loads(path.read_text())
+    answer = gzip.compress(json.dumps(ANSWER).encode())
+    chunks = json.dumps([b64encode(each).decode() for each in (answer[:20], answer[20:])])
+    log["log"]["entries"][0]["response"] = {
+        "status": 200,
+        "headers": [{"name": "content-encoding", "value": "gzip"}],
+        "content": {"encoding": "base64", "mimeType": "application/json", "text": chunks},
+    }
+    path.write_text(json.dumps(log))
+    return path
+
+
+def nock(folder, request):
+    entry = {"scope": "https://api.openai.com:443", "method": "POST", "path": "/v1/chat/completions"}
+    answer = [gzip.compress(json.dumps(ANSWER).encode()).hex()]
+    path = folder / "a.json"
+    path.write_text(
+        json.dumps(
+            [
+                {
+                    **entry,
+                    "body": request,
+                    "status": 200,
+                    "response": answer,
+                    "rawHeaders": ["content-encoding", "gzip"],
+                }
+            ]
+        )
+    )
+    return path
+
+
+def records(folder, request):
+    entry = {
+        "request": {"method": "POST", "url": URL, "body": request},
+        "response": {"status": 200, "body": ANSWER},
+    }
+    path = folder / "a.json"
+    path.write_text(json.dumps({"family": "openai-chat", "interactions": [entry]}))
+    return path
+
+
+def one_record(folder, request):
+    path = folder / "a.json"
+    exchange = {"method": "POST", "url": URL, "body": {"json": request}}
+    path.write_text(json.dumps({"request": exchange, "response": {"status": 200, "body": ANSWER}}))
+    return path
+
+
+def lines(folder, request):
+    """A log: a request, and a line that is none."""
+    path = folder / "a.jsonl"
+    path.write_text(json.dumps({"url": URL, "body": request}) + '\n\n{"level": "info", "text": "started"}\n')
+    return path
+
+
+def httprr(folder, request):
+    """As httprr writes it: lengths, then both messages as they went over HTTP/1.1."""
+    sent, got = json.dumps(request).encode(), json.dumps(ANSWER).encode()
+    asked = (
+        f"POST {URL} HTTP/1.1\r\nHost: api.openai.com\r\nContent-Length: {len(sent)}\r\n\r\n".encode() + sent
+    )
+    chunk = f"{len(got):x}".encode() + b"\r\n" + got + b"\r\n0\r\n\r\n"
+    told = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk
+    path = folder / "a.httprr"
+    path.write_bytes(b"httprr trace v1\n%d %d\n" % (len(asked), len(told)) + asked + told)
+    return path
+
+
+def httpmock(folder, request):
+    """httpmock keeps no host: the folder has the vendor's name."""
+    when = {"path": "/v1/chat/completions", "method": "POST", "query_param": [], "body": json.dumps(request)}
+    then = {"status": 200, "header": [{"name": "x", "value": "y"}], "body": json.dumps(ANSWER)}
+    (folder / "openai").mkdir(exist_ok=True)
+    path = folder / "openai" / "a.yaml"
+    path.write_text(yaml.safe_dump({"when": when, "then": then}))
+    return path
+
+
+def wiremock(folder, request):
+    stub = {
+        "request": {
+            "method": "POST",
+            "urlPath": "/v1/chat/completions",
+            "headers": {"Host": {"equalTo": "api.openai.com"}},
+            "bodyPatterns": [{"equalToJson": json.dumps(request), "ignoreArrayOrder": True}],
+        },
+        "response": {"status": 200, "jsonBody": ANSWER},
+    }
+    path = folder / "a.json"
+    path.write_text(json.dumps({"mappings": [stub]}))
+    return path
+
+
+def braintrust(folder, request):
+    entry = {
+        "id": "1",
+        "matchKey": "POST api.openai.com/v1/chat/completions",
+        "recordedAt": "2025-09-08T08:00:00Z",
+        "request": {"method": "POST", "url": URL, "headers": {}, "body": {"kind": "json", "value": request}},
+        "response": {"status": 200, "headers": {}, "body": {"kind": "json", "value": ANSWER}},
+    }
+    path = folder / "a.cassette.json"
+    path.write_text(json.dumps({"version": 1, "meta": {}, "entries": [entry]}))
+    return path
+
+
+def istr(folder, request):
+    """vcrpy beneath aiohttp: the keys of headers are objects of Python's."""
+    path = vcr_yaml(folder, request)
+    key = "? !!python/object/new:multidict._multidict.istr\n      - Content-Type\n      : "
+    path.write_text(path.read_text().replace("content-type:", key, 1))
+    assert "istr" in path.read_text()
+    return path
+
+
+WRITERS = [
+    *(vcr_yaml, vcr_json, zipped, pydantic_ai, ruby, go, har, polly, nock, records, one_record, lines),
+    *(httprr, httpmock, wiremock, braintrust, istr),
+]
