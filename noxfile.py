@@ -177,7 +177,7 @@ MORE_SOURCES = (
 def shapes(session: nox.Session) -> None:
     """Build the shapes of the wire formats again from the newest SDKs; read the diff (`-- --schemas FOLDER`)."""
     session.install("-U", "-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
-    session.run("python", "conformance/shapes/build.py", *session.posargs)
+    session.run("python", "conformance/shapes/build_shapes.py", *session.posargs)
     session.run(
         "git", "diff", "--stat", "--", "conformance/ellmer_conformance/contract/shapes", external=True
     )

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from build import READERS, apply
+from build_shapes import READERS, apply
 from mutations import Mutant, mutants
 from nodes import Joiner, Json, Source
 from sources import SOURCES

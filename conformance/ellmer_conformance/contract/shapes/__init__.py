@@ -1,6 +1,6 @@
 """What a request of each wire format is made of: fields, types, values and bounds, as the providers' own documents have it.
 
-One file a wire format, or a vendor whose reader is another one. `conformance/shapes/build.py` writes them: what all official
+One file a wire format, or a vendor whose reader is another one. `conformance/shapes/build_shapes.py` writes them: what all official
 sources refuse, less what really accepted requests contradict. A node says what each JSON type may be at a place; `others` is
 what fields may be that have no name there (without it, there are none), `tag` the field that tells variants apart.
 """

@@ -1,6 +1,6 @@
 """Builds the shapes of the wire formats from the official sources, and shows what has changed.
 
-    python conformance/shapes/build.py [--schemas DIR] [--traffic DIR …] [WIRE …]
+    python conformance/shapes/build_shapes.py [--schemas DIR] [--traffic DIR …] [WIRE …]
 
 Without `--schemas` it runs from the packages that are installed alone (`nox -s shapes` installs them). With `--traffic`
 it lists what really accepted requests contradict, in the form of `corrections.json`.
