@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from mdit_py_plugins.footnote import footnote_plugin
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 __all__ = ["Literal", "literal"]
 
@@ -151,6 +152,9 @@ def _in_code(text: str) -> bool:
 
 @cache
 def _reader() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - of the extra `shiny`
+    from mdit_py_plugins.footnote import footnote_plugin  # noqa: PLC0415 - likewise
+
     reader = MarkdownIt("commonmark").use(footnote_plugin)
     reader.core.ruler.enableOnly(["normalize", "block"])
     return reader
