@@ -44,7 +44,10 @@ MIRRORED = {
 PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
 
 #: Modules whose names an author of rules, cases or adapters needs, besides what the package itself offers.
-CONFORMANCE = ("adapters", "neutral", "script", "case", "exchange", "rule", "rulebook", "server")
+CONFORMANCE = (
+    *("adapters", "scenarios.messages", "scenarios.script", "scenarios.case"),
+    *("contract.exchange", "contract.rule", "contract.rulebook", "server"),
+)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
