@@ -97,7 +97,7 @@ def served():
         yield lambda app: stack.enter_context(serving(app))
 
 
-class ChatBase:
+class Talk:
     """A chat with tools whose model plays `steps`, and the page that shows it."""
 
     def __init__(self, page, base_url, tools):
@@ -143,8 +143,8 @@ def talk(page):
 
         def opened(steps, *tools, **options):
             server = stack.enter_context(StrictServer({"talk": Script(steps)}))
-            talk = ChatBase(page, server.url("talk", "1"), tools)
-            page.goto(stack.enter_context(serving(ec.chat_app(talk.chat, title="ChatBase", **options))))
+            talk = Talk(page, server.url("talk", "1"), tools)
+            page.goto(stack.enter_context(serving(ec.chat_app(talk.chat, title="Talk", **options))))
             expect(page.get_by_role("textbox", name="Chat message")).to_be_visible()
             return talk
 
