@@ -74,7 +74,7 @@ def tests(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """Open the chat app, its demo and exported pages in a real browser (apt-get install chromium)."""
     session.install("-e", ".[demo,html]", *group("browser"))
-    session.run("pytest", "tests/browser", *session.posargs, env=OFFLINE)
+    session.run("pytest", *(session.posargs or ["tests/browser"]), env=OFFLINE)
 
 
 @nox.session(default=False)
