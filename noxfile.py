@@ -278,8 +278,10 @@ def package(session: nox.Session) -> None:
     session.run("pytest", "-n", "2", *(session.posargs or PACKAGED), env=OFFLINE | {"PACKAGE": str(wheel)})
 
 
-#: Libraries that have a bridge, each with a pinned environment.
-PEERS = sorted(file.stem for file in Path("conformance/peers").glob("*.txt"))
+#: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
+COMMANDS = {"ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs")}
+#: Libraries that have a bridge, each with a pinned environment, and the commands.
+PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers").glob("*.txt"))])
 
 
 @nox.session(default=False)
@@ -288,15 +290,22 @@ def peers(session: nox.Session, peer: str) -> None:
     """Play every case with another library, each in its pinned environment; make the pages of the results."""
     collect, page = "conformance/peers/collect.py", "conformance/peers/page.py"
     try:
-        session.install("--no-deps", "-r", f"conformance/peers/{peer}.txt")
+        if peer in COMMANDS:
+            session.install("-e", ".[conformance]")
+            folder = str(Path(COMMANDS[peer][1]).parent)
+            session.run("npm", "ci", "--silent", "--prefix", folder, external=True)
+        else:
+            session.install("--no-deps", "-r", f"conformance/peers/{peer}.txt")
     except nox.command.CommandFailed as error:
         session.install("-e", ".[conformance]")
         session.run("python", collect, peer, "--not-installed", f"the pinned versions: {error.reason}")
         session.run("python", page)
         session.skip(f"{peer} could not be installed")
-    session.install("--no-deps", "-e", ".")
+    if peer not in COMMANDS:
+        session.install("--no-deps", "-e", ".")
     report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/{peer}.toml"
-    run = ("run", "--adapter", peer, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
+    what = ("--command", " ".join(COMMANDS[peer])) if peer in COMMANDS else ("--adapter", peer)
+    run = ("run", *what, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
     try:
         session.run("conformance", *run, "--report", report, *session.posargs, env=OFFLINE)
     finally:

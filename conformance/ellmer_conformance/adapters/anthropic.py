@@ -65,37 +65,46 @@ class Session(Parsing):
         return [{"role": "assistant", "content": blocks}]
 
     def ask(self, *, stream: bool) -> Said:
-        with anthropic.Anthropic(**self._options()) as client:
+        with self.client() as client:
             if not stream:
-                return _said(client.messages.create(**self._body()))
-            with client.messages.stream(**self._body()) as events:
+                return _said(client.messages.create(**self.body()))
+            with client.messages.stream(**self.body()) as events:
                 for text in events.text_stream:
                     self.pieces.append(text)
                 return _said(events.get_final_message())
 
     async def aask(self, *, stream: bool) -> Said:
-        async with anthropic.AsyncAnthropic(**self._options()) as client:
+        async with self.aclient() as client:
             if not stream:
-                return _said(await client.messages.create(**self._body()))
-            async with client.messages.stream(**self._body()) as events:
+                return _said(await client.messages.create(**self.body()))
+            async with client.messages.stream(**self.body()) as events:
                 async for text in events.text_stream:
                     self.pieces.append(text)
                 return _said(await events.get_final_message())
 
     def parse(self, model: type[BaseModel]) -> Any:
-        with anthropic.Anthropic(**self._options()) as client:
-            return client.messages.parse(**self._body(), output_format=model).parsed_output
+        with self.client() as client:
+            return client.messages.parse(**self.body(), output_format=model).parsed_output
 
     async def aparse(self, model: type[BaseModel]) -> Any:
-        async with anthropic.AsyncAnthropic(**self._options()) as client:
-            return (await client.messages.parse(**self._body(), output_format=model)).parsed_output
+        async with self.aclient() as client:
+            return (await client.messages.parse(**self.body(), output_format=model)).parsed_output
+
+    def client(self) -> Any:
+        """A client of the SDK."""
+        return anthropic.Anthropic(**self._options())
+
+    def aclient(self) -> Any:
+        """The same, without blocking."""
+        return anthropic.AsyncAnthropic(**self._options())
 
     def _options(self) -> Json:
         to = self.endpoint
         url = to.base_url.removesuffix("/v1")  # the SDK adds it
         return {"base_url": url, "api_key": to.api_key, "auth_token": None, "max_retries": to.max_retries}
 
-    def _body(self) -> Json:
+    def body(self) -> Json:
+        """Model, messages and tools."""
         tools = [
             {"name": t.name, "description": t.description, "input_schema": parameters(t)}
             for t in self.tools.values()

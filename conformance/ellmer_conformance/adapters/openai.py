@@ -20,7 +20,7 @@ from .shared.sdk_session import Answered, Said, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import data_url, parameters
 
-__all__ = ["OpenAI", "adapter"]
+__all__ = ["OpenAI", "adapter", "response_input"]
 
 _RESPONSES_STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
 
@@ -117,7 +117,7 @@ class Responses(_OpenAISession):
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
         outputs = [{"type": "function_call_output", "call_id": r.id, "output": _output(r)} for r in results]
-        content = [_input(part) for part in parts]
+        content = [response_input(part) for part in parts]
         return [*outputs, *([{"role": "user", "content": content}] if content else [])]
 
     def assistant(self, parts: Sequence[Part]) -> list[Any]:
@@ -202,7 +202,8 @@ def _kept(item: Any) -> Json:
     return kept
 
 
-def _input(part: Part) -> Json:
+def response_input(part: Part) -> Json:
+    """A part of a user message in Responses."""
     match part:
         case Text(text):
             return {"type": "input_text", "text": text}
@@ -218,7 +219,7 @@ def _output(result: Answered) -> str | list[Json]:
     if not result.media:
         return result.text
     items = result.value if isinstance(result.value, list) else [result.value]
-    return [_input(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
+    return [response_input(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
 
 
 adapter = OpenAI

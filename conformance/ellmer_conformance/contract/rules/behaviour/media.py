@@ -57,9 +57,15 @@ def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
                 yield found(named, at(index, item), problem)
 
 
+_NOTE = re.compile(r"image|picture|pdf|document|media|attachment|omitted|(un|not )supported", re.IGNORECASE)
+
+
 @book.rule("TRM-010", MUST, LOSS, source="vercel/ai#21174; declared as refused")
 def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
-    """Media the model cannot take are never dropped in silence: a typed error, or a text that says so."""
+    """Media the model cannot take are never dropped in silence: a typed error, or a text that says so.
+
+    `[tool output omitted]` says so.
+    """
     if not run.refused:
         return
     for index, reply in enumerate(run.replies):
@@ -70,8 +76,7 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
         names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
         for item in new(run, index, "result"):
             if names.get(item.id) in with_media:
-                noted = re.search(r"image|picture|pdf|document", item.text, re.IGNORECASE)
-                yield found(noted, at(index, item), "the media were dropped silently")
+                yield found(_NOTE.search(item.text), at(index, item), "the media were dropped silently")
 
 
 @book.rule("TRM-011", MUST, LOSS, source="history is replayed, not rewritten")
