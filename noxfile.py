@@ -94,6 +94,52 @@ def node(session: nox.Session) -> None:
     session.run("pytest", "conformance/tests/test_driver.py", *session.posargs, env=OFFLINE)
 
 
+#: The examples that need nothing but a language: its tool, how the example is built, and how it is run.
+DRIVERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "go": (
+        ("build", "-o", "build/drivers/go", "examples/driver-go/driver.go", "examples/driver-go/wire.go"),
+        "build/drivers/go",
+    ),
+    "javac": (
+        (
+            "-d",
+            "build/drivers/java",
+            *(f"examples/driver-java/{name}.java" for name in ("Driver", "Json", "Wire")),
+        ),
+        "java -cp build/drivers/java Driver",
+    ),
+    "ruby": ((), "ruby examples/driver-ruby/driver.rb"),
+    "node": ((), "node examples/driver-fetch/driver.mjs"),
+}
+
+
+@nox.session(default=False)
+def drivers(session: nox.Session) -> None:
+    """Play every case with the examples in Go, Java, Ruby and Node.js; says which toolchain is not here."""
+    session.install("-e", ".[conformance]")
+    missing = [tool for tool in DRIVERS if shutil.which(tool) is None]
+    for tool, (build, command) in DRIVERS.items():
+        if tool in missing:
+            session.warn(f"not played: {command}, because there is no {tool} here")
+            continue
+        if build:
+            session.run(tool, *build, external=True)
+        run = (
+            "run",
+            "--command",
+            command,
+            "--wire",
+            "openai-chat",
+            "--report",
+            f"build/drivers/{tool}-report",
+        )
+        session.run("conformance", *run, *session.posargs, env=OFFLINE)
+    if missing:
+        session.skip(
+            f"there is no {', no '.join(missing)}: apt-get install golang-go default-jdk-headless ruby nodejs"
+        )
+
+
 @nox.session(default=False)
 def nightly(session: nox.Session) -> None:
     """Run the tests and the conformance suite where a stale recording is an error; nothing is recorded again."""

@@ -120,11 +120,12 @@ def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
     source="JavaScript's numbers end at 2^53; Python's floats lose the sign of nothing",
 )
 def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
-    """Large integers, -0.0 and long fractions in arguments reach the tool as they are."""
+    """Large integers, -0.0 and long fractions in arguments reach the tool as they are, in whatever order."""
     wanted = [dict(c.arguments) for _, calls in run.calls() for c in calls if _numbers(c.arguments)]
     if wanted and run.tool_runs:
         got = [dict(r.arguments) for r in run.tool_runs if _numbers(r.arguments)]
-        yield found(repr(got) == repr(wanted), "/tool_runs", f"the tool got {got}, the model said {wanted}")
+        same = json.dumps(got, sort_keys=True) == json.dumps(wanted, sort_keys=True)
+        yield found(same, "/tool_runs", f"the tool got {got}, the model said {wanted}")
 
 
 @book.rule("EMP-003", MUST, LOSS, source="Anthropic, Gemini: answers without content after a tool's result")
