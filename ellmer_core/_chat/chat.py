@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeVar, overload
 
 from ..contents.content import Content, ContentText
@@ -22,6 +22,7 @@ __all__ = ["Chat", "ToolMode"]
 
 T = TypeVar("T")
 ToolMode = Literal["sequential", "concurrent"]
+Params = Mapping[str, Any] | None
 
 
 class Chat(ChatBase):
@@ -33,21 +34,32 @@ class Chat(ChatBase):
 
     # Talking ------------------------------------------------------------------------------------------------
 
-    def chat(self, *inputs: Input, echo: EchoMode | None = None, tool_mode: ToolMode = "sequential") -> str:
+    def chat(
+        self,
+        *inputs: Input,
+        echo: EchoMode | None = None,
+        tool_mode: ToolMode = "sequential",
+        params: Params = None,
+    ) -> str:
         """Says something (strings, images, …), runs the tools the model asks for, returns its last answer's text.
 
-        `echo` is what to show meanwhile, `tool_mode="concurrent"` runs several tools at once, in threads.
+        `echo` is what to show meanwhile, `tool_mode="concurrent"` runs several tools at once, in threads. `params` are
+        parameters for this call, beside those of the chat.
         """
         mode = self.echo if echo is None else echo_mode(echo)
-        self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode))
+        self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params))
         return self._answer.text
 
     async def chat_async(
-        self, *inputs: Input, echo: EchoMode | None = None, tool_mode: ToolMode = "concurrent"
+        self,
+        *inputs: Input,
+        echo: EchoMode | None = None,
+        tool_mode: ToolMode = "concurrent",
+        params: Params = None,
     ) -> str:
         """`chat()` without blocking. Several tools run at once unless `tool_mode="sequential"`."""
         mode = self.echo if echo is None else echo_mode(echo)
-        await self._aexhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode))
+        await self._aexhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params))
         return self._answer.text
 
     @overload
@@ -58,6 +70,7 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> Generator[str, None, None]: ...
     @overload
     def stream(
@@ -67,6 +80,7 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> Generator[Content, None, None]: ...
     def stream(
         self,
@@ -75,13 +89,14 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> Generator[Any, None, None]:
         """As `chat()`, but yields the answer as it comes: its text in pieces, or, with `content="all"`, as
         contents: pieces of text and of thinking, tool requests and their results.
 
         Nothing is sent before the first `next()`. An abandoned stream keeps what it received as a partial turn.
         """
-        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
+        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
         return self._stream(self._contents(inputs), echo_mode(echo), settings, _picker(content))
 
     @overload
@@ -92,6 +107,7 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> AsyncStream[str]: ...
     @overload
     def stream_async(
@@ -101,6 +117,7 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> AsyncStream[Content]: ...
     def stream_async(
         self,
@@ -109,9 +126,10 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> AsyncStream[Any]:
         """`stream()` for `async for`."""
-        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
+        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
         loop = self._converse(self._contents(inputs), settings)
         shown = self._atalk(loop, echo_mode(echo), settings)
         return AsyncStream(shown, _picker(content), lambda: self._abandon(loop))
@@ -125,6 +143,7 @@ class Chat(ChatBase):
         frame: None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
+        params: Params = None,
     ) -> T: ...
     @overload
     def chat_structured(
@@ -135,6 +154,7 @@ class Chat(ChatBase):
         frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
+        params: Params = None,
     ) -> Any: ...
     def chat_structured(
         self,
@@ -144,6 +164,7 @@ class Chat(ChatBase):
         frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
+        params: Params = None,
     ) -> Any:
         """As `chat()`, but the last answer is data of `type` (a `type_…()`, a Python type, a model class).
 
@@ -153,7 +174,7 @@ class Chat(ChatBase):
         shape.
         """
         wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
+        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent, params=params)
         self._exhaust(inputs, echo_mode(echo), settings)
         return wanted.value(self._answer)
 
@@ -166,6 +187,7 @@ class Chat(ChatBase):
         frame: None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
+        params: Params = None,
     ) -> T: ...
     @overload
     async def chat_structured_async(
@@ -176,6 +198,7 @@ class Chat(ChatBase):
         frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
+        params: Params = None,
     ) -> Any: ...
     async def chat_structured_async(
         self,
@@ -185,10 +208,11 @@ class Chat(ChatBase):
         frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
+        params: Params = None,
     ) -> Any:
         """`chat_structured()` without blocking."""
         wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
+        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent, params=params)
         await self._aexhaust(inputs, echo_mode(echo), settings)
         return wanted.value(self._answer)
 
@@ -214,6 +238,7 @@ class Chat(ChatBase):
         other = Chat(
             self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
         )
+        other.wire, other._asked = self.wire, self._asked
         other._connection = self._connection
         other._written = self._written.copy()
         other._history = self._history.copy()

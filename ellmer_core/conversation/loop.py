@@ -34,8 +34,9 @@ from ..errors import (
     ToolReject,
     ToolRoundsError,
 )
-from ..log import logger
+from ..log import logger, warn
 from ..tools.definition import matched
+from ..wire.in_words import sendable_to
 from ..wire.values import Request
 from . import retry
 from .cancellation import Cancelled
@@ -78,11 +79,12 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
 def request_answer(history: History, settings: Settings, user: UserTurn | None) -> Loop[AssistantTurn]:
     """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
     history as it was."""
-    turns = [*sendable(history.turns), *filter(None, [user])]
     tools = tuple(settings.tools.values())
+    sent = sendable_to(settings.wire, sendable(history.turns), user, tools, settings.type)
     request, body = settings.written.request(
-        settings.wire, turns, tools, stream=settings.stream, type=settings.type
+        settings.wire, sent.turns, tools, stream=settings.stream, type=sent.type
     )
+    tell(settings, sent.replaced)
     began: float = yield Clock()
     try:
         turn = yield from with_retries(history, settings, request, body, user)
@@ -100,6 +102,13 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
                 yield Emit(content)
     yield Emit(turn)
     return turn
+
+
+def tell(settings: Settings, replaced: Sequence[str]) -> None:
+    """Warns the caller, once for a chat and a medium, of what the model is told in words only."""
+    if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
+        settings.told.update(new)
+        warn(f"{settings.wire.vendor}'s {settings.wire.model} is told in words of {', '.join(new)}.")
 
 
 def with_retries(

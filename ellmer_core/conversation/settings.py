@@ -32,3 +32,4 @@ class Settings:
     controller: StreamController = field(default_factory=StreamController)
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
     written: RequestCache = field(default_factory=RequestCache)
+    told: set[str] = field(default_factory=set)  # what the caller was warned of

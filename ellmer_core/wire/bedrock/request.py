@@ -92,9 +92,16 @@ class Bedrock(BedrockContent, BedrockResponse):
         url = f"{self.base_url.rstrip('/')}/model/{quote(self.model, safe='')}/{method}"
         return replace(self.post(url, body, stream=stream), framing="aws")
 
+    @property
+    def takes(self) -> Mapping[str, str]:
+        return {**self.param_names, **self.family.params}
+
+    def fetches_from(self, url: str) -> bool:
+        return url.startswith("s3://")
+
     def parameters(self) -> Json:
         family = self.family
-        fields = json_bodies.parameters(self.params, {**self.param_names, **family.params}, self.name)
+        fields = json_bodies.parameters(self.params, self.takes, self.name)
         for name in family.with_param.keys() & self.params.keys():
             fields = json_bodies.merged(fields, family.with_param[name])
         return fields
