@@ -108,7 +108,7 @@ def tell(settings: Settings, replaced: Sequence[str]) -> None:
     """Warns the caller, once for a chat and a medium, of what the model is told in words only."""
     if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
         settings.told.update(new)
-        warn(f"{settings.wire.vendor}'s {settings.wire.model} is told in words of {', '.join(new)}.")
+        warn(f"{settings.wire.vendor}'s {settings.wire.model} was not sent {', '.join(new)}; words stand in its place.")
 
 
 def with_retries(

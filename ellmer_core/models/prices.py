@@ -19,7 +19,7 @@ from typing import Any
 from ..contents.turns import Tokens
 from ..wire.base import Wire
 
-__all__ = ["cost", "log_usage", "prices", "token_usage"]
+__all__ = ["cost", "known_models", "log_usage", "prices", "token_usage"]
 
 TABLE = Path(__file__).with_name("prices.json")
 
@@ -58,6 +58,11 @@ class _Price:
     output: float
     cached: float
     cache_write: float
+
+
+def known_models(vendor: str) -> list[str]:
+    """The models of a vendor that the table has a price for."""
+    return [row["model"] for row in _table().get(vendor, [])]
 
 
 def _price(vendor: str, model: str, tokens: int) -> _Price | None:

@@ -44,7 +44,7 @@ def _profile(vendor: str, format: str, model: str) -> Profile:
     sources: list[str] = []
     for row in rows():
         here = vendor in row["provider"] and row.get("format", format) == format
-        if here and re.search(row["model"], model):
+        if here and re.search(row["model"], model, re.IGNORECASE):
             said |= {key: _frozen(value) for key, value in row.items() if key in _KEYS}
             sources.append(row["source"])
     return Profile(**said, sources=tuple(dict.fromkeys(sources)))
