@@ -8,6 +8,7 @@ EllmerError
 ├── ToolReject                 raised by a tool or callback to refuse a call; never leaves the chat
 ├── ProviderError              the provider answered with an error
 │   ├── BadRequestError            400, 404, 413, 422, a redirect
+│   │   └── ContextWindowError         the conversation is longer than the model's context: see `chat.compact()`
 │   ├── AuthenticationError        401, 403
 │   ├── RateLimitError             429
 │   └── ServerError                408, 409, 424, 5xx (529 included)
@@ -32,6 +33,7 @@ __all__ = [
     "BadRequestError",
     "ConnectError",
     "ContentError",
+    "ContextWindowError",
     "ConversionError",
     "EllmerError",
     "EllmerWarning",
@@ -106,6 +108,10 @@ class ProviderError(EllmerError):
 
 class BadRequestError(ProviderError):
     """The request was refused as it stands: 400, 404, 413, 422 and their like."""
+
+
+class ContextWindowError(BadRequestError):
+    """The conversation is longer than the context of the model; `chat.compact()` makes it shorter."""
 
 
 class AuthenticationError(ProviderError):

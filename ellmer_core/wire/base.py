@@ -177,8 +177,8 @@ class Wire(ABC):
                 return f"{type} is not one of {there}, which {who} takes"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
                 return f"{self.vendor} fetches no URL; send the bytes of {url} instead"
-            case ContentUploaded(wire=wire) if wire != self.name:
-                return f"it was uploaded to another provider ({wire})"
+            case ContentUploaded(wire=wire) if wire != self.name or not self.supports.pdfs:
+                return f"{who} cannot read what was uploaded elsewhere ({wire})"
         return ""
 
     def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only

@@ -20,7 +20,9 @@ from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ..errors import ContentError, UsageError
 from ..schemas.types import Type
+from ..tools.results import described, result_text
 from .base import Wire
+from .shared.json_bodies import json_text
 from .shared.json_schema import in_words
 
 __all__ = ["Sendable", "sendable_to"]
@@ -50,6 +52,8 @@ def sendable_to(
     if new is not None:
         _name_results(wire, new, replaced)
         sent.append(new)
+    if not wire.profile.tools:
+        sent = list(map(_without_calls, sent))
     if not wire.profile.system:
         sent = _without_system(sent)
     if type is not None and wire.profile.structured == "words":
@@ -98,6 +102,25 @@ def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
             for item in items if isinstance(items, list | tuple) or isinstance(value, dict) else [value]:
                 if is_media(item) and wire.refuses(item):
                     replaced.append(f"{_name(item)} of a tool ({wire.objection(item) or 'not taken'})")
+
+
+def _without_calls(turn: Turn) -> Turn:
+    """Calls and results of another model, told to one that has no tools."""
+    if not any(isinstance(content, ContentToolRequest | ContentToolResult) for content in turn.contents):
+        return turn
+    contents = [_told(content) for content in turn.contents]
+    return UserTurn(contents) if isinstance(turn, UserTurn) else AssistantTurn(contents)
+
+
+def _told(content: Content) -> Content:
+    match content:
+        case ContentToolRequest(name=name, arguments=arguments):
+            return ContentText(f"[The tool {name} was called with {json_text(dict(arguments))}.]")
+        case ContentToolResult() as result:
+            [named] = described([result])
+            assert isinstance(named, ContentToolResult)
+            return ContentText(f"[The tool returned:] {result_text(named)}")
+    return content
 
 
 def _name(content: Content) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -56,7 +57,8 @@ def models(vendor: Vendor) -> tuple[str, ...]:
     named = [model.replace("*", "").strip("-.") for model in ruled if model[:1] != "!"]
     usual = vendor.wire.default_model or vendor.place.model
     priced = [model for model in known_models(vendor.wire.vendor) if not _other(vendor, model)]
-    return tuple(dict.fromkeys([usual, *priced, *(model for model in named if len(model) > 3)]))
+    ruling = [model for model in named if len(model) > 1 and not _other(vendor, model)]
+    return tuple(dict.fromkeys([usual, *priced, *ruling]))
 
 
 def singles() -> Iterator[Cell]:
@@ -94,9 +96,13 @@ def _drawn(vendor: Vendor, model: str, draw: random.Random) -> Cell:
 
 
 def _other(vendor: Vendor, model: str) -> bool:
-    """Whether a model in the list of prices speaks another format at this provider, or does not chat."""
-    google = vendor.wire.vendor.startswith("Google/")
-    return (google and not model.startswith(("gemini", "gemma"))) or "embed" in model
+    """Whether a model is not this provider's, speaks another format there, or does not chat in text."""
+    google, openai = vendor.wire.vendor.startswith("Google/"), "OpenAI" in vendor.wire.vendor
+    foreign = not openai and re.match(r"(gpt-(?!oss)|o\d|codex|chatgpt)", model)
+    silent = re.search(r"embed|audio|tts|whisper|deep-research|instruct$|davinci|babbage|^(ada|curie)$|moderation|image-gen", model)
+    instruct = silent and silent[0] == "instruct" and "gpt-3.5" not in model
+    others = google and not model.startswith(("gemini-", "gemma-"))
+    return bool(foreign or others or (silent and not instruct) or model.endswith("-"))
 
 
 def named(kind: Mapping[str, Any], cell: Cell, dimension: str) -> Any:

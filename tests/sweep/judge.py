@@ -49,7 +49,7 @@ def judged(cell: Cell) -> Outcome:
     broken = objection(book(wire, vendor).judge(request))
     if broken is None:
         return Outcome(cell)
-    return Outcome(cell, refused=f"{broken.rule.id} {broken.pointer}: {broken.problem}")
+    return Outcome(cell, refused=f"{broken.rule.id} {broken.pointer}: {broken.message}")
 
 
 def swept(cells: Iterable[Cell]) -> dict[str, Count]:

@@ -130,7 +130,7 @@ class Bedrock(BedrockContent, BedrockResponse):
             return {**body, "outputConfig": {"textFormat": text_format}}
         tool = {"toolSpec": {"name": STRUCTURED, "inputSchema": {"json": schema}}}
         config: Json = {"tools": [*body.get("toolConfig", {}).get("tools", ()), tool]}
-        if self.family.forces and not self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
+        if self.family.forces and self.profile.forced and not self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
             choice: Json = {"any": {}} if among_tools else {"tool": {"name": STRUCTURED}}
             return {**body, "toolConfig": {**config, "toolChoice": choice}}
         asked = {"text": f"Give your answer by calling the tool `{STRUCTURED}`."}
