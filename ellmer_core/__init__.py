@@ -59,6 +59,7 @@ __all__ = [
     "ConnectError",
     "Content",
     "ContentError",
+    "ContentFieldError",
     "ContentImage",
     "ContentImageInline",
     "ContentImageRemote",

@@ -3,6 +3,7 @@
 EllmerError
 ├── UsageError                 the caller's: a wrong argument, an unknown provider, a missing key
 │   ├── ContentError           a content that this wire format or model cannot take (before sending)
+│   │   └── ContentFieldError      a field of a content is not of its kind
 │   ├── ToolResultError        a tool returned what cannot be sent (names the tool and the path)
 │   └── AsyncToolError         an async tool or callback in a blocking call
 ├── ToolReject                 raised by a tool or callback to refuse a call; never leaves the chat
@@ -33,6 +34,7 @@ __all__ = [
     "BadRequestError",
     "ConnectError",
     "ContentError",
+    "ContentFieldError",
     "ContextWindowError",
     "ConversionError",
     "EllmerError",
@@ -64,6 +66,10 @@ class UsageError(EllmerError):
 
 class ContentError(UsageError):
     """A content cannot be expressed in the wire format, or the model does not take it."""
+
+
+class ContentFieldError(ContentError, TypeError):
+    """A field of a content is not of its kind: `ContentText(5)`."""
 
 
 class ToolResultError(UsageError):

@@ -187,6 +187,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
             price=prices.cost,
             written=self._written,
             told=self._told,
+            on_history=self._on_history,
         )
 
     def _contents(self, inputs: Sequence[Input]) -> list[Content]:

@@ -15,6 +15,7 @@ from ..schemas.data_frames import Library
 from ..transport.single_requests import arun, counted, run
 from .async_stream import AsyncStream
 from .base import ChatBase, Input, Shown
+from .compaction import PROMPT, parted, summarised
 from .echo import EchoMode, echo_mode
 from .structured import Structured
 
@@ -59,7 +60,9 @@ class Chat(ChatBase):
     ) -> str:
         """`chat()` without blocking. Several tools run at once unless `tool_mode="sequential"`."""
         mode = self.echo if echo is None else echo_mode(echo)
-        await self._aexhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params))
+        await self._aexhaust(
+            inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
+        )
         return self._answer.text
 
     @overload
@@ -233,6 +236,43 @@ class Chat(ChatBase):
         """`token_count()` without blocking."""
         return await arun(self._counted(inputs, include, type), self._connection)
 
+    def compact(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
+        """Makes the conversation shorter, for a context that is full (`ContextWindowError`) or too dear.
+
+        The last `keep` rounds stay as they are. For those before them stands a summary, for which the model is asked; or,
+        with `how="drop"`, nothing. Where nothing is older, nothing is changed.
+        """
+        if to_sum := self._older(keep, how):
+            to_sum.chat(PROMPT, echo="none")
+        self._shorten(keep, to_sum)
+
+    async def compact_async(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
+        """`compact()` without blocking."""
+        if to_sum := self._older(keep, how):
+            await to_sum.chat_async(PROMPT, echo="none")
+        self._shorten(keep, to_sum)
+
+    def _older(self, keep: int, how: str) -> Chat | None:
+        """A chat that has heard the older rounds alone, if they are to be summarized."""
+        if how not in ("summary", "drop"):
+            raise UsageError(f'how= is "summary" or "drop", not {how!r}.')
+        system, older, _ = parted(self._history.turns, keep)
+        if not older or how == "drop":
+            return None
+        other = self.fork()
+        other.set_tools([])
+        other.set_turns([*system, *older])
+        return other
+
+    def _shorten(self, keep: int, summed: Chat | None) -> None:
+        with self._idle("compact()"):
+            system, older, kept = parted(self._history.turns, keep)
+            answer = summed.last_turn("assistant") if summed else None
+            summary = summarised(answer.text) if answer else []
+            if older:
+                results = self._history.results if kept else {}
+                self._history.replace([*system, *summary, *kept], results)
+
     def fork(self) -> Chat:
         """A chat of its own that has heard, and can do, the same up to now. The two share connections."""
         other = Chat(
@@ -243,6 +283,7 @@ class Chat(ChatBase):
         other._written = self._written.copy()
         other._history = self._history.copy()
         other._tools = dict(self._tools)
+        other._on_history = list(self._on_history)
         other._on_request, other._on_result = list(self._on_request), list(self._on_result)
         return other
 

@@ -24,7 +24,7 @@ from itertools import count
 
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantTurn, UserTurn
+from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import (
     ConnectError,
     IncompleteResponseError,
@@ -33,6 +33,7 @@ from ..errors import (
     TimeoutError,
     ToolReject,
     ToolRoundsError,
+    UsageError,
 )
 from ..log import logger, warn
 from ..tools.definition import matched
@@ -80,7 +81,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
     history as it was."""
     tools = tuple(settings.tools.values())
-    sent = sendable_to(settings.wire, sendable(history.turns), user, tools, settings.type)
+    sent = sendable_to(settings.wire, sendable(said(history, settings)), user, tools, settings.type)
     request, body = settings.written.request(
         settings.wire, sent.turns, tools, stream=settings.stream, type=sent.type
     )
@@ -104,11 +105,23 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     return turn
 
 
+def said(history: History, settings: Settings) -> list[Turn]:
+    """The history, as the caller's hooks want it sent."""
+    turns = list(history.turns)
+    for change in settings.on_history:
+        turns = list(change(turns))
+        if wrong := next((turn for turn in turns if not isinstance(turn, Turn)), None):
+            raise UsageError(f"A callback of on_history() returns turns, not {type(wrong).__name__}.")
+    return turns
+
+
 def tell(settings: Settings, replaced: Sequence[str]) -> None:
     """Warns the caller, once for a chat and a medium, of what the model is told in words only."""
     if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
         settings.told.update(new)
-        warn(f"{settings.wire.vendor}'s {settings.wire.model} was not sent {', '.join(new)}; words stand in its place.")
+        warn(
+            f"{settings.wire.vendor}'s {settings.wire.model} was not sent {', '.join(new)}; words stand in its place."
+        )
 
 
 def with_retries(

@@ -60,7 +60,8 @@ class _Fit:
     def all(self) -> None:
         self.think()
         self.drop(
-            [n for n in self.params if n in NEUTRAL and n not in self.wire.takes], "there is no such parameter"
+            [n for n in self.params if n in NEUTRAL and n not in self.wire.takes],
+            "there is no such parameter",
         )
         self.drop(self.profile.refuses, "the model does not take it")
         self.effort()

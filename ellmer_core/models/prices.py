@@ -19,7 +19,7 @@ from typing import Any
 from ..contents.turns import Tokens
 from ..wire.base import Wire
 
-__all__ = ["cost", "known_models", "log_usage", "prices", "token_usage"]
+__all__ = ["cost", "log_usage", "prices", "token_usage"]
 
 TABLE = Path(__file__).with_name("prices.json")
 

@@ -98,7 +98,9 @@ class _Check:
                 return self.scalar(value, path)
             case Content():
                 raise self.error(
-                    path, value, "Content is the result itself, or an item of the list or dictionary it is, no deeper."
+                    path,
+                    value,
+                    "Content is the result itself, or an item of the list or dictionary it is, no deeper.",
                 )
             case Mapping():
                 return self.named(value, path)

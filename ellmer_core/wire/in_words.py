@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..contents.content import (
     Content,
@@ -97,11 +98,14 @@ def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
     """Results say themselves in words what the model does not take: this names it for the warning."""
     for result in turn.contents:
         if isinstance(result, ContentToolResult) and result.error is None:
-            value = result.value
-            items = value.values() if isinstance(value, dict) else value
-            for item in items if isinstance(items, list | tuple) or isinstance(value, dict) else [value]:
-                if is_media(item) and wire.refuses(item):
-                    replaced.append(f"{_name(item)} of a tool ({wire.objection(item) or 'not taken'})")
+            media = [item for item in _items(result.value) if is_media(item) and wire.refuses(item)]
+            replaced += [f"{_name(m)} of a tool ({wire.objection(m) or 'not taken'})" for m in media]
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _without_calls(turn: Turn) -> Turn:

@@ -99,7 +99,10 @@ def _other(vendor: Vendor, model: str) -> bool:
     """Whether a model is not this provider's, speaks another format there, or does not chat in text."""
     google, openai = vendor.wire.vendor.startswith("Google/"), "OpenAI" in vendor.wire.vendor
     foreign = not openai and re.match(r"(gpt-(?!oss)|o\d|codex|chatgpt)", model)
-    silent = re.search(r"embed|audio|tts|whisper|deep-research|instruct$|davinci|babbage|^(ada|curie)$|moderation|image-gen", model)
+    silent = re.search(
+        r"embed|audio|tts|whisper|deep-research|instruct$|davinci|babbage|^(ada|curie)$|moderation|image-gen",
+        model,
+    )
     instruct = silent and silent[0] == "instruct" and "gpt-3.5" not in model
     others = google and not model.startswith(("gemini-", "gemma-"))
     return bool(foreign or others or (silent and not instruct) or model.endswith("-"))
@@ -108,4 +111,3 @@ def _other(vendor: Vendor, model: str) -> bool:
 def named(kind: Mapping[str, Any], cell: Cell, dimension: str) -> Any:
     """The value of a dimension in a cell."""
     return kind[cell.asked.get(dimension, next(iter(kind)))]
-

@@ -15,7 +15,7 @@ from ...contents.tool_calls import ContentToolResult
 from ...contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_bodies, json_schema
-from ..shared.cache_marks import Cache, with_marks
+from ..shared.cache_marks import Cache, check_cache, with_marks
 from ..shared.schema_dialects import ANTHROPIC
 from ..values import Json, Request
 from .content import AnthropicContent
@@ -65,6 +65,10 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
 
     base_url: str = "https://api.anthropic.com/v1"
     cache: Cache = "none"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_cache(self.cache)
 
     @property
     def issuer(self) -> str:

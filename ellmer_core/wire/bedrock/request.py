@@ -20,7 +20,7 @@ from ...contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, T
 from ...errors import UsageError
 from ...tools.results import flatten, result_text, split
 from ..shared import content_parts, json_bodies, json_schema, tool_calls
-from ..shared.cache_marks import Cache, pointed
+from ..shared.cache_marks import Cache, check_cache, pointed
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
@@ -59,6 +59,7 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_cache(self.cache)
         if self.cache != "none" and not self.family.caches:
             raise UsageError(f"{self.model} caches no prompts that are marked: leave cache out.")
 
@@ -130,7 +131,11 @@ class Bedrock(BedrockContent, BedrockResponse):
             return {**body, "outputConfig": {"textFormat": text_format}}
         tool = {"toolSpec": {"name": STRUCTURED, "inputSchema": {"json": schema}}}
         config: Json = {"tools": [*body.get("toolConfig", {}).get("tools", ()), tool]}
-        if self.family.forces and self.profile.forced and not self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
+        if (
+            self.family.forces
+            and self.profile.forced
+            and not self.params.keys() & {"reasoning_tokens", "reasoning_effort"}
+        ):
             choice: Json = {"any": {}} if among_tools else {"tool": {"name": STRUCTURED}}
             return {**body, "toolConfig": {**config, "toolChoice": choice}}
         asked = {"text": f"Give your answer by calling the tool `{STRUCTURED}`."}

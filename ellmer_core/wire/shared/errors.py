@@ -97,7 +97,12 @@ _TOO_LONG = re.compile(
     r"|total length of all messages is too long|too large to process",
     re.IGNORECASE,
 )
-_TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "too_many_prompt_tokens", "TOO_MANY_TOKENS"}
+_TOO_LONG_CODES = {
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "too_many_prompt_tokens",
+    "TOO_MANY_TOKENS",
+}
 
 
 def _kind(status: int | None, facts: Mapping[str, Any]) -> type[ProviderError]:
