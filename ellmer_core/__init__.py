@@ -71,6 +71,7 @@ __all__ = [
     "ContentToolResult",
     "ContentUnknown",
     "ContentUploaded",
+    "ContextWindowError",
     "ConversionError",
     "EllmerError",
     "EllmerWarning",

@@ -111,10 +111,10 @@ class _Fit:
     def choice(self) -> None:
         """A call that is forced on a model which takes no force."""
         choice = self.params.get("tool_choice")
-        kind = choice.get("type", choice.get("mode")) if isinstance(choice, Mapping) else choice
+        kind = choice
+        if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
+            kind = choice.get("type", choice.get("mode", next(iter(choice), None)))
         forced = kind is not None and str(kind).lower() not in {"auto", "none"}
-        if forced and isinstance(choice, Mapping) and choice.keys() & {"auto"}:
-            forced = False
         if choice is not None and forced and not self.profile.forced:
             self.drop(["tool_choice"], "no call can be forced on the model")
         elif choice is not None and forced and self.thinks and not self.profile.forced_thinking:
