@@ -25,7 +25,7 @@ def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], li
     """The system prompt, the older rounds and the last `keep` of them."""
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
         raise UsageError(f"keep= is how many of the last rounds stay as they are, 0 or more, not {keep!r}.")
-    system = [turn for turn in turns if isinstance(turn, SystemTurn)]
+    system: list[Turn] = [turn for turn in turns if isinstance(turn, SystemTurn)]
     said = [turn for turn in turns if not isinstance(turn, SystemTurn)]
     starts = [place for place, turn in enumerate(said) if _starts(turn)]
     kept = len(said) if not keep else (starts[-keep] if len(starts) >= keep else 0)

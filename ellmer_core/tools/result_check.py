@@ -100,7 +100,7 @@ class _Check:
                 raise self.error(
                     path,
                     value,
-                    "Content is the result itself, or an item of the list or dictionary it is, no deeper.",
+                    "Content is the result itself or an item of the list it is, no deeper.",
                 )
             case Mapping():
                 return self.named(value, path)

@@ -1,13 +1,14 @@
-"""`python -m sweep`: the whole sweep, as a table; exits with 1 for a refusal."""
+"""`python -m sweep`: the whole sweep, as a table; exits with 1 for a refusal. `--sample 3000` draws so many cells."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
-from .grid import combinations, singles
+from .grid import Cell, combinations, sample, singles
 from .judge import Count, swept
 
 __all__ = ["table"]
@@ -18,14 +19,14 @@ HEAD = """# The sweep
 For every provider, every model that is known, and everything a user can ask for (a parameter, a setting of thinking, a kind
 of content, a result, a schema, a history, by itself and several together), `nox -s sweep` builds the request that the
 library would send, through its own conversation loop, and judges it with the suite's rules. *Declined* are the library's own
-errors before anything is sent; *refused* is what the provider would have answered with an error.
+errors before anything is sent; *refused* is what the provider would have answered with an error. {which}
 
 | provider | asked | sent | declined | refused |
 |---|---:|---:|---|---:|
 """
 
 
-def table(found: dict[str, Count]) -> str:
+def table(found: dict[str, Count], which: str) -> str:
     """The outcome by provider, in Markdown."""
     lines = []
     for name, count in sorted(found.items()):
@@ -35,13 +36,19 @@ def table(found: dict[str, Count]) -> str:
         lines.append(
             f"| `{name}` | {count.asked} | {count.asked - declined} | {cell} | {len(count.refused)} |"
         )
-    return HEAD + "\n".join(lines) + "\n"
+    return HEAD.format(which=which) + "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str]) -> int:
     """Runs it. `--page` writes the page of the documentation."""
-    found = swept(chain(singles(), combinations(20, seed=1)))
-    page = table(found)
+    if "--sample" in arguments:
+        count = int(arguments[arguments.index("--sample") + 1])
+        cells: Iterable[Cell] = sample(count, seed=1)
+        which = f"This table is of a sample: {count} cells, drawn with the seed 1."
+    else:
+        cells, which = chain(singles(), combinations(20, seed=1)), "This table is of all of it."
+    found = swept(cells)
+    page = table(found, which)
     print(page)  # noqa: T201 - it is a command
     for count in found.values():
         for (rule, _), number in Counter(
