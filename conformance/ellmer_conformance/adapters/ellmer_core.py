@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 
 import ellmer_core as ec
 from ellmer_core import providers
-from ellmer_core.models.profiles import profile_of
 from ellmer_core.wire.base import Wire
 
 from ..contract.readers import vendor_of
@@ -67,8 +66,7 @@ class Vendor:
     @property
     def capabilities(self) -> Capabilities:
         """What it declares, for the model that is played."""
-        bare = self.wire(model=self.place.model)
-        wire = replace(bare, profile=profile_of(bare))
+        wire = ec.Chat(self.wire(model=self.place.model)).wire
         images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
         return Capabilities(
             structured="native",  # where the API has no schemas, the prompt has
