@@ -23,8 +23,8 @@ from ..conversation.spans import traced
 from ..errors import EllmerWarning, UsageError
 from ..models import prices
 from ..transport.blocking import BlockingDriver, drive
-from ..transport.connections import Connection, Timeouts
-from ..transport.limits import Limits
+from ..transport.connections import Connection
+from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
 from .echo import Echo, EchoMode, echo_mode
 from .memory import Memory

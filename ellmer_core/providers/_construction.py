@@ -19,8 +19,7 @@ from .. import providers
 from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
 from ..errors import UsageError
-from ..transport.connections import Timeouts
-from ..transport.limits import Limits
+from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.shared.hidden import Key
 
