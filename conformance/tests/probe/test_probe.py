@@ -188,9 +188,7 @@ def test_every_rule_of_a_server_catches_what_breaks_it(id):
     ],
 )
 def test_what_is_right_breaks_nothing(fine):
-    assert [
-        v.rule.id for v in (verdict(rule, fine) for rule in book.rules.values()) if v.violations
-    ] == []
+    assert [v.rule.id for v in (verdict(rule, fine) for rule in book.rules.values()) if v.violations] == []
 
 
 class _Page(BaseHTTPRequestHandler):
