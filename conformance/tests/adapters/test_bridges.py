@@ -94,7 +94,7 @@ def test_the_peers_pages_are_those_of_the_results(page):
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_every_failing_cell_has_its_evidence_and_a_short_script(path):
     result = json.loads(path.read_text("utf-8"))
-    versions = (PEERS / f"{result['peer']}.txt").read_text("utf-8").splitlines()
+    versions = (PEERS / "pins" / f"{result['peer']}.txt").read_text("utf-8").splitlines()
 
     assert all(f"{name}=={number}" in versions for name, number in result["versions"].items())
     for cell in result["cells"]:
