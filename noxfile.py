@@ -91,7 +91,7 @@ def node(session: nox.Session) -> None:
     """Judge the example in Node.js, which talks through the official SDK (needs npm)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("npm", "ci", "--silent", "--prefix", "examples/driver-node", external=True)
-    session.run("pytest", "conformance/tests/test_driver.py", *session.posargs, env=OFFLINE)
+    session.run("pytest", "conformance/tests/runner/test_command.py", *session.posargs, env=OFFLINE)
 
 
 #: The examples that need nothing but a language: its tool, how the example is built, and how it is run.
@@ -160,7 +160,7 @@ def exhaustive(session: nox.Session) -> None:
     """Cut every recorded stream at every place, and in every other way; takes an hour (`-- -k anthropic`)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     posargs = session.posargs or ["-n", "2"]
-    session.run("pytest", "-v", "conformance/tests/exhaustive.py", *posargs, env=OFFLINE)
+    session.run("pytest", "-v", "conformance/tests/runner/exhaustive.py", *posargs, env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -168,7 +168,7 @@ def fuzz(session: nox.Session) -> None:
     """Mutate answers, requests and files, 50,000 of each kind (`-- -k anthropic`); the tests take a sample of them."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run(
-        *("pytest", "-n", "auto", "tests/test_fuzz.py", "conformance/tests/test_fuzz.py"),
+        *("pytest", "-n", "auto", "tests/hostile/test_fuzz.py", "conformance/tests/test_fuzz.py"),
         *session.posargs,
         env={**OFFLINE, "FUZZ": os.environ.get("FUZZ", "50000")},
     )
@@ -183,6 +183,13 @@ def audit(session: nox.Session) -> None:
         session.skip(f"the database of holes cannot be reached: {error}")
     session.install("pip-audit", "-e", f".[{EXTRAS}]")
     session.run("pip-audit", "--skip-editable", *session.posargs)
+
+
+@nox.session(default=False)
+def sweep(session: nox.Session) -> None:
+    """Judge what the library would send for everything a user can ask for; minutes (`-- --page` writes the page)."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    session.run("python", "-m", "sweep", *session.posargs, env={**OFFLINE, "PYTHONPATH": "tests"})
 
 
 @nox.session(default=False)
@@ -266,7 +273,7 @@ def types(session: nox.Session) -> None:
 def inspect(session: nox.Session) -> None:
     """Test the bridge to inspect-ai, by itself: it brings eighty packages."""
     session.install("-e", ".[harness,inspect]")
-    session.run("pytest", "tests/test_inspect_ai.py", *session.posargs, env=OFFLINE)
+    session.run("pytest", "tests/inspect_ai/test_inspect_ai.py", *session.posargs, env=OFFLINE)
 
 
 #: What is measured. Each script prints a table and exits with 1 if a target is missed.
@@ -298,8 +305,14 @@ def bench_peers(session: nox.Session) -> None:
 PACKAGED = (
     *("tests", "--ignore=tests/test_layers.py", "harness/tests"),
     *(
-        f"conformance/tests/test_{name}.py"
-        for name in ("driver", "report", "report_verdicts", "report_failures", "server_http", "suite", "ways")
+        f"conformance/tests/{path}"
+        for path in (
+            "report",
+            "runner/test_command.py",
+            "runner/test_outside_adapters.py",
+            "runner/test_recorded_and_replayed.py",
+            "server/test_http.py",
+        )
     ),
 )
 
@@ -327,7 +340,7 @@ def package(session: nox.Session) -> None:
 #: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
 COMMANDS = {"ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs")}
 #: Libraries that have a bridge, each with a pinned environment, and the commands.
-PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers").glob("*.txt"))])
+PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))])
 
 
 @nox.session(default=False)
@@ -341,7 +354,7 @@ def peers(session: nox.Session, peer: str) -> None:
             folder = str(Path(COMMANDS[peer][1]).parent)
             session.run("npm", "ci", "--silent", "--prefix", folder, external=True)
         else:
-            session.install("--no-deps", "-r", f"conformance/peers/{peer}.txt")
+            session.install("--no-deps", "-r", f"conformance/peers/pins/{peer}.txt")
     except nox.command.CommandFailed as error:
         session.install("-e", ".[conformance]")
         session.run("python", collect, peer, "--not-installed", f"the pinned versions: {error.reason}")
@@ -349,7 +362,7 @@ def peers(session: nox.Session, peer: str) -> None:
         session.skip(f"{peer} could not be installed")
     if peer not in COMMANDS:
         session.install("--no-deps", "-e", ".")
-    report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/{peer}.toml"
+    report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/baselines/{peer}.toml"
     what = ("--command", " ".join(COMMANDS[peer])) if peer in COMMANDS else ("--adapter", peer)
     run = ("run", *what, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
     try:
