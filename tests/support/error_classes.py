@@ -13,7 +13,8 @@ from ellmer_core.errors import (
 #: In the providers' own words, as recorded.
 TOO_LONG = re.compile(
     r"(?:prompt|input) is too long|too many total text bytes|input token count|input tokens exceeded|maximum (?:context|prompt) length"
-    r"|context (?:window|length|size)|too large for model with",
+    r"|context (?:window|length|size)|too large for model with|too many tokens|is too large to process"
+    r"|length of (?:the|all) messages|input tokens exceeds",
     re.IGNORECASE,
 )
 
@@ -23,6 +24,6 @@ def error_class(status, message):
         return AuthenticationError
     if status == 429:
         return RateLimitError
-    if status >= 500 or status in {408, 409, 424}:
-        return ServerError
-    return ContextWindowError if TOO_LONG.search(message) else BadRequestError
+    if status in {400, 413, 422, 500} and TOO_LONG.search(message):
+        return ContextWindowError
+    return ServerError if status >= 500 or status in {408, 409, 424} else BadRequestError
