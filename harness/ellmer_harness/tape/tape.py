@@ -22,7 +22,7 @@ from ..secrets.scrub import masked
 from ..store.shared import Shared
 from .decorating import F, decorated
 from .request_key import RequestKey
-from .routing import routed
+from .routing import routed, target
 from .state import TapeState
 from .verdict import Verdict, hold_to_account, verdict
 
@@ -117,6 +117,10 @@ class Tape(TapeState):
     def routed(self, http: Any, request: Any) -> Any:
         """The request as it really goes out: to another host, if there is a route."""
         return routed(http, request, self.routes or {}, self.accept_encoding)
+
+    def target(self, url: str) -> str:
+        """Where a request really goes, if it is sent."""
+        return target(url, self.routes or {})
 
     def _fetched(self, shared: Shared) -> bytes | None:
         """The cassette as the store has it; to record, the store has to be there."""
