@@ -1,4 +1,4 @@
-"""`conformance explain`: one rule, in full."""
+"""`conformance explain`: one rule in full, or the rules behind an error text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["command"]
 
 @click.command("explain")
 @click.argument("rule_id")
-@click.option("--wire", help="Only as this wire format has it.")
-@click.option("--vendor", default="", help="As this vendor applies it; needs --wire.")
+@click.option("--wire", help="Only this wire format.")
+@click.option("--vendor", default="", help="The dialect of this provider; needs --wire.")
 def command(rule_id: str, wire: str | None, vendor: str) -> None:
     """Explain a rule (ORD-002): why it is, the smallest request that breaks it, what the API says, how to fix it, and
     the evidence, with the recorded exchange where the corpus is fetched.
@@ -31,7 +31,7 @@ def command(rule_id: str, wire: str | None, vendor: str) -> None:
     books.append(behaviour.book)
     found = [(book, book.rules[rule_id.upper()]) for book in books if rule_id.upper() in book.rules]
     if not found:
-        raise click.UsageError(f"There is no rule {rule_id}; `conformance list` shows all.")
+        raise click.UsageError(f"There is no rule {rule_id}. `conformance list` lists all rules.")
     told: set[str] = set()
     for book, rule in found:
         if rule.sentence not in told or rule.refusal:
@@ -42,7 +42,7 @@ def command(rule_id: str, wire: str | None, vendor: str) -> None:
 def explained(book: RuleBook, rule: Rule) -> str:
     """The text about one rule of one book."""
     where = "any wire format" if book.wire == "*" else f"{book.wire}, as {book.vendor} has it"
-    status = "preview: reported, fails nobody" if rule.preview else str(rule.kind)
+    status = "preview: reported, but never a failure" if rule.preview else str(rule.kind)
     lines = [f"{rule.id}  {rule.level}, {status}  ({where})", "", rule.sentence]
     lines += ["", rule.explain] if rule.explain else []
     lines += ["", f"Models: {', '.join(rule.models)}"] if rule.models else []
@@ -56,7 +56,7 @@ def explained(book: RuleBook, rule: Rule) -> str:
 
 
 def _days(rule: Rule) -> list[str]:
-    """When it holds, where that is not always."""
+    """The dates between which the rule holds, if it does not always hold."""
     since = [f"from {rule.since}"] if rule.since else []
     return [*since, f"until {rule.until}"] if rule.until else since
 
@@ -71,7 +71,7 @@ def _answer(book: RuleBook, rule: Rule, counterexample: dict[str, object]) -> li
 
 
 def _evidence(found: list[Evidence]) -> list[str]:
-    """What shows that the API refuses it; the first recording that is in the cache in full."""
+    """The evidence that the API refuses such a request, with the first recording from the cache in full."""
     pinned = {pin.name: pin for pin in pins.load(pins.shipped())}
     lines = ["", "Evidence:"] if found else []
     shown = ""

@@ -15,15 +15,14 @@ __all__ = ["command"]
 
 @click.command("list")
 @click.option("--wire", help="Only this wire format.")
-@click.option("--vendor", default="", help="As this vendor applies them; needs --wire.")
-@click.option(
-    "--cases", is_flag=True, help="The catalogue: which scenarios can show each of its rules broken."
-)
+@click.option("--vendor", default="", help="The rules of this provider; needs --wire.")
+@click.option("--cases", is_flag=True, help="For each rule, list the cases that can show it broken.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(wire: str | None, vendor: str, form: str, *, cases: bool) -> None:
-    """List every rule: id, level, kind, where it holds, the sentence, and the source.
+    """List every rule: id, level, kind, wire formats, sentence and source.
 
-    The wire format `*` stands for rules about a whole conversation, which hold for any.
+    A wire format is the HTTP API of a provider, such as openai-chat. `*` marks rules about whole
+    conversations, which hold for every wire format.
     """
     if cases:
         catalogue(form)
@@ -39,7 +38,7 @@ def command(wire: str | None, vendor: str, form: str, *, cases: bool) -> None:
 
 
 def catalogue(form: str) -> None:
-    """Prints each rule of the catalogue with its scenarios."""
+    """Prints each rule with the cases that can show it broken."""
     from ..coverage import reached, table  # noqa: PLC0415 - it knows every adapter of the zoo
 
     if form == "json":
@@ -50,7 +49,7 @@ def catalogue(form: str) -> None:
 
 
 def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, list[str]]]:
-    """Each rule with the wire formats that have it in the same words, by id."""
+    """Each rule, by id, with the wire formats that have it in the same words."""
     try:
         books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
     except LookupError as error:
