@@ -60,7 +60,7 @@ class Bedrock(BedrockContent, BedrockResponse):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.cache != "none" and not self.family.caches:
-            raise UsageError(f"{self.model} caches no prompts that are marked: leave cache out.")
+            raise UsageError(f"{self.model} does not support cache breakpoints. Leave out cache.")
 
     @property
     def family(self) -> Family:

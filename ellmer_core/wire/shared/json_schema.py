@@ -29,7 +29,7 @@ def json_schema(type: Type, *, strict: bool = False) -> Json:
         case TypeJsonSchema():
             schema = dict(type.schema)
         case _:
-            raise TypeError(f"{type!r} is not a type this library knows")
+            raise TypeError(f"{type!r} is not a supported type")
     if type.description:
         schema["description"] = type.description
     return schema

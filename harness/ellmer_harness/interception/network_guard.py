@@ -57,8 +57,7 @@ def _check(tape: Any, host: str, event: str) -> None:
     if tape.allows(host) or (host in _LOCAL and tape.allows("localhost")):
         return
     raise tape.missed(
-        f"{event} to {host} while cassette {tape.path} replays: this client does not go through httpx or httpx2. "
-        "Open the cassette with patchers=['urllib3'] (or what fits the client; web sockets are not recorded), or let "
+        f"{event} to {host} while cassette {tape.path} replays: this client does not go through httpx or httpx2. Open the cassette with patchers=['urllib3'] (or the patcher of your client; web sockets are not recorded), or let "
         f"the host through with allow_hosts=[{host!r}].",
         Blocked,
     )

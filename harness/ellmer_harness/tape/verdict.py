@@ -74,15 +74,15 @@ def hold_to_account(tape: TapeState) -> None:
     """Raises `NotIntercepted` or `Unused` if a run that went well did not do what its cassette says."""
     if _idle(tape) and not tape.allow_idle and not (tape.absent and tape.offline):
         raise NotIntercepted(
-            f"the run ended without one request to cassette {tape.name}. {_advice(tape.patchers)}\n"
+            f"the run ended without any request to cassette {tape.name}. {_advice(tape.patchers)}\n"
             + command(tape.rerecord)
         )
     left = [] if tape.allow_unused or tape.mode == "append" else tape.unused()
     if left:
         raise Unused(
-            f"{len(left)} recorded interactions of {tape.name} were not asked for:\n  "
+            f"{len(left)} recorded interactions of {tape.name} were not requested:\n  "
             + "\n  ".join(left[:10])
-            + "\nRecord again if the code asks less than it did; allow_unused=True permits it.\n"
+            + "\nRecord again if the code now sends fewer requests, or pass allow_unused=True.\n"
             + command(tape.rerecord)
         )
     hold_to_date(tape)

@@ -37,7 +37,7 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
     if choice is None:
         return
     if not isinstance(choice, dict):
-        yield broken("/tool_choice", "it is no object", text="Input should be an object")
+        yield broken("/tool_choice", "it is not an object", text="Input should be an object")
     elif f"'{choice.get('type')}'" not in tags:
         said = f"Input tag '{choice.get('type')}' found using 'type' does not match any of the expected tags: {tags}"
         yield broken("/tool_choice/type", f"{choice.get('type')!r} is no choice", text=said)
