@@ -89,16 +89,16 @@ def hold_to_account(tape: TapeState) -> None:
 
 
 def _advice(patchers: Sequence[str]) -> str:
-    """Why nothing came by, as far as the clients tell that this program has imported."""
+    """Why no request passed through the recorder, judged by the clients that this program has imported."""
     there = [name for name in _PATCHER_OF if name in sys.modules and _PATCHER_OF[name] not in patchers]
-    own = "A client of httpx that has a transport of its own (MockTransport, ASGITransport) does not come by either."
+    own = "A client of httpx with its own transport (MockTransport, ASGITransport) is not recorded either."
     if not there:
-        return f"{own} allow_idle=True permits that nothing is asked."
+        return f"{own} Pass allow_idle=True if no request is expected."
     needed = sorted({_PATCHER_OF[name] for name in there})
     return (
-        f"Only httpx and httpx2 are recorded unasked, and this program has {', '.join(there)}: "
+        f"Only httpx and httpx2 are recorded by default, but this program has imported {', '.join(there)}: "
         f"patchers={needed} records what {'it sends' if len(there) == 1 else 'they send'}. "
-        f"{own} allow_idle=True permits that nothing is asked."
+        f"{own} Pass allow_idle=True if no request is expected."
     )
 
 
@@ -112,7 +112,7 @@ def _left(tape: TapeState) -> tuple[str, ...]:
 
 
 def _idle(tape: TapeState) -> bool:
-    """Whether nothing came by: neither here nor at the patchers of vcrpy, which do not tell what was sent."""
+    """Whether no request passed through the recorder or the patchers of vcrpy, which do not tell what was sent."""
     patched = tape.index is not None and (
         any(tape.index.play_counts.values()) or len(tape.index) > tape.index.loaded
     )
