@@ -9,8 +9,12 @@ import click
 from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rules import behaviour
+from ..report.requirements import LATEST
 
-__all__ = ["command"]
+__all__ = ["all_rules", "as_data", "command"]
+
+#: The version of the form of the data.
+VERSION = 1
 
 
 @click.command("list")
@@ -29,7 +33,7 @@ def command(wire: str | None, vendor: str, form: str, *, cases: bool) -> None:
         return
     found = list(all_rules(wire, vendor))
     if form == "json":
-        click.echo(json.dumps([_row(rule, wires) for rule, wires in found], indent=1, ensure_ascii=False))
+        click.echo(json.dumps(as_data(found), indent=1, ensure_ascii=False))
         return
     for rule, wires in found:
         kind = "preview" if rule.preview else str(rule.kind)
@@ -61,6 +65,11 @@ def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, lis
     return [found[key] for key in sorted(found)]
 
 
+def as_data(found: list[tuple[Rule, list[str]]]) -> dict[str, object]:
+    """The rules as a document for programs: `{"version", "requirements", "rules"}`."""
+    return {"version": VERSION, "requirements": LATEST, "rules": [_row(rule, wires) for rule, wires in found]}
+
+
 def _row(rule: Rule, wires: list[str]) -> dict[str, object]:
     return {
         "id": rule.id,
@@ -73,6 +82,7 @@ def _row(rule: Rule, wires: list[str]) -> dict[str, object]:
         "since": rule.since and str(rule.since),
         "until": rule.until and str(rule.until),
         "sentence": rule.sentence,
+        "explanation": rule.explain,
         "source": rule.source,
         "refusal": rule.refusal.message if rule.refusal else None,
     }
