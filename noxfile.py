@@ -61,6 +61,7 @@ def ways(session: nox.Session) -> None:
     session.run(
         "conformance", "run", *command, "--report", "build/ways/command", *session.posargs, env=OFFLINE
     )
+    session.run("python", "-m", "ellmer_conformance.coverage", "--check", env=OFFLINE)
 
 
 @nox.session
