@@ -129,7 +129,7 @@ def test_a_client_that_knows_only_a_base_url_gets_a_report_too(project):
     assert (play["way"], play["wire"], play["case"]) == ("observe", "openai-chat", "any")
     assert [row["rule"] for row in report["results"] if row["verdict"] == "fail"] == ["PAIR-001"]
     assert {"TXT-005", "STR-007"} <= {skip["rule"] for skip in report["skipped"]}
-    assert "a base URL shows requests alone" in said
+    assert "a base URL shows only requests" in said
 
 
 def talk(url):
