@@ -111,7 +111,7 @@ def test_a_real_data_frame(library):
 
 def test_no_column_of_a_data_frame_is_lost():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    with pytest.raises(ToolResultError, match="two of its columns bear the same name"):
+    with pytest.raises(ToolResultError, match="two of its columns have the same name"):
         check_tool_result("f", pandas.DataFrame([[1, 2]], columns=["a", "a"]))
 
 

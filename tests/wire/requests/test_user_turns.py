@@ -181,7 +181,7 @@ def test_a_failure_is_said_and_flagged_where_there_is_a_flag(wire):
 
 @every_wire
 def test_a_result_without_its_request_is_refused(wire):
-    with pytest.raises(ContentError, match="answers no request"):
+    with pytest.raises(ContentError, match="has no request"):
         sent(wire, ContentToolResult("x"))
 
 

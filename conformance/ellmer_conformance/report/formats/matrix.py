@@ -69,11 +69,13 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
     for group in chosen:
         to.print(_failure(group, folder), soft_wrap=True)
     if len(groups) > len(chosen):
-        to.print(f"… and {len(groups) - len(chosen)} failures more, in the report", style="dim")
+        to.print(f"… and {len(groups) - len(chosen)} more failures are in the report", style="dim")
     if followed := consequences(report):
-        to.print(f"{len(followed)} failures more follow from these: the transcript differs", style="dim")
+        to.print(
+            f"{len(followed)} more failures follow from these, because the transcript differs", style="dim"
+        )
     if groups and not folder:
-        to.print("--report FOLDER keeps a script and the exchange of each failure, and a page", style="dim")
+        to.print("--report FOLDER writes a page with the exchange and a script for each failure", style="dim")
     for text in _beside(report):
         to.print(text, highlight=False, soft_wrap=True)
     for name, counts in report.score.items():
@@ -103,7 +105,7 @@ def _advice(rows: Sequence[Row]) -> Iterator[Text]:
             f"{_printable(first[:200])} (in {len(found)} plays, first {found[0].case}[{found[0].mode}])"
         )
     if len(groups) > _ADVICE:
-        yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind, in the report", style="dim")
+        yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind are in the report", style="dim")
 
 
 def _print_matrix(adapter: str, rows: Sequence[Row], to: Console) -> None:
@@ -112,16 +114,16 @@ def _print_matrix(adapter: str, rows: Sequence[Row], to: Console) -> None:
     for table in _tables(shown, to.width):
         to.print(table)
     if kept:
-        to.print(f"{kept} cases more, in which every rule is kept", style="dim")
+        to.print(f"{kept} more cases keep every rule", style="dim")
 
 
 #: What each way of playing is called, where it is not the usual one.
 _WAYS = {
-    "server": "played against the strict server",
-    "command": "played by a command",
-    "observe": "seen by the strict server",
-    "proxy": "seen by a proxy",
-    "probe": "a server, asked by the suite",
+    "server": "run against the strict server",
+    "command": "run by a command",
+    "observe": "observed by the strict server",
+    "proxy": "observed by a proxy",
+    "probe": "a server, tested by the suite",
 }
 
 
@@ -150,7 +152,7 @@ def _not_played(report: Report) -> Iterator[str]:
     for skip in report.skipped:
         if "rule" not in skip:
             left[skip["reason"]][skip["case"]] = None
-    yield from (f"  not played: {', '.join(names)}: {reason}" for reason, names in left.items())
+    yield from (f"  not run: {', '.join(names)}: {reason}" for reason, names in left.items())
 
 
 def _not_judged(report: Report) -> Iterator[str]:
@@ -293,7 +295,7 @@ def _failure(group: Sequence[Row], folder: Path | None) -> Text:
     if row.excerpt:
         text.append("\n" + "\n".join(f"    {line}" for line in row.excerpt.splitlines()), style="dim")
     if row.provider_error:
-        text.append(f"\n    the provider would say ({row.status}): {row.provider_error}")
+        text.append(f"\n    the provider would answer ({row.status}): {row.provider_error}")
     places = list(dict.fromkeys(_printable(f"{r.wire}/{r.vendor}/{r.case}[{r.mode}]") for r in group))
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
     text.append(f"\n    in {', '.join(places[:3])}{more}", style="dim")

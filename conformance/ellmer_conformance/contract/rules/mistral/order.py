@@ -1,4 +1,4 @@
-"""The order of messages, calls and results: who may follow whom, and as many results as calls."""
+"""The order of messages, tool calls and results."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _function(name: str) -> Json:
     counterexamples=[body(), body(says("Hello!"))],
 )
 def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
-    """There is at least one message, and a single one is the user's or the system's."""
+    """There is at least one message, and a single message has the role `user` or `system`."""
     found = list(messages(request.body))
     if request.body.get("messages") == []:
         yield broken("/messages", "there is no message", text="Conversation must have at least one message")
@@ -88,9 +88,9 @@ def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, says("The sum is"))],
 )
 def a_prefill_says_so(request: Request) -> Iterator[Finding]:
-    """A last message of the assistant is marked with `"prefix": true`.
+    """A last assistant message has `"prefix": true`.
 
-    Fix: mark it, or end with the user's message.
+    Fix: set `prefix`, or end with a user message.
     """
     found = list(messages(request.body))
     if found:
@@ -119,9 +119,10 @@ def a_prefill_says_so(request: Request) -> Iterator[Finding]:
     ],
 )
 def roles_follow_each_other(request: Request) -> Iterator[Finding]:
-    """A tool message follows a call or another tool message; no system message follows the assistant or a tool.
+    """A tool message follows a tool call or another tool message, and no system message follows an assistant
+    or tool message.
 
-    Fix: put all results directly behind the calls; put a reminder into the user's message.
+    Fix: put all results directly after the calls, and put a reminder into the user's message.
     """
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         step = (str(before.get("role")), str(message.get("role")))
@@ -148,9 +149,10 @@ _WRONG = {("user", "tool"), ("system", "tool"), ("assistant", "system"), ("tool"
     counterexamples=[body(ASK, call(A), result(A), ASK)],
 )
 def the_assistant_takes_the_results(request: Request) -> Iterator[Finding]:
-    """Behind a tool message comes the assistant's, not the user's.
+    """An assistant message, not a user message, follows the tool messages.
 
-    Why until: the service takes it since April 2026; older servers of Mistral's models, elsewhere, do not.
+    The rule ended in April 2026: since then the service accepts it. Older servers of Mistral's models
+    elsewhere still refuse it.
     """
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         if before.get("role") == "tool":
@@ -174,9 +176,9 @@ def the_assistant_takes_the_results(request: Request) -> Iterator[Finding]:
     ],
 )
 def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
-    """Each message with calls is followed by as many tool messages, before the assistant speaks again.
+    """An assistant message with N tool calls is followed by N tool messages before the next assistant message.
 
-    Why: the tool was cancelled or crashed, or history was cut between the two. Fix: send a result that says so.
+    Why: the tool was cancelled or crashed, or the history was truncated. Fix: send a result that says what happened.
     """
     found = list(messages(request.body))
     for start, (pointer, message) in enumerate(found):
@@ -213,9 +215,9 @@ def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("call_1"), result("call_1"))],
 )
 def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
-    """A call's id has nine letters and digits, in the call and in its result.
+    """The id of a tool call has nine letters and digits, in the call and in its result.
 
-    Fix: make nine letters of a hash of the other id.
+    Fix: derive nine characters from a hash of the other id.
     """
     for pointer, message in messages(request.body):
         named = [(f"{place}/id", each.get("id")) for place, each in _calls(message, pointer)]
@@ -241,7 +243,7 @@ def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
     ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """A function's name has 1 to 64 letters, digits, `_` and `-`, in its declaration and in every call."""
+    """The name of a function has 1 to 64 letters, digits, `_` and `-`, in its declaration and in every call."""
     for place, tool in elements(request.body.get("tools"), "/tools"):
         yield from _named(tool, f"{place}/function/name")
     for pointer, message in messages(request.body):
@@ -263,9 +265,9 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, says(""), ASK), body(ASK, {"role": "assistant"}, ASK)],
 )
 def the_assistant_said_something(request: Request) -> Iterator[Finding]:
-    """An assistant's message has content or calls.
+    """An assistant message has content or tool calls.
 
-    Fix: leave out the message of a model that said nothing.
+    Fix: leave out an empty assistant message.
     """
     for pointer, message in messages(request.body):
         if message.get("role") == "assistant":
@@ -284,7 +286,7 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call(A), result(B))],
 )
 def results_name_their_call(request: Request) -> Iterator[Finding]:
-    """A result's id is one of the calls before it."""
+    """The `tool_call_id` of a result is the id of a call before it."""
     known: set[str] = set()
     for pointer, message in messages(request.body):
         known |= {str(each.get("id")) for _, each in _calls(message, pointer)}
