@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...exchange import Json
@@ -107,3 +108,8 @@ def call(*ids: str, name: str = "add", **more: Any) -> Json:
 def result(id: str, content: Any = "5") -> Json:
     """A tool message."""
     return {"role": "tool", "tool_call_id": id, "content": content}
+
+
+def untyped(refusal: Refusal) -> Refusal:
+    """As it was said before 2025-11, when refusals had no types of their own."""
+    return replace(refusal, type="invalid_request_error", code=None)
