@@ -11,6 +11,7 @@ from ...exchange import Json
 from ...rule import Finding, Kind, Level, Refusal, broken
 from ...rulebook import RuleBook
 from .._media import PNG
+from .._samples import FUNCTION, QUESTION
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -65,19 +66,8 @@ def invalid(pointer: str, problem: str, *errors: Json) -> Finding:
 
 book = RuleBook("mistral", "mistral", envelope)
 
-ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
-TOOL: Json = {
-    "type": "function",
-    "function": {
-        "name": "add",
-        "description": "Adds two numbers",
-        "parameters": {
-            "type": "object",
-            "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-            "required": ["x", "y"],
-        },
-    },
-}
+ASK = QUESTION
+TOOL = FUNCTION
 IMAGE: Json = {"type": "image_url", "image_url": f"data:image/png;base64,{PNG}"}
 THOUGHT: Json = {"type": "thinking", "thinking": [{"type": "text", "text": "2 + 3 …"}]}
 A, B = "a1B2c3D4e", "f5G6h7J8k"
