@@ -206,13 +206,35 @@ def oracles(session: nox.Session) -> None:
     session.run("python", "conformance/shapes/oracles.py", *(session.posargs or ["cassettes"]), env=OFFLINE)
 
 
+#: GitHub's files, by the schema that they must fit.
+GITHUB = {
+    "github-actions": [Path("action.yml")],
+    "github-workflows": sorted(Path(".github/workflows").glob("*.yml")),
+    "dependabot": [Path(".github/dependabot.yml")],
+    "github-issue-forms": [
+        file for file in sorted(Path(".github/ISSUE_TEMPLATE").glob("*.yml")) if file.stem != "config"
+    ],
+    "github-issue-config": [Path(".github/ISSUE_TEMPLATE/config.yml")],
+    "citation-file-format": [Path("CITATION.cff")],
+}
+
+#: Where the words of docs/_words.txt are looked for.
+PROSE = (
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs", "harness/README.md"),
+    *("conformance/README.md", "examples", ".github"),
+)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format."""
     session.install(*group("lint"))
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
-    session.run("check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml")
+    for schema, files in GITHUB.items():
+        session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, files))
+    session.run("zizmor", "--offline", "--quiet", "--no-progress", ".github", "action.yml")
+    session.run("codespell", "--dictionary", "docs/_words.txt", *PROSE)
     session.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
 
 
@@ -322,6 +344,20 @@ def docs(session: nox.Session) -> None:
     """Build the site into site/; any warning is an error. `-- serve` shows it while you write."""
     session.install("-e", ".[conformance]", *group("docs"))
     session.run("mkdocs", *(session.posargs or ["build"]), env={"NO_MKDOCS_2_WARNING": "1"})
+
+
+@nox.session(default=False)
+def publish_docs(session: nox.Session) -> None:
+    """Put a version of the site on the branch gh-pages (`-- --push 0.1.0 latest`); mike keeps the others."""
+    session.install("-e", ".[conformance]", *group("docs"), "mike>=2.1")
+    session.run("mike", "deploy", *session.posargs, env={"NO_MKDOCS_2_WARNING": "1"})
+
+
+@nox.session(default=False)
+def picture(session: nox.Session) -> None:
+    """Make the moving picture of the README again, from the real server in a real browser (apt-get install chromium)."""
+    session.install("-e", ".[conformance,images]", *group("browser"))
+    session.run("python", "docs/_picture.py")
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
     def set_model(self, model: str) -> None:
         """Goes on with another model of the vendor."""
         if not isinstance(model, str) or not model:
-            raise UsageError(f"A model is called by its name, not {model!r}.")
+            raise UsageError(f"A model is given by its name, not by {model!r}.")
         self.wire = self._fitted(replace(self.wire, model=model), self._asked)
 
     @property

@@ -55,7 +55,7 @@ def _invoked(request: ContentToolRequest, on_progress: Progress) -> ContentToolR
     if iscoroutine(outcome):
         outcome.close()
     raise AsyncToolError(
-        f"Tool `{request.name}` is async, and chat() and stream() are not: use chat_async() or stream_async()."
+        f"Tool `{request.name}` is async, but chat() and stream() are not: use chat_async() or stream_async()."
     )
 
 
@@ -148,9 +148,7 @@ def _called(request: ContentToolRequest) -> Any:
     if tool is None:
         raise _Refused(f"Unknown tool `{request.name}`.")
     if request.problem is not None:
-        raise _Refused(
-            f"The arguments are not usable: {request.problem}. They were: {_cut(request.raw or '')}"
-        )
+        raise _Refused(f"The arguments are invalid: {request.problem}. They were: {_cut(request.raw or '')}")
     given = _arguments(tool, request)
     positional = [p for p in parameters(tool.function).values() if p.kind is Parameter.POSITIONAL_ONLY]
     args = [given.pop(p.name, p.default) for p in positional]
@@ -173,7 +171,7 @@ def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
         except ConversionError as error:
             problems.append(str(error))
     if problems:
-        raise _Refused(f"The arguments are not usable: {'; '.join(problems)}.")
+        raise _Refused(f"The arguments are invalid: {'; '.join(problems)}.")
     return _field_defaults(tool) | converted
 
 

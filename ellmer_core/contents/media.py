@@ -151,7 +151,9 @@ def _download(url: str, client: httpx.Client | None, allow_private: bool) -> byt
             host = _host(url)
             addresses = [] if allow_private else addresses_of(host, resolve=client is None)
             if any(map(is_private, addresses)):
-                raise UsageError(f"{url} is inside a private network; if you trust it: allow_private=True.")
+                raise UsageError(
+                    f"{url} is inside a private network. If you trust it, pass allow_private=True."
+                )
             try:
                 where = _at(httpx.URL(url), addresses if client is None else [])
                 with http.stream("GET", **where, follow_redirects=False) as response:
@@ -200,7 +202,7 @@ def _read(path: str | Path) -> bytes:
     try:
         with os.fdopen(os.open(path, READING), "rb") as file:
             if not S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError(f"{path} is no file with an end: a device, a pipe or a folder.")
+                raise UsageError(f"{path} is not a regular file, but a device, a pipe or a folder.")
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise UsageError(
@@ -215,7 +217,7 @@ def _parts(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError as error:
-        raise UsageError(f"{url[:60]!r} is no URL: {error}.") from error
+        raise UsageError(f"{url[:60]!r} is not a URL: {error}.") from error
 
 
 def _data_url(url: str) -> tuple[str, bytes]:
@@ -225,7 +227,7 @@ def _data_url(url: str) -> tuple[str, bytes]:
             return match[1], b64decode(unquote(match[2]), validate=True)
     except ValueError:
         pass
-    raise UsageError(f"A data: URL is written data:TYPE;base64,DATA; this is none: {url[:60]!r}.")
+    raise UsageError(f"A data: URL has the form data:TYPE;base64,DATA, not {url[:60]!r}.")
 
 
 def _base64(data: bytes) -> str:

@@ -68,7 +68,7 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
             if rounds >= settings.max_tool_rounds:
                 raise ToolRoundsError(
                     f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
-                    f"{settings.max_tool_rounds}. The last requests were not run; the next chat() says so to it."
+                    f"{settings.max_tool_rounds}. The last tool calls were not run. The next chat() tells the model so."
                 )
             yield from call_tools(history, settings, turn.tool_requests)
             user = history.reply(()) if turn.tool_requests else None
@@ -147,7 +147,7 @@ def with_retries(
                 "%s; try %d of %d in %.1f s or later", _kind(error), tries + 1, settings.max_tries, wait[0]
             )
         yield Wait(*wait)
-    raise AssertionError("unreachable: the last try returns or raises")
+    raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def _kind(error: Exception) -> str:

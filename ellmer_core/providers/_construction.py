@@ -76,7 +76,7 @@ class Options(TypedDict, total=False):
 def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """A chat with a vendor, `"openai"`, or one of its models, `"openai/gpt-5.6-terra"`. Options as in `Options`."""
     if not isinstance(name, str):
-        raise UsageError(f'A chat is named "vendor" or "vendor/model"; {name!r} is no name.')
+        raise UsageError(f'A chat is named "provider" or "provider/model", not {name!r}.')
     vendor, _, model = name.partition("/")
     make = constructor(vendor)
     if options.get("echo") is None:
@@ -198,7 +198,7 @@ def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
     if key := api_key.strip():
         return Key(key)
     if wire.key_vars and not wire.key_optional:
-        raise UsageError(f"api_key= is blank, and {wire.vendor} wants a key.")
+        raise UsageError(f"api_key= is blank, but {wire.vendor} needs a key.")
     return None
 
 

@@ -73,13 +73,17 @@ class _Check:
             case _ if is_media(content):
                 return content
         raise self.error(
-            path, content, "Of contents, only text, JSON, images, PDFs and uploaded files can be results."
+            path, content, "Only text, JSON, images, PDFs and uploaded files can be tool results."
         )
 
     def json(self, value: Any, path: str, depth: int = 0) -> Any:
         """`value` as plain JSON, all the way down."""
         if depth > MAX_DEPTH:
-            raise self.error(path, value, f"Results nest at most {MAX_DEPTH} deep, and hold no cycles.")
+            raise self.error(
+                path,
+                value,
+                f"Results may be nested at most {MAX_DEPTH} levels deep and must not contain cycles.",
+            )
         value = self.plain(value, path)
         if isinstance(value, dict):
             return {k: self.json(v, _join(path, k), depth + 1) for k, v in value.items()}
@@ -100,7 +104,7 @@ class _Check:
                 raise self.error(
                     path,
                     value,
-                    "Content is the result itself or an item of the list it is, no deeper.",
+                    "Content must be the result itself or an item of the result list, not deeper.",
                 )
             case Mapping():
                 return self.named(value, path)
@@ -120,7 +124,7 @@ class _Check:
         if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
             raise self.error(path, value, "An integer this long cannot be written; return it as text.")
         if isinstance(value, float) and not isfinite(value):
-            raise self.error(path, value, f"{value} has no JSON; return null or text instead.")
+            raise self.error(path, value, f"{value} cannot be written as JSON. Return None or text instead.")
         return value
 
     def text(self, value: str, path: str) -> str:
@@ -191,7 +195,7 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
         return _cells(getattr(value, method)())
     if hasattr(value, "to_dict") and hasattr(value, "columns"):  # pandas
         if not getattr(value.columns, "is_unique", True):  # it would leave columns out
-            raise ValueError("two of its columns bear the same name.")
+            raise ValueError("two of its columns have the same name.")
         return _cells(value.to_dict(orient="records"))
     return value
 

@@ -69,7 +69,7 @@ def _loop_of_asyncio() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
     except RuntimeError as error:
         raise UsageError(
-            "Async chats need asyncio's event loop, and there is none here. Under trio, call the blocking methods in a "
+            "Async chats need a running asyncio event loop, and none is running. Under trio, call the blocking methods in a "
             "thread: `await trio.to_thread.run_sync(chat.chat, …)`."
         ) from error
 

@@ -148,7 +148,7 @@ class BlockingDriver(HttpExchange):
         if inspect.iscoroutine(decision):
             decision.close()
         raise AsyncToolError(
-            "Who decides about tool calls is async here, and chat() and stream() are not: use chat_async() or "
+            "The approval function is async, but chat() and stream() are not: use chat_async() or "
             "stream_async()."
         )
 
@@ -159,8 +159,7 @@ class BlockingDriver(HttpExchange):
                 if inspect.iscoroutine(answer):
                     answer.close()
                 raise AsyncToolError(
-                    f"The callback {getattr(callback, '__name__', callback)!r} is async, and chat() and stream() "
-                    "are not: use chat_async() or stream_async()."
+                    f"The callback {getattr(callback, '__name__', callback)!r} is async, but chat() and stream() are not: use chat_async() or stream_async()."
                 )
 
     def set_alarm(self, seconds: float) -> None:

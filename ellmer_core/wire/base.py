@@ -94,7 +94,7 @@ class Wire(ABC):
             raise UsageError(f'tool_media is "pointer" or "native", not {self.tool_media!r}.')
         if self.tool_media == "native" and not self.supports.native_tool_media:
             raise UsageError(
-                f'{self.vendor} takes no media inside tool results: leave tool_media at "pointer".'
+                f'{self.vendor} does not accept media inside tool results. Use tool_media="pointer".'
             )
 
     # ours → theirs ----------------------------------------------------------------------------------------
@@ -234,9 +234,7 @@ class Wire(ABC):
         type: Type | None = None,  # noqa: ARG002
     ) -> Request:
         """Asks how many tokens this input would be. Raises `UsageError` where the API does not count."""
-        raise UsageError(
-            f"{self.vendor} does not count tokens before they are sent; get_tokens() has them after."
-        )
+        raise UsageError(f"{self.vendor} cannot count tokens before a request. Use get_tokens() after it.")
 
     def counted(self, response: Json) -> int:
         """The answer to that."""

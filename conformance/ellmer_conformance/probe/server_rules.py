@@ -35,7 +35,7 @@ def questions_are_answered(heard: Heard) -> Iterator[Finding]:
         yield _found(
             fine,
             _HERE,
-            f"it is answered with {heard.status} and {heard.content_type!r}: {heard.value!r:.200}",
+            f"the answer is {heard.status} and {heard.content_type!r}: {heard.value!r:.200}",
         )
 
 
@@ -104,7 +104,7 @@ def events_have_their_fields(heard: Heard) -> Iterator[Finding]:
     for number, event in enumerate(heard.events):
         if not event.data:
             yield _found(
-                event.text.strip() == "[DONE]", f"{_HERE}/{number}", f"{event.text[:80]!r} is no event"
+                event.text.strip() == "[DONE]", f"{_HERE}/{number}", f"{event.text[:80]!r} is not an event"
             )
             continue
         name = str(event.data.get("type") or event.name)
@@ -186,7 +186,7 @@ def results_are_taken(heard: Heard) -> Iterator[Finding]:
     if heard.kind == "question" and heard.question.name == "tool_result" and heard.able.get("tools"):
         told = heard.told
         fine = heard.status == 200 and told is not None and (told.text or told.calls)
-        yield _found(fine, _HERE, f"it is answered with {heard.status}: {heard.value!r:.200}")
+        yield _found(fine, _HERE, f"the answer is {heard.status}: {heard.value!r:.200}")
 
 
 @book.rule("SRV-022", MUST, LOSS, source="a value that does not fit its schema is found out far from here")

@@ -188,7 +188,7 @@ def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> l
         for need in case.needs:
             if getattr(able, need) not in {"native", "pointer", "refused"}:
                 raise NotTestable(
-                    f"{need} is declared as {getattr(able, need)!r}: say native, pointer or refused"
+                    f"{need} is declared as {getattr(able, need)!r}: use native, pointer or refused"
                 )
         return able.refused(case.needs)
 

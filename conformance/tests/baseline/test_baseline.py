@@ -111,7 +111,7 @@ def test_each_name_that_is_given_must_fail_somewhere(tmp_path):
 def test_an_entry_that_speaks_of_nothing_is_stale_in_a_whole_run(tmp_path, left):
     baseline = listed(tmp_path)
 
-    assert "nothing it speaks of was judged" in settled(baseline, *left)[1][0]
+    assert "none of its verdicts was judged" in settled(baseline, *left)[1][0]
     assert settled(baseline, *left, whole=False)[1] == []
 
 

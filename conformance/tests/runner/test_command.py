@@ -175,7 +175,7 @@ def test_an_example_with_its_standard_library_keeps_what_it_declares(judged, pro
     [
         ('{"capabilities": {"colours": "native"}}', "nobody knows colours"),
         ('{"features": ["flight"]}', "nobody knows flight"),
-        ('{"capabilities": {"tools": "maybe"}}', "tools: say native, pointer or refused"),
+        ('{"capabilities": {"tools": "maybe"}}', "tools: use native, pointer or refused"),
         ('{"capabilities": []}', "`capabilities` is an object"),
     ],
 )

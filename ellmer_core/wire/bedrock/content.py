@@ -91,7 +91,7 @@ class BedrockContent(Wire):
         if url.startswith("s3://"):
             return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
         raise content_parts.refused(
-            content, self.name, f"Bedrock fetches no URL; send the bytes of {url} instead"
+            content, self.name, f"Bedrock does not fetch URLs; send the bytes of {url} instead"
         )
 
     def image(self, content: Content, type: str, source: Json) -> Json:

@@ -379,7 +379,7 @@ def test_a_cassette_elsewhere_has_no_key(flaky, machine, tmp_path):
 
 
 def test_a_folder_that_is_not_mounted_is_no_empty_store(tmp_path, machine):
-    with pytest.raises(StoreError, match="is no folder; make it, or mount it"):
+    with pytest.raises(StoreError, match="is not a folder; create or mount it"):
         use_cassette(KEY, store=str(tmp_path / "nowhere")).__enter__()
 
 

@@ -55,7 +55,7 @@ def failure(group: Sequence[Row], folder: Path | None) -> Text:
     if row.excerpt:
         text.append("\n" + "\n".join(f"    {line}" for line in row.excerpt.splitlines()), style="dim")
     if row.provider_error:
-        text.append(f"\n    the provider would say ({row.status}): {row.provider_error}")
+        text.append(f"\n    the provider would answer ({row.status}): {row.provider_error}")
     places = list(dict.fromkeys(printable(f"{r.wire}/{r.vendor}/{r.case}[{r.mode}]") for r in group))
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
     text.append(f"\n    in {', '.join(places[:3])}{more}", style="dim")

@@ -11,11 +11,11 @@ __all__ = ["unseen"]
 
 #: What each way of playing is called, where it is not the usual one.
 _WAYS = {
-    "server": "played against the strict server",
-    "command": "played by a command",
-    "observe": "seen by the strict server",
-    "proxy": "seen by a proxy",
-    "probe": "a server, asked by the suite",
+    "server": "run against the strict server",
+    "command": "run by a command",
+    "observe": "observed by the strict server",
+    "proxy": "observed by a proxy",
+    "probe": "a server, tested by the suite",
 }
 
 
@@ -44,7 +44,7 @@ def _not_played(report: Report) -> Iterator[str]:
     for skip in report.skipped:
         if "rule" not in skip:
             left[skip["reason"]][skip["case"]] = None
-    yield from (f"  not played: {', '.join(names)}: {reason}" for reason, names in left.items())
+    yield from (f"  not run: {', '.join(names)}: {reason}" for reason, names in left.items())
 
 
 def _not_judged(report: Report) -> Iterator[str]:

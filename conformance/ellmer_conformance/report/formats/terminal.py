@@ -54,11 +54,13 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
     for group in shown:
         to.print(failure(group, folder), soft_wrap=True)
     if len(groups) > len(shown):
-        to.print(f"… and {len(groups) - len(shown)} failures more, in the report", style="dim")
+        to.print(f"… and {len(groups) - len(shown)} more failures are in the report", style="dim")
     if followed := consequences(report):
-        to.print(f"{len(followed)} failures more follow from these: the transcript differs", style="dim")
+        to.print(
+            f"{len(followed)} more failures follow from these, because the transcript differs", style="dim"
+        )
     if groups and not folder:
-        to.print("--report FOLDER keeps a script and the exchange of each failure, and a page", style="dim")
+        to.print("--report FOLDER writes a page with the exchange and a script for each failure", style="dim")
 
 
 def _beside(report: Report) -> Iterator[Text]:
@@ -84,7 +86,7 @@ def _advice(rows: Sequence[Row]) -> Iterator[Text]:
             f"{printable(first[:200])} (in {len(found)} plays, first {found[0].case}[{found[0].mode}])"
         )
     if len(groups) > _ADVICE:
-        yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind, in the report", style="dim")
+        yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind are in the report", style="dim")
 
 
 def _print_matrix(adapter: str, rows: Sequence[Row], to: Console) -> None:
@@ -93,4 +95,4 @@ def _print_matrix(adapter: str, rows: Sequence[Row], to: Console) -> None:
     for table in tables(shown, to.width):
         to.print(table)
     if kept:
-        to.print(f"{kept} cases more, in which every rule is kept", style="dim")
+        to.print(f"{kept} more cases keep every rule", style="dim")

@@ -27,9 +27,9 @@ def enter_client_keys(book: RuleBook, body: Callable[..., Json], ask: Json) -> N
 
 
 def keys_of_the_client_are_short(request: Request) -> Iterator[Finding]:
-    """The names a client gives its user and its cache have at most 64 characters.
+    """User identifiers and cache keys have at most 64 characters.
 
-    Fix: send a hash.
+    Fix: send a hash of the value.
     """
     for key in ("user", "safety_identifier", "prompt_cache_key"):
         yield from too_long(request.body.get(key), f"/{key}", 64)

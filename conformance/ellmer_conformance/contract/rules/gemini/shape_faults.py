@@ -1,4 +1,4 @@
-"""What is left of the shape, in the words of protobuf's JSON reader."""
+"""All other shape errors, in the words of protobuf's JSON reader."""
 
 from __future__ import annotations
 

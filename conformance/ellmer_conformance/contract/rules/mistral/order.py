@@ -43,7 +43,7 @@ def _last(marked: str) -> Refusal:
     counterexamples=[body(), body(says("Hello!"))],
 )
 def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
-    """There is at least one message, and a single one is the user's or the system's."""
+    """There is at least one message, and a single message has the role `user` or `system`."""
     found = list(messages(request.body))
     if request.body.get("messages") == []:
         yield broken("/messages", "there is no message", text="Conversation must have at least one message")
@@ -69,9 +69,9 @@ def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, says("The sum is"))],
 )
 def a_prefill_says_so(request: Request) -> Iterator[Finding]:
-    """A last message of the assistant is marked with `"prefix": true`.
+    """A last assistant message has `"prefix": true`.
 
-    Fix: mark it, or end with the user's message.
+    Fix: set `prefix`, or end with a user message.
     """
     found = list(messages(request.body))
     if found:
@@ -100,9 +100,10 @@ def a_prefill_says_so(request: Request) -> Iterator[Finding]:
     ],
 )
 def roles_follow_each_other(request: Request) -> Iterator[Finding]:
-    """A tool message follows a call or another tool message; no system message follows the assistant or a tool.
+    """A tool message follows a tool call or another tool message, and no system message follows an assistant
+    or tool message.
 
-    Fix: put all results directly behind the calls; put a reminder into the user's message.
+    Fix: put all results directly after the calls, and put a reminder into the user's message.
     """
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         step = (str(before.get("role")), str(message.get("role")))
@@ -129,9 +130,10 @@ _WRONG = {("user", "tool"), ("system", "tool"), ("assistant", "system"), ("tool"
     counterexamples=[body(ASK, call(A), result(A), ASK)],
 )
 def the_assistant_takes_the_results(request: Request) -> Iterator[Finding]:
-    """Behind a tool message comes the assistant's, not the user's.
+    """An assistant message, not a user message, follows the tool messages.
 
-    Why until: the service takes it since April 2026; older servers of Mistral's models, elsewhere, do not.
+    The rule ended in April 2026: since then the service accepts it. Older servers of Mistral's models
+    elsewhere still refuse it.
     """
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         if before.get("role") == "tool":

@@ -68,9 +68,9 @@ def _function(name: str) -> Json:
     ],
 )
 def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
-    """Each message with calls is followed by as many tool messages, before the assistant speaks again.
+    """An assistant message with N tool calls is followed by N tool messages before the next assistant message.
 
-    Why: the tool was cancelled or crashed, or history was cut between the two. Fix: send a result that says so.
+    Why: the tool was cancelled or crashed, or the history was truncated. Fix: send a result that says what happened.
     """
     found = list(messages(request.body))
     for start, (pointer, message) in enumerate(found):
@@ -107,9 +107,9 @@ def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("call_1"), result("call_1"))],
 )
 def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
-    """A call's id has nine letters and digits, in the call and in its result.
+    """The id of a tool call has nine letters and digits, in the call and in its result.
 
-    Fix: make nine letters of a hash of the other id.
+    Fix: derive nine characters from a hash of the other id.
     """
     for pointer, message in messages(request.body):
         named = [(f"{place}/id", each.get("id")) for place, each in _calls(message, pointer)]
@@ -135,7 +135,7 @@ def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
     ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """A function's name has 1 to 64 letters, digits, `_` and `-`, in its declaration and in every call."""
+    """The name of a function has 1 to 64 letters, digits, `_` and `-`, in its declaration and in every call."""
     for place, tool in elements(request.body.get("tools"), "/tools"):
         yield from _named(tool, f"{place}/function/name")
     for pointer, message in messages(request.body):
@@ -157,9 +157,9 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, says(""), ASK), body(ASK, {"role": "assistant"}, ASK)],
 )
 def the_assistant_said_something(request: Request) -> Iterator[Finding]:
-    """An assistant's message has content or calls.
+    """An assistant message has content or tool calls.
 
-    Fix: leave out the message of a model that said nothing.
+    Fix: leave out an empty assistant message.
     """
     for pointer, message in messages(request.body):
         if message.get("role") == "assistant":
@@ -178,7 +178,7 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call(A), result(B))],
 )
 def results_name_their_call(request: Request) -> Iterator[Finding]:
-    """A result's id is one of the calls before it."""
+    """The `tool_call_id` of a result is the id of a call before it."""
     known: set[str] = set()
     for pointer, message in messages(request.body):
         known |= {str(each.get("id")) for _, each in _calls(message, pointer)}

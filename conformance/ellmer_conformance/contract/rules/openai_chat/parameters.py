@@ -1,4 +1,4 @@
-"""Options: their types and ranges, and those that exclude or need each other."""
+"""Options: their types, their ranges, and their dependencies."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ LONGEST = {"tools": 128, "stop": 4}
     ],
 )
 def options_have_their_types(request: Request) -> Iterator[Finding]:
-    """An option is of its type: a number no string, a count a whole number, a format an object."""
+    """Every option has its declared type: numbers are not strings, counts are whole numbers, and formats are
+    objects."""
     yield from misfits(request.body, KINDS)
 
 
@@ -75,9 +76,9 @@ def options_have_their_types(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice="any"), body(ASK, response_format={"type": "json"})],
 )
 def choices_are_known(request: Request) -> Iterator[Finding]:
-    """A tool choice, a format's type, a verbosity is one of those there are.
+    """The tool choice, the type of the response format and the verbosity are known values.
 
-    Why: `any` is what Anthropic, Mistral and Gemini call `required`.
+    Why: `any` is the value of Anthropic, Mistral and Gemini for `required`.
     """
     for where, known in CHOICES.items():
         outer, _, inner = where.partition(".")
@@ -103,7 +104,7 @@ def choices_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL] * 129), body(ASK, stop=["a", "b", "c", "d", "e"])],
 )
 def lists_are_short(request: Request) -> Iterator[Finding]:
-    """There are at most 128 tools, and 4 stop sequences."""
+    """A request has at most 128 tools and 4 stop sequences."""
     for key, limit in LONGEST.items():
         value = request.body.get(key)
         if isinstance(value, list):
@@ -128,7 +129,7 @@ enter_client_keys(book, body, ASK)
     counterexamples=[body(ASK, stream_options={"include_usage": True}), body(ASK, top_logprobs=2)],
 )
 def options_come_with_what_they_refine(request: Request) -> Iterator[Finding]:
-    """`stream_options` come with `stream`, `top_logprobs` with `logprobs`."""
+    """`stream_options` requires `stream`, and `top_logprobs` requires `logprobs`."""
     for key, other in (("stream_options", "stream"), ("top_logprobs", "logprobs")):
         if request.body.get(key):
             problem, on = f"`{key}` without `{other}`", request.body.get(other) is True
@@ -150,9 +151,10 @@ def options_come_with_what_they_refine(request: Request) -> Iterator[Finding]:
     ],
 )
 def numbers_are_in_range(request: Request) -> Iterator[Finding]:
-    """Temperature is 0 to 2, `top_p` 0 to 1, the penalties -2 to 2, `n` 1 to 128, `top_logprobs` 0 to 20.
+    """Numeric options are in range: `temperature` 0 to 2, `top_p` 0 to 1, penalties -2 to 2, `n` 1 to 128,
+    `top_logprobs` 0 to 20.
 
-    A limit of tokens is 1 at least. GPT-5.6 gives 8 answers at most.
+    A token limit is at least 1. GPT-5.6 allows `n` up to 8.
     """
     bounds: dict[str, tuple[float, float]] = {
         "max_tokens": (1, 2**31),
@@ -181,7 +183,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, max_tokens=5, max_completion_tokens=5)],
 )
 def one_token_limit(request: Request) -> Iterator[Finding]:
-    """`max_tokens` and `max_completion_tokens` exclude each other."""
+    """A request sets `max_tokens` or `max_completion_tokens`, not both."""
     old, new = request.body.get("max_tokens"), request.body.get("max_completion_tokens")
     if old is not None or new is not None:
         both = old is not None and new is not None

@@ -1,4 +1,4 @@
-"""What was said stays said: history, the caller's own values, text as it was written, requests sent once."""
+"""History, the caller's own values, unchanged text, and requests that are sent once."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _FINAL = {400, 401, 403, 404, 413, 422}
 
 @book.rule("HIS-001", MUST, LOSS, source="langchain, litellm: callers' schemas rewritten in place")
 def callers_values_are_unchanged(run: Run) -> Iterator[Finding]:
-    """The history, the tools and the schemas that the caller passed in are the same afterwards."""
+    """The history, tools and schemas that the caller passed in are not modified."""
     if run.altered is not None:
         yield found(not run.altered, "/altered", f"changed: {', '.join(run.altered)}")
 
 
 @book.rule("HIS-002", MUST, LOSS, source="prompt caches match prefixes; a model knows what it is told")
 def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
-    """After a whole answer, the next request begins with what the request before it said, unchanged.
+    """After a complete answer, the next request begins with the content of the request before it, unchanged.
 
-    Why: a turn that is lost or rewritten changes what the model knows, and empties the provider's prompt cache.
-    A turn that ended in an error of the caller's may be left out of what follows.
+    Why: a lost or rewritten turn changes what the model knows, and invalidates the provider's prompt cache. A
+    turn that ended in an error for the caller may be left out.
     """
     steps = zip(run.case.steps, run.replies, strict=False)
     raised = any(reply.error is not None and wanted.outcome == "answered" for wanted, reply in steps)
@@ -48,7 +48,7 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
 
 @book.rule("HIS-003", MUST, LOSS, source="conversations outlive processes")
 def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
-    """A conversation that was saved and loaded goes on with the same request as one that never stopped."""
+    """A saved and reloaded conversation continues with the same request as one that never stopped."""
     if run.reloaded:
         before, after = [[_key(item) for item in items] for items in run.said[-2:]]
         problem = f"what was said before is not in the request: {run.misses[0] if run.misses else ''}"
@@ -57,14 +57,14 @@ def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
 
 @book.rule("ASY-002", MUST, LOSS, source="an answer that nobody reads is paid for")
 def cancelled_requests_are_closed(run: Run) -> Iterator[Finding]:
-    """When its caller gives a request up, the connection is closed: the provider sees it within a second."""
+    """When the caller cancels a request, its connection is closed within a second."""
     for index, seen in enumerate(run.left or ()):
         yield found(seen, f"/exchanges/{index}", "the server went on sending to a client that had given up")
 
 
 @book.rule("ASY-003", MUST, LOSS, source="tidyverse/ellmer#459")
 def chats_go_on_after_cancelling(run: Run) -> Iterator[Finding]:
-    """After a request was given up the next one is legal, and is answered."""
+    """After a cancelled request, the next request is valid and is answered."""
     steps = list(zip(run.case.steps, run.replies, strict=False))
     for index, ((before, _), (_, reply)) in enumerate(pairwise(steps)):
         if before.cancelled:
@@ -75,16 +75,16 @@ def chats_go_on_after_cancelling(run: Run) -> Iterator[Finding]:
 
 @book.rule("ASY-004", SHOULD, LOSS, source="one blocking call stops every conversation of the loop")
 def event_loops_are_not_blocked(run: Run) -> Iterator[Finding]:
-    """An async send opens no connection that blocks the event loop."""
+    """An async call does not open a connection in a way that blocks the event loop."""
     if run.blocking is not None:
         yield found(not run.blocking, "/blocking", f"{', '.join(run.blocking)} blocks")
 
 
 @book.rule("UNI-001", MUST, LOSS, source="NFC and NFD are different text: names, passwords, code")
 def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
-    """What the user and the system prompt say reaches the provider character for character.
+    """The text of the user and of the system prompt reaches the provider character for character.
 
-    How to fix: no normalisation, no stripping, no encoding with `errors="replace"`.
+    Fix: do not normalise or strip text, and do not encode it with `errors="replace"`.
     """
     sent = ["\n".join(item.text for item in items) for items in run.said]
     written = [
@@ -103,7 +103,7 @@ def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
     "ERR-002", MUST, LOSS, source="the same request gets the same refusal; a 401 retried locks accounts"
 )
 def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
-    """A request that was refused (400, 401, 403, 404, 413, 422) is not sent again."""
+    """A refused request (400, 401, 403, 404, 413, 422) is not retried."""
     for index, (one, next_one) in enumerate(pairwise(run.exchanges)):
         status = one.response.status if one.response else 0
         if status in _FINAL:

@@ -1,4 +1,4 @@
-"""Images and PDFs that tools return: bytes, order, attribution, and what is printed of them."""
+"""Images and PDFs that tools return: bytes, order, attribution, and the printed transcript."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
 def media_arrive_whole(run: Run) -> Iterator[Finding]:
     """An image or PDF that a tool returned reaches the provider with the same bytes.
 
-    Why: a lost or re-encoded image is answered with a description of something else, under status 200.
-    How to fix: send it inside the result where the format can, else right after all results.
+    Why: the model describes something else if an image is lost or re-encoded, and the status is still 200.
+    Fix: send the image inside the result if the format allows it, otherwise directly after all results.
     """
     if run.refused or not run.said:
         return
@@ -30,9 +30,10 @@ def media_arrive_whole(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-007", MUST, LOSS, source="tidyverse/ellmer#735")
 def media_keep_their_order(run: Run) -> Iterator[Finding]:
-    """Media of one batch of results arrive in call order and, inside a list, in item order.
+    """Media from several results arrive in the order of the calls and, inside a list, in the order of its items.
 
-    An API that cannot put media between texts can keep them in order: what stands between them is TRM-006's.
+    An API that cannot put media between texts can still keep the order of the media. TRM-006 judges the texts
+    between them.
     """
     wanted = [m.sha256 for m in run.tool_media()]
     if run.refused or len(wanted) < 2 or not run.said:
@@ -43,9 +44,9 @@ def media_keep_their_order(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-006", SHOULD, LOSS, source="tidyverse/ellmer#735")
 def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
-    """Media moved out of a result are tied to it: the text before them names the call id.
+    """Media that were moved out of a tool result are preceded by a text with the id of the call.
 
-    Why: with two image tools the model cannot know which picture is whose.
+    Why: with two image tools, the model cannot know which call returned which image.
     """
     wanted = {m.sha256 for m in run.tool_media()}
     for index, items in enumerate(run.said):
@@ -59,7 +60,8 @@ def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-010", MUST, LOSS, source="vercel/ai#21174; declared as refused")
 def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
-    """Media the model cannot take are never dropped in silence: a typed error, or a text that says so."""
+    """Media that the model does not accept raise a typed error or leave a text that says so; they are never
+    dropped silently."""
     if not run.refused:
         return
     for index, reply in enumerate(run.replies):
@@ -76,7 +78,7 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-011", MUST, LOSS, source="history is replayed, not rewritten")
 def media_are_replayed_once(run: Run) -> Iterator[Finding]:
-    """The next turn's request carries the media once: not lost, not twice, not wrapped again."""
+    """The next turn's request contains the media exactly once, and does not wrap them again."""
     wanted = Counter(m.sha256 for m in run.tool_media())
     if run.refused or len(run.case.steps) < 2 or not run.said:
         return
@@ -88,7 +90,7 @@ def media_are_replayed_once(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-012", SHOULD, LOSS, source="tidyverse/ellmer#735, check_tool_result()")
 def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
-    """Media nested deeper than supported fail with a message that names the tool and the path."""
+    """Media that are nested too deeply raise an error that names the tool and the path."""
     for r in run.tool_runs:
         if not isinstance(r.value, list) or not any(isinstance(v, list) and media_of(v) for v in r.value):
             continue
@@ -100,7 +102,7 @@ def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-014", MUST, LOSS, source="tidyverse/ellmer#735")
 def transcripts_hold_no_base64(run: Run) -> Iterator[Finding]:
-    """The printed transcript shows a placeholder for media, never their base64."""
+    """The printed transcript shows a placeholder for media, never base64."""
     media = [m for a in run.case.steps for m in media_of(list(a.parts))] + run.tool_media()
     for item in media if run.transcript else ():
         dumped = base64.b64encode(item.data)[:60].decode() in run.transcript
