@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
@@ -24,6 +25,9 @@ from ..values import Json
 
 __all__ = ["ResponsesContent"]
 
+_ID = re.compile(r"[a-z]{1,8}_[\w-]{1,55}")
+_STATES = ("completed", "in_progress", "incomplete")
+
 
 @dataclass(frozen=True)
 class ResponsesContent(Wire):
@@ -34,8 +38,7 @@ class ResponsesContent(Wire):
         if isinstance(content, ContentUnknown):
             return content.data if content.wire == self.name else {}
         own = self.issued(getattr(content, "extra", {})) or {}
-        item: Mapping[str, Any] = own.get("item", {})
-        return item
+        return _legal(own.get("item", {}))
 
     def item(self, content: Content, *, whole: bool) -> Json | None:
         """One content as an item; `None` for what only another provider understands. `whole`: with its id."""
@@ -114,3 +117,11 @@ class ResponsesContent(Wire):
             case never:
                 assert_never(never)
         return part
+
+
+def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The item as the API takes it back; nothing where its id is none, for then nobody can look it up."""
+    id = item.get("id", "")
+    if not isinstance(id, str) or (id and not _ID.fullmatch(id)):
+        return {}
+    return {key: value for key, value in item.items() if key != "status" or value in _STATES}
