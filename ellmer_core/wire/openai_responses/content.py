@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, assert_never
@@ -25,7 +24,6 @@ from ..values import Json
 
 __all__ = ["ResponsesContent"]
 
-_ID = re.compile(r"[a-z]{1,8}_[\w-]{1,55}")
 _STATES = ("completed", "in_progress", "incomplete")
 
 
@@ -121,7 +119,6 @@ class ResponsesContent(Wire):
 
 def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """The item as the API takes it back; nothing where its id is none, for then nobody can look it up."""
-    id = item.get("id", "")
-    if not isinstance(id, str) or (id and not _ID.fullmatch(id)):
+    if not isinstance(item.get("id", ""), str):
         return {}
     return {key: value for key, value in item.items() if key != "status" or value in _STATES}
