@@ -17,6 +17,7 @@ from typing import Any
 from ..contents.content import (
     Content,
     ContentImage,
+    ContentImageRemote,
     ContentJson,
     ContentPDF,
     ContentText,
@@ -117,7 +118,8 @@ def _described(result: ContentToolResult, which: Callable[[object], bool]) -> Co
 def _missing(media: Content) -> str:
     kinds = {ContentImage: "an image", ContentPDF: "a PDF document", ContentUploaded: "an uploaded file"}
     kind = next(kind for cls, kind in kinds.items() if isinstance(media, cls))
-    return f"[The tool returned {kind} here, which this model cannot be shown.]"
+    where = f" at {media.url}" if isinstance(media, ContentImageRemote) else ""
+    return f"[The tool returned {kind}{where} here, which this model cannot be shown.]"
 
 
 def _tagged(call_id: str, content: Content, number: int | str | None = None) -> list[Content]:

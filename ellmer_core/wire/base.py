@@ -182,7 +182,9 @@ class Wire(ABC):
                 return f"{type} is not one of {there}, which {who} takes"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
                 return f"{self.vendor} fetches no URL; send the bytes of {url} instead"
-            case ContentUploaded(wire=wire) if wire != self.name or not self.supports.pdfs:
+            case ContentUploaded(wire=wire) if (
+                wire != self.name or not self.supports.pdfs or profile.pdfs is False
+            ):
                 return f"{who} cannot read what was uploaded elsewhere ({wire})"
         return ""
 
