@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from ..contents.content import Content, ContentText
+from ..contents.content import Content, ContentImageInline, ContentText
 from ..contents.display import Displayed
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.cancellation import StreamController
@@ -53,6 +53,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         max_tool_rounds: int = 100,
         thinking: Any = None,
         profile: Profile | Mapping[str, Any] | None = None,
+        fetch: str | None = None,
     ) -> None:
         Memory.__init__(self)
         ToolRegistry.__init__(self)
@@ -62,6 +63,10 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
         self.wire = self._fitted(wire, self._asked)
         self._told: set[str] = set()
+        if fetch not in (None, "none", "https"):
+            raise UsageError(f'fetch= is "none" or "https", not {fetch!r}.')
+        self._fetch = fetch == "https"
+        self._fetched: dict[str, ContentImageInline | str] = {}
         self.echo = echo_mode(echo)
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
@@ -191,6 +196,8 @@ class ChatBase(Memory, ToolRegistry, Displayed):
             price=prices.cost,
             written=self._written,
             told=self._told,
+            fetch=self._fetch,
+            fetched=self._fetched,
             on_history=self._on_history,
         )
 

@@ -90,9 +90,9 @@ def _logged(result: ContentToolResult) -> ContentToolResult:
     if error is None:
         logger.debug("tool %s: done", name)
     else:
-        failed = isinstance(error, BaseException) and not isinstance(error, ToolReject)
-        level, raised = (WARNING, error) if failed else (DEBUG, None)
-        logger.log(level, "tool %s: %s", name, type(error).__name__ if failed else "not run", exc_info=raised)
+        raised = error if isinstance(error, BaseException) and not isinstance(error, ToolReject) else None
+        level, what = (WARNING, type(raised).__name__) if raised else (DEBUG, "not run")
+        logger.log(level, "tool %s: %s", name, what, exc_info=raised)
     return result
 
 

@@ -199,6 +199,11 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
             return value.model_dump(mode="json")
         case _ if is_dataclass(value):
             return {f.name: getattr(value, f.name) for f in fields(value)}
+    return _table(value)
+
+
+def _table(value: Any) -> Any:
+    """The rows of a data frame, the items of a series or an array; anything else as it is."""
     if hasattr(value, "reset_index") and not _counts_rows(value.index):  # pandas
         value = value.reset_index()
     method = next((name for name in TO_LIST if hasattr(value, name)), None)

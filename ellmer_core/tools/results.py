@@ -96,12 +96,7 @@ def _pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str
 
 def _pointed_by_name(result: ContentToolResult, value: dict[str, Any], call: str) -> list[Any]:
     items = {name: f"[see below: {name}]" if is_media(item) else item for name, item in value.items()}
-    media = [
-        part
-        for name, item in value.items()
-        if is_media(item)
-        for part in _tagged(call, item, name)
-    ]
+    media = [part for name, item in value.items() if is_media(item) for part in _tagged(call, item, name)]
     return [replaced(result, value=items), *media]
 
 

@@ -181,7 +181,7 @@ class Wire(ABC):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} takes"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.vendor} fetches no URL; send the bytes of {url} instead"
+                return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
             case ContentUploaded(wire=wire) if (
                 wire != self.name or not self.supports.pdfs or profile.pdfs is False
             ):
