@@ -20,8 +20,7 @@ from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
 from ..contents.prompts import NEUTRAL
 from ..errors import UsageError
-from ..transport.connections import Timeouts
-from ..transport.limits import Limits
+from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.profile import Profile
 from ..wire.shared.hidden import Key
