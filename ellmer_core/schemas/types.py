@@ -135,12 +135,7 @@ def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
             f"{where} must be a type (type_string(), int, a model …), not {value!r}. "
             "A description comes first and without a name."
         )
-    inner = type_of(value, required=required)
-    if isinstance(inner, TypeJsonSchema) and "$defs" in inner.schema:
-        raise UsageError(
-            f"{where} refers to itself ({value!r}); such a type cannot be used inside another type."
-        )
-    return inner
+    return type_of(value, required=required)
 
 
 def _described(type: Type, name: str) -> dict[str, Any]:
