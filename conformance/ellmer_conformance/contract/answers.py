@@ -43,6 +43,7 @@ class Told:
     input: int | None = None
     output: int | None = None
     total: int | None = None
+    thinking: str = ""
 
 
 def events_of(wire: str, body: bytes) -> list[Event]:
@@ -54,8 +55,18 @@ def events_of(wire: str, body: bytes) -> list[Event]:
         ]
     if wire == "ollama":
         return [_event("", line) for line in body.decode("utf-8", "replace").splitlines() if line.strip()]
+    if wire == "gemini" and body.lstrip().startswith(b"["):  # without `alt=sse`, a stream is one list
+        return [Event("", _object(each)) for each in _list(body)]
     blocks = [_fields(block) for block in sse_and_ndjson.split_events(body.decode("utf-8", "replace"))]
     return [_event(fields.get("event", ""), fields["data"]) for fields in blocks if "data" in fields]
+
+
+def _list(body: bytes) -> list[Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return []
+    return found if isinstance(found, list) else []
 
 
 def _fields(block: str) -> dict[str, str]:

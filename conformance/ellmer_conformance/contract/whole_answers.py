@@ -81,7 +81,9 @@ def _anthropic(body: Json) -> Told:
         if b.get("type") == "tool_use"
     ]
     text = "".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")
-    return Told(text, calls, body.get("stop_reason"), usage.get("input_tokens"), usage.get("output_tokens"))
+    thinking = "".join(text_of(block.get("thinking")) for block in blocks)
+    counts = (usage.get("input_tokens"), usage.get("output_tokens"))
+    return Told(text, calls, body.get("stop_reason"), *counts, thinking=thinking)
 
 
 def _gemini(body: Json) -> Told:
@@ -103,11 +105,18 @@ def _bedrock(body: Json) -> Told:
     message = object_of(object_of(body.get("output")).get("message"))
     blocks, usage = [object_of(b) for b in items_of(message.get("content"))], object_of(body.get("usage"))
     uses = [object_of(block.get("toolUse")) for block in blocks if block.get("toolUse")]
+    uses = [use for use in uses if use.get("type") != "server_tool_use"]  # the service runs it
     calls = [
         Called(text_of(u.get("toolUseId")), text_of(u.get("name")), object_of(u.get("input"))) for u in uses
     ]
     counts = (usage.get(name) for name in ("inputTokens", "outputTokens", "totalTokens"))
-    return Told("".join(text_of(b.get("text")) for b in blocks), calls, body.get("stopReason"), *counts)
+    text = "".join(map(_bedrock_text, blocks))
+    return Told(text, calls, body.get("stopReason"), *counts)
+
+
+def _bedrock_text(block: Json) -> str:
+    cited = items_of(object_of(block.get("citationsContent")).get("content"))
+    return text_of(block.get("text")) + "".join(text_of(object_of(part).get("text")) for part in cited)
 
 
 def _ollama(body: Json) -> Told:
@@ -122,9 +131,9 @@ def _cohere(body: Json) -> Told:
     parts = [object_of(part) for part in items_of(message.get("content"))]
     text = "".join(text_of(part.get("text")) for part in parts)
     calls = [_function(call) for call in items_of(message.get("tool_calls"))]
-    return Told(
-        text, calls, body.get("finish_reason"), tokens.get("input_tokens"), tokens.get("output_tokens")
-    )
+    thinking = text_of(message.get("tool_plan")) + "".join(text_of(part.get("thinking")) for part in parts)
+    counts = (tokens.get("input_tokens"), tokens.get("output_tokens"))
+    return Told(text, calls, body.get("finish_reason"), *counts, thinking=thinking)
 
 
 # streams, as whole answers ------------------------------------------------------------------------------------
@@ -178,6 +187,8 @@ def _anthropic_stream(chunks: Iterable[Json]) -> Json:
         elif index in blocks and delta:
             blocks[index]["text"] = text_of(blocks[index].get("text")) + text_of(delta.get("text"))
             blocks[index]["json"] = text_of(blocks[index].get("json")) + text_of(delta.get("partial_json"))
+            if thought := text_of(delta.get("thinking")):
+                blocks[index]["thinking"] = text_of(blocks[index].get("thinking")) + thought
         stop = delta.get("stop_reason") or stop
     content = [
         b | ({"input": _object(b.get("json") or "{}")} if b.get("type") == "tool_use" else {})
@@ -221,15 +232,18 @@ def _ollama_stream(chunks: Iterable[Json]) -> Json:
 
 
 def _cohere_stream(chunks: Iterable[Json]) -> Json:
-    text, calls, end = "", dict[int, Json](), dict[str, Any]()
+    text, plan, calls, end = "", "", dict[int, Json](), dict[str, Any]()
     for chunk in chunks:
         delta = object_of(chunk.get("delta"))
         message = object_of(delta.get("message"))
-        text += text_of(object_of(message.get("content")).get("text"))
+        content = object_of(message.get("content"))
+        text += text_of(content.get("text"))
+        plan += text_of(content.get("thinking")) + text_of(message.get("tool_plan"))
         if part := object_of(message.get("tool_calls")):
             _add(calls.setdefault(chunk.get("index", 0), {"function": {"name": "", "arguments": ""}}), part)
         end = delta if chunk.get("type") == "message-end" else end
-    return {"message": {"content": [{"text": text}], "tool_calls": list(calls.values())}, **end}
+    message = {"content": [{"text": text}], "tool_plan": plan, "tool_calls": list(calls.values())}
+    return {"message": message, **end}
 
 
 _READERS = {

@@ -1,0 +1,203 @@
+"""A recorded conversation as a case: what the user says, what the tools return, what the model answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..contract.answers import Called, Told, events_of
+from ..contract.exchange import Item
+from ..contract.whole_answers import folded, read
+from ..runner.live_recordings import as_answer
+from ..scenarios.case import Ask, Case
+from ..scenarios.messages import PDF, Image, Part, ToolResult
+from ..scenarios.script import Answer, Cut, Failure, Say, Step
+from .conversations import Conversation, Recorded
+from .given import CannotBeGiven, history, parts, split, system, value_of
+from .tools import RecordedResults, ToolFailed, declared
+
+__all__ = ["END", "RecordedCase", "case_of", "fails"]
+
+_FAILURES = {"error", "response.failed"} | {
+    f"{name}Exception" for name in ("internalServer", "modelStreamError", "validation", "throttling", "serviceUnavailable")
+}
+
+#: What the model says where the recording ends and the client goes on, with the results of the last calls.
+END = Answer((Say("The recording ends here."),))
+
+
+@dataclass(frozen=True)
+class RecordedCase:
+    """A case with the exchanges that it was made of."""
+
+    case: Case
+    conversation: Conversation
+    told: Sequence[Told]  # what each answer says
+
+    @property
+    def streamed(self) -> bool:
+        """Whether its answers are streams."""
+        return self.conversation.first.stream
+
+
+def case_of(conversation: Conversation) -> RecordedCase:
+    """The case. Raises CannotBeGiven where an adapter cannot be told what the recording's client said."""
+    if conversation.first.body.get("n") not in {None, 1}:
+        raise CannotBeGiven("several answers at a time were asked for")
+    told = [_told(each) for each in conversation.recorded]
+    results = RecordedResults()
+    said = conversation.said
+    before, now = split(said[0])
+    made = _Making(results, [_ask(now)])
+    for number in range(1, len(said)):
+        made.go_on(told[number - 1], _added(said[number - 1], said[number]))
+    steps, script = _ended(made, told, conversation)
+    tools = declared(conversation.first, results)
+    _check_known(told, {tool.name for tool in tools})
+    case = Case(
+        script=script,
+        steps=steps,
+        tools=tools,
+        system=system(said[0]),
+        history=history(before),
+        needs=_needs(made.asks, tools),
+        printed_alike=False,
+        modes=("stream", "async-stream") if conversation.first.stream else ("sync", "async"),
+        name=conversation.name,
+        title=f"Recorded: {conversation.name}",
+        area="recordings",
+    )
+    return RecordedCase(case, conversation, told)
+
+
+def _check_known(told: Sequence[Told], names: set[str]) -> None:
+    """A call of a tool that is none of ours: the provider designed it, and clients know it by its name."""
+    foreign = {call.name for each in told for call in each.calls} - names
+    if foreign:
+        raise CannotBeGiven(f"a tool of the provider's own is called, or one that was not declared: {min(foreign)}")
+
+
+@dataclass
+class _Making:
+    """A case in the making: the user's turns so far, and for each which answer ends it."""
+
+    results: RecordedResults
+    asks: list[Ask]
+    ends: list[int] = field(default_factory=list)
+    answers: int = 1
+
+    def go_on(self, told: Told, added: Sequence[Item]) -> None:
+        """What the client added to its next request: the results of the calls, or a turn of the user's."""
+        results = [item for item in added if item.kind == "result"]
+        if bool(results) != bool(told.calls):
+            raise CannotBeGiven("a call was left without a result" if told.calls else "a result answers no call")
+        if results:
+            _enter(self.results, told.calls, added)
+        else:
+            self.ends.append(self.answers - 1)
+            self.asks.append(_ask(added))
+        self.answers += 1
+
+
+def _added(before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
+    """What is new in a request, behind the answer that came before it."""
+    old = sum(item.kind != "system" and item.kind != "thinking" for item in before)
+    new = [item for item in after if item.kind not in {"system", "thinking"}][old:]
+    first = next((n for n, item in enumerate(new) if item.role != "assistant"), len(new))
+    if not new[first:] or any(item.role == "assistant" for item in new[first:]):
+        raise CannotBeGiven("the client put words into the model's mouth")
+    return new[first:]
+
+
+def _ask(items: Sequence[Item]) -> Ask:
+    if any(item.kind == "result" and not item.id for item in items):
+        raise CannotBeGiven("the conversation begins with results that have no id")
+    found = tuple(parts(items))
+    if any(isinstance(part, ToolResult) for part in found):
+        raise CannotBeGiven("the recording begins between a call and its answer")
+    return Ask(found)
+
+
+def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[Item]) -> None:
+    """Enters what the tools returned. What stands beside the only result belongs to it: that is how media are shown
+    where a result holds text alone."""
+    own = [item for item in added if item.kind == "result"]
+    beside = [item for item in added if item.kind != "result" and item.within is None]
+    media = [item for item in beside if item.media]
+    if beside and (not media or len(own) > 1):
+        raise CannotBeGiven("the user speaks beside the tools' results")
+    for number, result in enumerate(own):
+        inside = [item for item in added if item.within is not None and item.within == result.id]
+        call = next((c for c in calls if c.id and c.id == result.id), None) or calls[min(number, len(calls) - 1)]
+        if call.arguments is None:
+            raise CannotBeGiven("the model called with arguments that are no JSON object")
+        value = value_of(result, [*inside, *media])
+        results.add(call.name, call.arguments, ToolFailed(result.text) if result.error else value)
+
+
+def _ended(made: _Making, told: Sequence[Told], conversation: Conversation) -> tuple[list[Ask], list[Step]]:
+    """The user's turns, each with the answer that ends it, and the script."""
+    script = list(_script(told, conversation.recorded))
+    if fails(conversation.recorded[-1]) or isinstance(script[-1] if script else None, Cut):
+        asks = _with_texts(made, told)
+        return [*asks[:-1], replace(asks[-1], text="", outcome="incomplete")], script
+    if told[-1].calls:
+        asks = _with_texts(made, told)
+        return [*asks[:-1], replace(asks[-1], text=END.text)], [*script, END]
+    return _with_texts(made, told), script
+
+
+def _with_texts(made: _Making, told: Sequence[Told]) -> list[Ask]:
+    ends = [*made.ends, len(told) - 1]
+    return [replace(ask, text=told[end].text) for ask, end in zip(made.asks, ends, strict=True)]
+
+
+def _script(told: Sequence[Told], recorded: Sequence[Recorded]) -> Iterator[Step]:
+    for answer, each in zip(told, recorded, strict=True):
+        status = each.recording.status or 0
+        if status == 429 or status >= 500:
+            yield Failure("rate-limit" if status == 429 else "server-error")
+        elif each.request.stream and answer.stop is None:
+            yield Cut(as_answer(answer))
+        elif not fails(each):
+            yield as_answer(answer)
+
+
+def _told(recorded: Recorded) -> Told:
+    """What an answer says. Raises CannotBeGiven for one that cannot be read."""
+    request, recording = recorded.request, recorded.recording
+    if fails(recorded):
+        return Told()
+    if request.stream:
+        return folded(request.wire, events_of(request.wire, recording.response))
+    try:
+        return read(request.wire, json.loads(recording.response))
+    except ValueError as error:
+        raise CannotBeGiven("the answer is no JSON") from error
+
+
+def fails(recorded: Recorded) -> bool:
+    """Whether the provider answered with an error, be it behind a status of 200 or in the middle of a stream."""
+    recording = recorded.recording
+    if (recording.status or 0) >= 300:
+        return True
+    if recorded.request.stream:
+        events = events_of(recorded.request.wire, recording.response)
+        return any(event.name in _FAILURES or _is_error(event.data) for event in events)
+    try:
+        return _is_error(json.loads(recording.response))
+    except ValueError:
+        return False
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, dict) and (bool(value.get("error")) or value.get("type") in _FAILURES)
+
+
+def _needs(asks: Sequence[Ask], tools: Sequence[object]) -> frozenset[str]:
+    given: list[Part] = [part for ask in asks for part in ask.parts]
+    found = {"tools"} if tools else set()
+    found |= {"image_in_user"} if any(isinstance(part, Image) for part in given) else set()
+    found |= {"pdf_in_user"} if any(isinstance(part, PDF) for part in given) else set()
+    return frozenset(found)
