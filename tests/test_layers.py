@@ -77,13 +77,14 @@ CONFORMANCE = {
     "baseline": {"report"},
     "probe": {"scenarios", "contract", "runner", "report"},
     "recordings": {"contract", "scenarios", "baseline", "report"},
+    "real": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline", "recordings"},
     "corpus": {"contract", "recordings"},
     "pytest": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
     "coverage": {"scenarios", "contract", "adapters", "runner"},
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("corpus", "probe"),
+        *("corpus", "probe", "real"),
     },
     "console_scripts": {"cli", "demo"},
 }
@@ -94,7 +95,7 @@ PACKAGES = {
     "ellmer_core": {},
     "ellmer_harness": {},
     "ellmer_conformance": {
-        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "console_scripts"},
+        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "real", "console_scripts"},
         "ellmer_core": {"adapters", "demo"},
     },
 }

@@ -31,10 +31,15 @@ def _chat(body: Json) -> Told:
     choice = object_of(next(iter(items_of(body.get("choices"))), {}))
     message, usage = object_of(choice.get("message")), object_of(body.get("usage"))
     content = message.get("content")
+    if isinstance(content, dict):  # Cloudflare's, of an answer with a schema
+        content = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    content = content or message.get("refusal")
     parts = [text_of(object_of(part).get("text")) for part in items_of(content)]
+    old = message.get("function_call")
+    calls = [*items_of(message.get("tool_calls")), *([{"function": old}] if isinstance(old, dict) else [])]
     return Told(
         text_of(content) or "".join(parts),
-        [_function(call) for call in items_of(message.get("tool_calls"))],
+        [_function(call) for call in calls],
         choice.get("finish_reason"),
         *(usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")),
     )
@@ -57,7 +62,10 @@ def _object(text: str) -> Json | None:
 
 def _responses(body: Json) -> Told:
     items = [object_of(item) for item in items_of(body.get("output"))]
-    texts = [text_of(object_of(p).get("text")) for i in items for p in items_of(i.get("content"))]
+    spoken = [item for item in items if item.get("type") in {None, "message"}]  # and not what it thought
+    parts = [object_of(part) for item in spoken for part in items_of(item.get("content"))]
+    texts = [text_of(part.get("text")) or text_of(part.get("refusal")) for part in parts]
+    stop = object_of(body.get("incomplete_details")).get("reason") or body.get("status")
     usage = object_of(body.get("usage"))
     calls = [
         Called(text_of(i.get("call_id")), text_of(i.get("name")), _object(text_of(i.get("arguments"))))
@@ -65,7 +73,7 @@ def _responses(body: Json) -> Told:
         if i.get("type") == "function_call"
     ]
     counts = (usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens"))
-    return Told("".join(texts), calls, body.get("status"), *counts)
+    return Told("".join(texts), calls, stop, *counts)
 
 
 def _anthropic(body: Json) -> Told:
@@ -98,7 +106,8 @@ def _gemini(body: Json) -> Told:
     ]
     text = "".join(text_of(part.get("text")) for part in parts if not part.get("thought"))
     counts = (usage.get(name) for name in ("promptTokenCount", "candidatesTokenCount", "totalTokenCount"))
-    return Told(text, calls, candidate.get("finishReason"), *counts)
+    blocked = "SAFETY" if object_of(body.get("promptFeedback")).get("blockReason") else None
+    return Told(text, calls, candidate.get("finishReason") or blocked, *counts)
 
 
 def _bedrock(body: Json) -> Told:
@@ -147,7 +156,9 @@ def _chat_stream(chunks: Iterable[Json]) -> Json:
             delta, stop = object_of(choice.get("delta")), choice.get("finish_reason") or stop
             content = delta.get("content")
             text += text_of(content) or "".join(text_of(object_of(p).get("text")) for p in items_of(content))
-            for part in (object_of(each) for each in items_of(delta.get("tool_calls"))):
+            text += text_of(delta.get("refusal"))
+            old = object_of(delta.get("function_call"))
+            for part in [*_objects(delta.get("tool_calls")), *([{"index": 0, "function": old}] if old else [])]:
                 _add(
                     calls.setdefault(
                         part.get("index", len(calls)), {"function": {"name": "", "arguments": ""}}
@@ -156,6 +167,10 @@ def _chat_stream(chunks: Iterable[Json]) -> Json:
                 )
     message = {"content": text, "tool_calls": [calls[index] for index in sorted(calls)]}
     return {"choices": [{"message": message, "finish_reason": stop}], "usage": usage}
+
+
+def _objects(value: Any) -> list[Json]:
+    return [object_of(each) for each in items_of(value)]
 
 
 def _add(call: Json, part: Json) -> None:
@@ -170,11 +185,13 @@ def _add(call: Json, part: Json) -> None:
 
 
 def _responses_stream(chunks: Iterable[Json]) -> Json:
-    last: Json = {}
+    last, items = dict[str, Any](), list[Any]()
     for chunk in chunks:
+        if chunk.get("type") == "response.output_item.done":
+            items.append(chunk.get("item"))
         if chunk.get("type") in {"response.completed", "response.incomplete", "response.failed"}:
             last = object_of(chunk.get("response"))
-    return last
+    return {**last, "output": last.get("output") or items}  # some leave the last event without
 
 
 def _anthropic_stream(chunks: Iterable[Json]) -> Json:
@@ -198,12 +215,14 @@ def _anthropic_stream(chunks: Iterable[Json]) -> Json:
 
 
 def _gemini_stream(chunks: Iterable[Json]) -> Json:
-    parts, last, usage = list[Any](), None, dict[str, Any]()
+    parts, last, usage, blocked = list[Any](), None, dict[str, Any](), dict[str, Any]()
     for chunk in chunks:
+        blocked = object_of(chunk.get("promptFeedback")) or blocked
         candidate = object_of(next(iter(items_of(chunk.get("candidates"))), {}))
         parts += items_of(object_of(candidate.get("content")).get("parts"))
         last, usage = candidate.get("finishReason") or last, chunk.get("usageMetadata") or usage
-    return {"candidates": [{"content": {"parts": parts}, "finishReason": last}], "usageMetadata": usage}
+    candidates = [{"content": {"parts": parts}, "finishReason": last}]
+    return {"candidates": candidates, "usageMetadata": usage, "promptFeedback": blocked}
 
 
 def _bedrock_stream(chunks: Iterable[Json]) -> Json:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ..contract.answers import Called, Told, events_of
-from ..contract.exchange import Item
+from ..contract.exchange import Item, Json
+from ..contract.readers.json_access import items_of, object_of
 from ..contract.whole_answers import folded, read
 from ..runner.live_recordings import as_answer
 from ..scenarios.case import Ask, Case
-from ..scenarios.messages import PDF, Image, Part, ToolResult
+from ..scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult, Turn
 from ..scenarios.script import Answer, Cut, Failure, Say, Step
 from .conversations import Conversation, Recorded
 from .given import CannotBeGiven, history, parts, split, system, value_of
@@ -19,6 +21,15 @@ from .tools import RecordedResults, ToolFailed, declared
 
 __all__ = ["END", "RecordedCase", "case_of", "fails"]
 
+#: What Python reads the types of JSON Schema as.
+_KINDS: Mapping[str, Any] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
 _FAILURES = {"error", "response.failed"} | {
     f"{name}Exception" for name in ("internalServer", "modelStreamError", "validation", "throttling", "serviceUnavailable")
 }
@@ -52,15 +63,20 @@ def case_of(conversation: Conversation) -> RecordedCase:
     made = _Making(results, [_ask(now)])
     for number in range(1, len(said)):
         made.go_on(told[number - 1], _added(said[number - 1], said[number]))
+    if not any(not isinstance(part, Text) or part.text.strip() for part in made.asks[0].parts):
+        raise CannotBeGiven("the user says nothing")
     steps, script = _ended(made, told, conversation)
     tools = declared(conversation.first, results)
-    _check_known(told, {tool.name for tool in tools})
+    ids = [call.id for each in told for call in each.calls if call.id]
+    if len(set(ids)) < len(ids):
+        raise CannotBeGiven("calls share an id")
+    _check_known(told, {tool.name: tool for tool in tools})
     case = Case(
         script=script,
         steps=steps,
         tools=tools,
         system=system(said[0]),
-        history=history(before),
+        history=_whole(history(before)),
         needs=_needs(made.asks, tools),
         printed_alike=False,
         modes=("stream", "async-stream") if conversation.first.stream else ("sync", "async"),
@@ -71,11 +87,35 @@ def case_of(conversation: Conversation) -> RecordedCase:
     return RecordedCase(case, conversation, told)
 
 
-def _check_known(told: Sequence[Told], names: set[str]) -> None:
-    """A call of a tool that is none of ours: the provider designed it, and clients know it by its name."""
-    foreign = {call.name for each in told for call in each.calls} - names
-    if foreign:
-        raise CannotBeGiven(f"a tool of the provider's own is called, or one that was not declared: {min(foreign)}")
+def _whole(turns: list[Turn]) -> list[Turn]:
+    """The history, in which each call has its result."""
+    given = [part for turn in turns for part in turn.parts]
+    open_ = {part.id for part in given if isinstance(part, ToolCall)}
+    if open_ - {part.id for part in given if isinstance(part, ToolResult)}:
+        raise CannotBeGiven("the history leaves a call without a result")
+    return turns
+
+
+def _check_known(told: Sequence[Told], tools: Mapping[str, Tool]) -> None:
+    """Calls that a client can run: of tools that were declared, with arguments that fit."""
+    for call in (call for each in told for call in each.calls):
+        if call.name not in tools:
+            raise CannotBeGiven(f"a tool is called that was declared by its name alone, or not at all: {call.name}")
+        if call.arguments is None:
+            raise CannotBeGiven("the model called with arguments that are no JSON object")
+        if "REDACTED" in call.id:
+            raise CannotBeGiven("the recorder replaced the ids of the calls")
+        if not _fits(call.arguments, tools[call.name].parameters):
+            raise CannotBeGiven("the model's arguments do not fit the tool that was declared")
+
+
+def _fits(arguments: Json, schema: Mapping[str, Any]) -> bool:
+    """Whether a client that checks arguments would run the call."""
+    known = object_of(schema["properties"])
+    if not set(items_of(schema["required"])) <= set(arguments) <= set(known):
+        return False
+    kinds = {name: _KINDS.get(str(object_of(known[name]).get("type")), object) for name in arguments}
+    return all(isinstance(value, kinds[name]) for name, value in arguments.items())
 
 
 @dataclass
@@ -130,10 +170,8 @@ def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[It
     for number, result in enumerate(own):
         inside = [item for item in added if item.within is not None and item.within == result.id]
         call = next((c for c in calls if c.id and c.id == result.id), None) or calls[min(number, len(calls) - 1)]
-        if call.arguments is None:
-            raise CannotBeGiven("the model called with arguments that are no JSON object")
         value = value_of(result, [*inside, *media])
-        results.add(call.name, call.arguments, ToolFailed(result.text) if result.error else value)
+        results.add(call.name, call.arguments or {}, ToolFailed(result.text) if result.error else value)
 
 
 def _ended(made: _Making, told: Sequence[Told], conversation: Conversation) -> tuple[list[Ask], list[Step]]:
@@ -158,10 +196,20 @@ def _script(told: Sequence[Told], recorded: Sequence[Recorded]) -> Iterator[Step
         status = each.recording.status or 0
         if status == 429 or status >= 500:
             yield Failure("rate-limit" if status == 429 else "server-error")
-        elif each.request.stream and answer.stop is None:
+        elif _is_cut(each, answer):
             yield Cut(as_answer(answer))
         elif not fails(each):
             yield as_answer(answer)
+
+
+def _is_cut(recorded: Recorded, answer: Told) -> bool:
+    """Whether the answer has no reason why it ended, which a stream must have, or says nothing at all."""
+    return answer.stop is None and (recorded.request.stream or not (answer.text or answer.calls))
+
+
+def _says_why(recorded: Recorded) -> bool:
+    wire = recorded.request.wire
+    return folded(wire, events_of(wire, recorded.recording.response)).stop is not None
 
 
 def _told(recorded: Recorded) -> Told:
@@ -169,6 +217,10 @@ def _told(recorded: Recorded) -> Told:
     request, recording = recorded.request, recorded.recording
     if fails(recorded):
         return Told()
+    if request.stream and b"[DONE]" in recording.response and not _says_why(recorded):
+        raise CannotBeGiven("a stream ends without a reason")
+    if b'"tool_search_call"' in recording.response:
+        raise CannotBeGiven("the provider searches among the tools")
     if request.stream:
         return folded(request.wire, events_of(request.wire, recording.response))
     try:
@@ -192,7 +244,10 @@ def fails(recorded: Recorded) -> bool:
 
 
 def _is_error(value: object) -> bool:
-    return isinstance(value, dict) and (bool(value.get("error")) or value.get("type") in _FAILURES)
+    if not isinstance(value, dict):
+        return False
+    inside = [value, object_of(value.get("delta")), *map(object_of, items_of(value.get("choices")))]
+    return any(each.get("error") for each in inside) or value.get("type") in _FAILURES
 
 
 def _needs(asks: Sequence[Ask], tools: Sequence[object]) -> frozenset[str]:

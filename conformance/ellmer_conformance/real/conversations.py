@@ -55,10 +55,11 @@ class Conversation:
 
 
 def conversations(
-    paths: Iterable[Path], note: Callable[[str], None] = lambda _: None, root: Path | None = None
+    paths: Iterable[Path], note: Callable[[str], None] = lambda _: None, seen: set[str] | None = None
 ) -> Iterator[Conversation]:
-    """The conversations of the files; a request that is recorded twice is taken once. `note` is told why what is left out."""
-    seen: set[str] = set()
+    """The conversations of the files; a request that is recorded twice, or was `seen`, is taken once. `note` is told why
+    something is left out."""
+    seen = set() if seen is None else seen
     for path in paths:
         try:
             found = list(read(path) or ())
@@ -66,7 +67,7 @@ def conversations(
             note(str(error))
             continue
         kept = [one for each in found if (one := _recorded(each, note)) and _is_new(each, seen, note)]
-        name = path.relative_to(root) if root and path.is_relative_to(root) else Path(*path.parts[-3:])
+        name = Path(*path.absolute().parts[-3:])
         yield from _grouped(name.with_suffix("").as_posix(), kept)
 
 

@@ -37,6 +37,9 @@ def split(items: Iterable[Item]) -> tuple[list[Item], list[Item]]:
 def history(items: Iterable[Item]) -> list[Turn]:
     """The turns. Calls without an id are named by their number, and their results likewise."""
     named = list(_named(items))
+    ids = [item.id for item in named if item.kind == "call"]
+    if len(set(ids)) < len(ids):
+        raise CannotBeGiven("calls share an id")
     turns = []
     for is_model, group in groupby(named, lambda item: item.role == "assistant"):
         found = tuple(parts(item for item in group if item.kind != "thinking"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from ..contract import readers
 from ..contract.continued_requests import said
 from ..contract.exchange import Request
 from ..contract.observed_run import Run, Trouble
-from ..contract.rule import Verdict
+from ..contract.rule import Kind, Verdict
 from ..runner.judgement import judge
 from ..runner.network_watch import watching
 from ..runner.sessions import CaseRun, NotTestable, close_all, declared_refusals, opened, without_waiting
@@ -38,6 +39,9 @@ UNSEEN = {
 }
 
 
+_CONVERSATION = re.compile(r"/exchanges/\d+/request/(messages|input|contents|system\w*|instructions)\b|/(?!exchanges)")
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of a conversation: a run with its verdicts, or the reason why it could not be driven.
@@ -57,6 +61,11 @@ class Outcome:
     def broken(self) -> list[Verdict]:
         """The rules that must hold and do not."""
         return [each for each in self.verdicts if each.outcome == "fail"]
+
+    @property
+    def kept(self) -> bool:
+        """Whether it was played, and every rule that must hold is kept."""
+        return self.run is not None and not self.run.trouble and not self.broken
 
 
 @dataclass
@@ -83,14 +92,15 @@ class Stage:
             recorded = case_of(conversation)
             mode = self._mode(recorded)
             self._check_abilities(recorded)
-            run, playing = self._perform(recorded, replace(place, model=first.model), mode)
+            run, playing = self._perform(recorded, replace(place, model=first.model or place.model), mode)
         except CannotBeGiven as error:
             return replace(outcome, not_driven=str(error))
         except NotTestable as error:
             return replace(outcome, not_driven=f"the adapter cannot be put to it: {error}")
-        if playing.other_form:
-            return replace(outcome, not_driven=playing.other_form)
-        return replace(outcome, run=run, verdicts=_verdicts(recorded, run), differences=_differences(conversation, run))
+        verdicts = _verdicts(recorded, run)
+        if reason := playing.other_form or _refusal_to_send(run) or _needs_parameters(run, verdicts):
+            return replace(outcome, not_driven=reason)
+        return replace(outcome, run=run, verdicts=verdicts, differences=_differences(conversation, run))
 
     def _place(self, conversation: Conversation) -> Place:
         request = conversation.first
@@ -153,7 +163,7 @@ def _without(verdict: Verdict, refused: Sequence[int]) -> Verdict:
     if not verdict.violations:
         return verdict
     kept = tuple(each for each in verdict.violations if not each.pointer.startswith(places))
-    return Verdict(verdict.rule, verdict.checked if kept else 0, kept)
+    return Verdict(verdict.rule, verdict.checked if kept else 0, () if verdict.rule.id == "TXT-002" else kept)
 
 
 def _observed(playing: Playing, case_run: CaseRun, **more: Any) -> Run:
@@ -179,6 +189,22 @@ def _observed(playing: Playing, case_run: CaseRun, **more: Any) -> Run:
         trouble=trouble,
         **more,
     )
+
+
+def _refusal_to_send(run: Run) -> str:
+    """Why nothing was sent, where the adapter says so with an error of its own."""
+    error = next((reply.error for reply in run.replies if reply.error), None)
+    return f"the adapter refuses to send it ({type(error).__name__})" if error and not run.exchanges else ""
+
+
+def _needs_parameters(run: Run, verdicts: Sequence[Verdict]) -> str:
+    """What the model asks for beside a conversation, which an adapter is not given: no effort of reasoning, no audio."""
+    for verdict in verdicts:
+        if verdict.outcome == "fail" and verdict.rule.kind is Kind.REJECT:
+            violation = verdict.violations[0]
+            if not _CONVERSATION.match(violation.pointer):
+                return f"{run.model} needs what an adapter is not given ({verdict.rule.id})"
+    return ""
 
 
 def _unheard(case_run: CaseRun) -> Trouble:

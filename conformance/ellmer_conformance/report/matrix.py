@@ -21,7 +21,7 @@ from .results import FINE, Report, Row, worst
 from .score import sentence
 from .unjudged import sentences
 
-__all__ = ["MARKS", "console", "print_report"]
+__all__ = ["MARKS", "console", "print_findings", "print_report"]
 
 #: How a verdict looks: a mark of one cell's width, a style.
 MARKS = {
@@ -60,6 +60,11 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
     for adapter in report.adapters:
         _print_matrix(adapter, [row for row in report.rows if row.adapter == adapter], to)
     to.print(_legend(report.rows))
+    print_findings(report, to, folder)
+
+
+def print_findings(report: Report, to: Console, folder: Path | None = None) -> None:
+    """What is printed beneath the matrix: what was declared, each failure once, and the score."""
     for adapter, places, able in abilities(report):
         to.print(f"{adapter} declares ({places}): {able}", style="dim", highlight=False, soft_wrap=True)
     for line in _unseen(report):
@@ -122,6 +127,7 @@ _WAYS = {
     "observe": "seen by the strict server",
     "proxy": "seen by a proxy",
     "probe": "a server, asked by the suite",
+    "recordings": "played with the recorded answers of real APIs",
 }
 
 

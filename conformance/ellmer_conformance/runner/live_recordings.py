@@ -23,6 +23,7 @@ _STOPS: dict[str, Stop] = {
     "length": "length",
     "max_tokens": "length",
     "MAX_TOKENS": "length",
+    "max_output_tokens": "length",
     "incomplete": "length",
     "content_filter": "filter",
     "refusal": "filter",
