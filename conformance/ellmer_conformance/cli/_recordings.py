@@ -32,7 +32,9 @@ def against_recordings(
     found, reports, to = traffic(map(Path, paths)), list[Report](), console(sys.stdout)
     for name, adapter in adapters.items():
         with progress(found) as advance:
-            summary, report = play_recordings(adapter, name, found, wanted, baseline=expected, on_file=advance)
+            summary, report = play_recordings(
+                adapter, name, found, wanted, baseline=expected, on_file=advance
+            )
         summary.print(to)
         reports.append(report)
         if folder:

@@ -158,7 +158,10 @@ def _chat_stream(chunks: Iterable[Json]) -> Json:
             text += text_of(content) or "".join(text_of(object_of(p).get("text")) for p in items_of(content))
             text += text_of(delta.get("refusal"))
             old = object_of(delta.get("function_call"))
-            for part in [*_objects(delta.get("tool_calls")), *([{"index": 0, "function": old}] if old else [])]:
+            for part in [
+                *_objects(delta.get("tool_calls")),
+                *([{"index": 0, "function": old}] if old else []),
+            ]:
                 _add(
                     calls.setdefault(
                         part.get("index", len(calls)), {"function": {"name": "", "arguments": ""}}

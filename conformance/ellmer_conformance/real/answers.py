@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ellmer_harness.format.sse_and_ndjson import split_events
 
@@ -47,7 +48,9 @@ class Playing:
 
     def _recorded(self, recording: Recording, request: Request) -> Reply:
         if request.stream != self.recorded.streamed and (recording.status or 0) < 300:
-            wanted, there = ("a stream", "a whole answer") if request.stream else ("a whole answer", "a stream")
+            wanted, there = (
+                ("a stream", "a whole answer") if request.stream else ("a whole answer", "a stream")
+            )
             self.other_form = f"the client asks for {wanted}, and {there} was recorded"
             return _plain(501, self.other_form)
         streams = request.stream and (recording.status or 0) < 300
@@ -110,7 +113,7 @@ def _chunks(recording: Recording, wire: str) -> tuple[bytes, ...]:
     body, sizes = recording.response, recording.chunks
     if sizes and sum(sizes) == len(body):
         starts = [sum(sizes[:n]) for n in range(len(sizes) + 1)]
-        return tuple(body[a:b] for a, b in zip(starts, starts[1:], strict=False) if a < b)
+        return tuple(body[a:b] for a, b in pairwise(starts) if a < b)
     if wire == "bedrock":
         return (body,)
     if wire == "ollama":

@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from ..contract.answers import Called, Told, events_of
-from ..contract.exchange import Item, Json
-from ..contract.readers.json_access import items_of, object_of
-from ..contract.whole_answers import folded, read
+from ..contract.answers import Called, Told
+from ..contract.exchange import Item
 from ..runner.live_recordings import as_answer
 from ..scenarios.case import Ask, Case
-from ..scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult, Turn
+from ..scenarios.messages import PDF, Image, Part, Text, ToolCall, ToolResult, Turn
 from ..scenarios.script import Answer, Cut, Failure, Say, Step
+from .calls import check_calls
 from .conversations import Conversation, Recorded
 from .given import CannotBeGiven, history, parts, split, system, value_of
+from .told import fails, is_cut, told_by
 from .tools import RecordedResults, ToolFailed, declared
 
-__all__ = ["END", "RecordedCase", "case_of", "fails"]
-
-#: What Python reads the types of JSON Schema as.
-_KINDS: Mapping[str, Any] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-}
-_FAILURES = {"error", "response.failed"} | {
-    f"{name}Exception" for name in ("internalServer", "modelStreamError", "validation", "throttling", "serviceUnavailable")
-}
+__all__ = ["END", "RecordedCase", "case_of"]
 
 #: What the model says where the recording ends and the client goes on, with the results of the last calls.
 END = Answer((Say("The recording ends here."),))
@@ -56,7 +41,7 @@ def case_of(conversation: Conversation) -> RecordedCase:
     """The case. Raises CannotBeGiven where an adapter cannot be told what the recording's client said."""
     if conversation.first.body.get("n") not in {None, 1}:
         raise CannotBeGiven("several answers at a time were asked for")
-    told = [_told(each) for each in conversation.recorded]
+    told = [told_by(each) for each in conversation.recorded]
     results = RecordedResults()
     said = conversation.said
     before, now = split(said[0])
@@ -67,16 +52,13 @@ def case_of(conversation: Conversation) -> RecordedCase:
         raise CannotBeGiven("the user says nothing")
     steps, script = _ended(made, told, conversation)
     tools = declared(conversation.first, results)
-    ids = [call.id for each in told for call in each.calls if call.id]
-    if len(set(ids)) < len(ids):
-        raise CannotBeGiven("calls share an id")
-    _check_known(told, {tool.name: tool for tool in tools})
+    check_calls(told, {tool.name: tool for tool in tools}, conversation.first.wire)
     case = Case(
         script=script,
         steps=steps,
         tools=tools,
         system=system(said[0]),
-        history=_whole(history(before)),
+        history=_whole(history(before), made.asks[0]),
         needs=_needs(made.asks, tools),
         printed_alike=False,
         modes=("stream", "async-stream") if conversation.first.stream else ("sync", "async"),
@@ -87,35 +69,13 @@ def case_of(conversation: Conversation) -> RecordedCase:
     return RecordedCase(case, conversation, told)
 
 
-def _whole(turns: list[Turn]) -> list[Turn]:
-    """The history, in which each call has its result."""
-    given = [part for turn in turns for part in turn.parts]
+def _whole(turns: list[Turn], ask: Ask) -> list[Turn]:
+    """The history, in which each call has its result, or gets it now."""
+    given = [part for turn in turns for part in turn.parts] + [*ask.parts]
     open_ = {part.id for part in given if isinstance(part, ToolCall)}
     if open_ - {part.id for part in given if isinstance(part, ToolResult)}:
         raise CannotBeGiven("the history leaves a call without a result")
     return turns
-
-
-def _check_known(told: Sequence[Told], tools: Mapping[str, Tool]) -> None:
-    """Calls that a client can run: of tools that were declared, with arguments that fit."""
-    for call in (call for each in told for call in each.calls):
-        if call.name not in tools:
-            raise CannotBeGiven(f"a tool is called that was declared by its name alone, or not at all: {call.name}")
-        if call.arguments is None:
-            raise CannotBeGiven("the model called with arguments that are no JSON object")
-        if "REDACTED" in call.id:
-            raise CannotBeGiven("the recorder replaced the ids of the calls")
-        if not _fits(call.arguments, tools[call.name].parameters):
-            raise CannotBeGiven("the model's arguments do not fit the tool that was declared")
-
-
-def _fits(arguments: Json, schema: Mapping[str, Any]) -> bool:
-    """Whether a client that checks arguments would run the call."""
-    known = object_of(schema["properties"])
-    if not set(items_of(schema["required"])) <= set(arguments) <= set(known):
-        return False
-    kinds = {name: _KINDS.get(str(object_of(known[name]).get("type")), object) for name in arguments}
-    return all(isinstance(value, kinds[name]) for name, value in arguments.items())
 
 
 @dataclass
@@ -131,7 +91,9 @@ class _Making:
         """What the client added to its next request: the results of the calls, or a turn of the user's."""
         results = [item for item in added if item.kind == "result"]
         if bool(results) != bool(told.calls):
-            raise CannotBeGiven("a call was left without a result" if told.calls else "a result answers no call")
+            raise CannotBeGiven(
+                "a call was left without a result" if told.calls else "a result answers no call"
+            )
         if results:
             _enter(self.results, told.calls, added)
         else:
@@ -142,7 +104,7 @@ class _Making:
 
 def _added(before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
     """What is new in a request, behind the answer that came before it."""
-    old = sum(item.kind != "system" and item.kind != "thinking" for item in before)
+    old = sum(item.kind not in {"system", "thinking"} for item in before)
     new = [item for item in after if item.kind not in {"system", "thinking"}][old:]
     first = next((n for n, item in enumerate(new) if item.role != "assistant"), len(new))
     if not new[first:] or any(item.role == "assistant" for item in new[first:]):
@@ -153,10 +115,7 @@ def _added(before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
 def _ask(items: Sequence[Item]) -> Ask:
     if any(item.kind == "result" and not item.id for item in items):
         raise CannotBeGiven("the conversation begins with results that have no id")
-    found = tuple(parts(items))
-    if any(isinstance(part, ToolResult) for part in found):
-        raise CannotBeGiven("the recording begins between a call and its answer")
-    return Ask(found)
+    return Ask(tuple(parts(items)))
 
 
 def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[Item]) -> None:
@@ -169,7 +128,9 @@ def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[It
         raise CannotBeGiven("the user speaks beside the tools' results")
     for number, result in enumerate(own):
         inside = [item for item in added if item.within is not None and item.within == result.id]
-        call = next((c for c in calls if c.id and c.id == result.id), None) or calls[min(number, len(calls) - 1)]
+        call = (
+            next((c for c in calls if c.id and c.id == result.id), None) or calls[min(number, len(calls) - 1)]
+        )
         value = value_of(result, [*inside, *media])
         results.add(call.name, call.arguments or {}, ToolFailed(result.text) if result.error else value)
 
@@ -196,58 +157,10 @@ def _script(told: Sequence[Told], recorded: Sequence[Recorded]) -> Iterator[Step
         status = each.recording.status or 0
         if status == 429 or status >= 500:
             yield Failure("rate-limit" if status == 429 else "server-error")
-        elif _is_cut(each, answer):
+        elif is_cut(each, answer):
             yield Cut(as_answer(answer))
         elif not fails(each):
             yield as_answer(answer)
-
-
-def _is_cut(recorded: Recorded, answer: Told) -> bool:
-    """Whether the answer has no reason why it ended, which a stream must have, or says nothing at all."""
-    return answer.stop is None and (recorded.request.stream or not (answer.text or answer.calls))
-
-
-def _says_why(recorded: Recorded) -> bool:
-    wire = recorded.request.wire
-    return folded(wire, events_of(wire, recorded.recording.response)).stop is not None
-
-
-def _told(recorded: Recorded) -> Told:
-    """What an answer says. Raises CannotBeGiven for one that cannot be read."""
-    request, recording = recorded.request, recorded.recording
-    if fails(recorded):
-        return Told()
-    if request.stream and b"[DONE]" in recording.response and not _says_why(recorded):
-        raise CannotBeGiven("a stream ends without a reason")
-    if b'"tool_search_call"' in recording.response:
-        raise CannotBeGiven("the provider searches among the tools")
-    if request.stream:
-        return folded(request.wire, events_of(request.wire, recording.response))
-    try:
-        return read(request.wire, json.loads(recording.response))
-    except ValueError as error:
-        raise CannotBeGiven("the answer is no JSON") from error
-
-
-def fails(recorded: Recorded) -> bool:
-    """Whether the provider answered with an error, be it behind a status of 200 or in the middle of a stream."""
-    recording = recorded.recording
-    if (recording.status or 0) >= 300:
-        return True
-    if recorded.request.stream:
-        events = events_of(recorded.request.wire, recording.response)
-        return any(event.name in _FAILURES or _is_error(event.data) for event in events)
-    try:
-        return _is_error(json.loads(recording.response))
-    except ValueError:
-        return False
-
-
-def _is_error(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    inside = [value, object_of(value.get("delta")), *map(object_of, items_of(value.get("choices")))]
-    return any(each.get("error") for each in inside) or value.get("type") in _FAILURES
 
 
 def _needs(asks: Sequence[Ask], tools: Sequence[object]) -> frozenset[str]:

@@ -32,7 +32,9 @@ def play_recordings(
     """Plays what the filters let through; gives the counts, and the report of the rules."""
     summary, parts = Summary(adapter.name), list[Report]()
     answers, seen = RecordedAnswers(), set[str]()
-    modes: Sequence[Mode] = [m for m in MODES if _matches(m, wanted["mode"])] if wanted["mode"] else ("sync", "stream")
+    modes: Sequence[Mode] = (
+        [m for m in MODES if _matches(m, wanted["mode"])] if wanted["mode"] else ("sync", "stream")
+    )
     with StrictServer(handler=answers) as server:
         stage = Stage(adapter, server, answers, modes)
         for path in files:

@@ -70,18 +70,22 @@ def value_of(result: Item, inside: Sequence[Item]) -> Any:
 
 
 def _named(items: Iterable[Item]) -> Iterator[Item]:
-    calls: list[Item] = []
+    """The items, each call and each result with an id."""
+    open_: list[Item] = []
     for number, item in enumerate(items):
-        if item.kind == "call" and not item.id:
-            item = replace(item, id=f"call_{number}")
         if item.kind == "call":
-            calls.append(item)
-        if item.kind == "result" and not item.id:
-            own = next((call for call in calls if not item.name or call.name == item.name), None)
-            item = replace(item, id=own.id if own else "")
-        if item.kind == "result":
-            calls = [call for call in calls if call.id != item.id]
-        yield item
+            open_.append(replace(item, id=item.id or f"call_{number}"))
+            yield open_[-1]
+        elif item.kind == "result":
+            own = next((call for call in open_ if _answers(item, call)), None)
+            open_ = [call for call in open_ if call is not own]
+            yield replace(item, id=item.id or (own.id if own else ""))
+        else:
+            yield item
+
+
+def _answers(result: Item, call: Item) -> bool:
+    return result.id == call.id if result.id else result.name in {"", call.name}
 
 
 def _part(item: Item) -> Part:
@@ -103,7 +107,11 @@ def _part(item: Item) -> Part:
 
 def _why(item: Item) -> str:
     if item.media and not item.media.data:
-        return f"{_article(item.kind)} is named by a URL or a file's id"
+        return (
+            f"{_article(item.kind)} is named by a URL or a file's id"
+            if item.kind != "other"
+            else "a file is named by its id"
+        )
     kind = (item.media.type if item.media else item.name) or item.kind
     return f"a part of the type {kind} has no neutral form"
 

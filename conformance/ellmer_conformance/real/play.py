@@ -22,12 +22,13 @@ from ..scenarios.case import Mode
 from ..scenarios.planted_keys import planted
 from ..server import StrictServer
 from .answers import Playing, RecordedAnswers
-from .cases import RecordedCase, case_of, fails
+from .cases import RecordedCase, case_of
 from .conversations import Conversation
 from .given import CannotBeGiven
 from .sameness import difference
+from .told import fails
 
-__all__ = ["Outcome", "Stage", "UNSEEN"]
+__all__ = ["UNSEEN", "Outcome", "Stage"]
 
 #: Rules that a recording cannot show, and why.
 UNSEEN = {
@@ -39,7 +40,9 @@ UNSEEN = {
 }
 
 
-_CONVERSATION = re.compile(r"/exchanges/\d+/request/(messages|input|contents|system\w*|instructions)\b|/(?!exchanges)")
+_CONVERSATION = re.compile(
+    r"/exchanges/\d+/request/(messages|input|contents|system\w*|instructions)\b|/(?!exchanges)"
+)
 
 
 @dataclass(frozen=True)
@@ -215,9 +218,7 @@ def _unheard(case_run: CaseRun) -> Trouble:
 def _differences(conversation: Conversation, run: Run) -> list[str]:
     """What each request says otherwise than the accepted one in its place."""
     accepted = [
-        items
-        for items, each in zip(conversation.said, conversation.recorded, strict=True)
-        if not fails(each)
+        items for items, each in zip(conversation.said, conversation.recorded, strict=True) if not fails(each)
     ]
     ours = said(run.exchanges)
     return [difference(one, other) for one, other in zip(ours, accepted, strict=False)]

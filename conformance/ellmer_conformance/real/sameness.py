@@ -33,7 +33,9 @@ def difference(ours: Sequence[Item], theirs: Sequence[Item]) -> str:
     for number, (one, other) in enumerate(zip(sent, wanted, strict=False)):
         for part in ("side", "calls", "results", "media", "text"):
             got, was = getattr(one, part), getattr(other, part)
-            shown = bool(one.results and (one.media or other.media))  # how they are shown is a client's convention
+            shown = bool(
+                one.results and (one.media or other.media)
+            )  # how they are shown is a client's convention
             if not _alike(part, got, was, shown=shown):
                 return f"the {part} of turn {number} is {_short(got)}, and it was {_short(was)}"
     return "" if len(sent) == len(wanted) else f"it has {len(sent)} turns, and there were {len(wanted)}"

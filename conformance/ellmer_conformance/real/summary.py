@@ -36,7 +36,9 @@ class Summary:
         found: dict[str, dict[str, int]] = {}
         for outcome in self.outcomes:
             name = f"{self.adapter} {outcome.wire}"
-            counts = found.setdefault(name, dict.fromkeys(("recorded", "played", "kept", "same", "requests"), 0))
+            counts = found.setdefault(
+                name, dict.fromkeys(("recorded", "played", "kept", "same", "requests"), 0)
+            )
             counts["recorded"] += 1
             if outcome.run:
                 counts["played"] += 1
@@ -53,7 +55,9 @@ class Summary:
             table.add_column(column, justify="right", no_wrap=True)
         for name, counts in self.counts().items():
             table.add_row(name.partition(" ")[2], *_cells(counts))
-        to.print(f"{self.adapter}, played with what providers really answered", style="italic", soft_wrap=True)
+        to.print(
+            f"{self.adapter}, played with what providers really answered", style="italic", soft_wrap=True
+        )
         to.print(table)
         for line in self._lines():
             to.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
@@ -104,5 +108,8 @@ def _outcome(outcome: Outcome) -> dict[str, object]:
     }
     if outcome.not_driven:
         return {**found, "not_driven": redacted(outcome.not_driven)}
-    broken = [f"{v.rule.id} at {v.violations[0].pointer}: {redacted(v.violations[0].message)}" for v in outcome.broken]
+    broken = [
+        f"{v.rule.id} at {v.violations[0].pointer}: {redacted(v.violations[0].message)}"
+        for v in outcome.broken
+    ]
     return {**found, "broken": broken, "differences": [redacted(each) for each in outcome.differences]}

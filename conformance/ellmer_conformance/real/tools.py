@@ -57,14 +57,20 @@ def _declared(request: Request) -> Iterator[tuple[str, str, Json]]:
     body = request.body
     match request.wire:
         case "anthropic":
-            found = [(tool, "input_schema") for _, tool in elements(body.get("tools"), "") if "input_schema" in tool]
+            found = [
+                (tool, "input_schema")
+                for _, tool in elements(body.get("tools"), "")
+                if "input_schema" in tool
+            ]
         case "bedrock":
             specs = elements(object_of(body.get("toolConfig")).get("tools"), "")
             found = [(object_of(spec.get("toolSpec")), "inputSchema") for _, spec in specs]
         case "gemini":
             found = [(tool, "parameters") for _, tool in gemini.declarations(body)]
         case "openai-responses":
-            found = [(t, "parameters") for _, t in elements(body.get("tools"), "") if t.get("type") == "function"]
+            found = [
+                (t, "parameters") for _, t in elements(body.get("tools"), "") if t.get("type") == "function"
+            ]
         case _:
             found = [(object_of(t.get("function")), "parameters") for _, t in elements(body.get("tools"), "")]
             found += [(tool, "parameters") for _, tool in elements(body.get("functions"), "")]

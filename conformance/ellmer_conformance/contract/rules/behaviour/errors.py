@@ -225,7 +225,9 @@ def _told(response: Response) -> list[str]:
         return [] if "<html" in text[:1000].lower() else [text.strip()]
     details = value.get("detail") if isinstance(value, dict) else None
     if isinstance(details, list):
-        return [each["msg"] for each in details if isinstance(each, dict) and isinstance(each.get("msg"), str)]
+        return [
+            each["msg"] for each in details if isinstance(each, dict) and isinstance(each.get("msg"), str)
+        ]
     return [own_message(response.body)]
 
 

@@ -109,6 +109,7 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
 @book.rule("PAR-004", MUST, LOSS, source="pairing is by id in every format that has ids")
 def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
     """Each result carries the value of its own call, whatever the order in which the tools finished."""
+    given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
     values = defaultdict[str, list[str]](list)  # equal calls may return different values
     for r in run.tool_runs:
         if isinstance(r.value, str) and r.value.strip():
@@ -117,7 +118,7 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
         ids = Counter(item.id for item in items if item.kind == "call")
         calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
         for item in items:
-            call = calls.get(item.id) if item.kind == "result" else None
+            call = calls.get(item.id) if item.kind == "result" and item.id not in given else None
             wanted = values.get(call_key(call.name, call.arguments), []) if call else []
             if wanted:
                 problem = f"the result of {call.name if call else ''} should say {wanted[0]!r}"
