@@ -137,19 +137,17 @@ def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[It
 
 def _ended(made: _Making, told: Sequence[Told], conversation: Conversation) -> tuple[list[Ask], list[Step]]:
     """The user's turns, each with the answer that ends it, and the script."""
-    script = list(_script(told, conversation.recorded))
-    if fails(conversation.recorded[-1]) or isinstance(script[-1] if script else None, Cut):
-        asks = _with_texts(made, told)
-        return [*asks[:-1], replace(asks[-1], text="", outcome="incomplete")], script
-    if told[-1].calls:
-        asks = _with_texts(made, told)
+    recorded = conversation.recorded
+    script, ends = list(_script(told, recorded)), [*made.ends, len(told) - 1]
+    asks = [
+        replace(ask, outcome="incomplete")
+        if fails(recorded[end]) or is_cut(recorded[end], told[end])
+        else replace(ask, text=told[end].text)
+        for ask, end in zip(made.asks, ends, strict=True)
+    ]
+    if told[-1].calls and asks[-1].outcome == "answered":
         return [*asks[:-1], replace(asks[-1], text=END.text)], [*script, END]
-    return _with_texts(made, told), script
-
-
-def _with_texts(made: _Making, told: Sequence[Told]) -> list[Ask]:
-    ends = [*made.ends, len(told) - 1]
-    return [replace(ask, text=told[end].text) for ask, end in zip(made.asks, ends, strict=True)]
+    return asks, script
 
 
 def _script(told: Sequence[Told], recorded: Sequence[Recorded]) -> Iterator[Step]:

@@ -89,7 +89,8 @@ def as_answer(told: Told) -> Answer:
         Call(call.name, call.arguments or {}, id=call.id, text=call.text if call.arguments is None else None)
         for call in told.calls
     )
-    said = (*([Think(told.thinking)] if told.thinking else []), *([Say(told.text)] if told.text else []))
+    thought = (Think(told.thinking),) if told.thinking else ()
+    said = (*thought, *((Say(told.text),) if told.text else ()))
     stop = _STOPS.get(str(told.stop))
     return Answer((*said, *calls), stop, Usage(int(told.input or 0), int(told.output or 0)))
 
