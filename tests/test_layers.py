@@ -81,10 +81,11 @@ CONFORMANCE = {
     "corpus": {"contract", "recordings"},
     "pytest": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
     "coverage": {"scenarios", "contract", "adapters", "runner"},
+    "drift": {"scenarios", "contract", "adapters", "server", "runner"},
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("corpus", "probe", "real"),
+        *("corpus", "drift", "probe", "real"),
     },
     "console_scripts": {"cli", "demo"},
 }

@@ -23,7 +23,9 @@ WEATHER = {
     "required": ["city"],
     "additionalProperties": False,
 }
-TOOLS = [{"type": "function", "function": {"name": "weather", "description": "Weather.", "parameters": WEATHER}}]
+TOOLS = [
+    {"type": "function", "function": {"name": "weather", "description": "Weather.", "parameters": WEATHER}}
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,9 @@ def play(stage, tmp_path):
             path.write_text(json.dumps({"interactions": recorded}))
         left_out = Counter()
         one = stage(find_adapter(adapter))
-        return [one.play(each) for each in conversations([path], lambda why: left_out.update([why]))], left_out
+        return [
+            one.play(each) for each in conversations([path], lambda why: left_out.update([why]))
+        ], left_out
 
     return play
 
@@ -111,7 +115,10 @@ def test_a_refusal_is_told_to_the_caller_and_the_request_is_not_held_against_the
 def test_a_stream_is_played_in_the_chunks_in_which_it_came(play):
     chunk = {"choices": [{"index": 0, "delta": {"content": "Zoë\u2028👩"}, "finish_reason": None}]}
     end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
-    text = "".join(f"data: {json.dumps(each, ensure_ascii=False)}\n\n" for each in (chunk, end)) + "data: [DONE]\n\n"
+    text = (
+        "".join(f"data: {json.dumps(each, ensure_ascii=False)}\n\n" for each in (chunk, end))
+        + "data: [DONE]\n\n"
+    )
     one = recorded([USER], text, stream=True)
     size, torn = len(text.encode()), text.encode().index("👩".encode()) + 2
     one["response"] |= {"headers": {}, "chunk_lengths": [torn, 5, size - torn - 5]}
@@ -135,7 +142,10 @@ def test_what_cannot_be_driven_is_told_with_the_reason(play, message, more, why)
 
 
 def test_the_same_recording_is_played_once_and_what_is_no_chat_is_counted(play):
-    other = {"request": {"method": "GET", "url": "https://api.openai.com/v1/models"}, "response": {"status": 200}}
+    other = {
+        "request": {"method": "GET", "url": "https://api.openai.com/v1/models"},
+        "response": {"status": 200},
+    }
     outcomes, left_out = play([*TALK, *TALK, other])
     assert len(outcomes) == 1
     assert left_out == {"the same request was played already": 2, "no chat request": 1}
@@ -167,7 +177,13 @@ def test_the_command_says_how_it_went(tmp_path):
     assert fine.exit_code == 0, fine.output
     assert "1/1" in fine.output
     counts = json.loads((tmp_path / "report" / "report.json").read_text())["real"]
-    assert counts["ellmer-core openai-chat"] == {"recorded": 1, "played": 1, "kept": 1, "same": 1, "requests": 2}
+    assert counts["ellmer-core openai-chat"] == {
+        "recorded": 1,
+        "played": 1,
+        "kept": 1,
+        "same": 1,
+        "requests": 2,
+    }
     assert run(path, "--wire", "gemini").exit_code == 2
     broken = run(path, "--adapter", "ellmer_conformance.adapters.zoo:ZOO.forgets_the_call")
     assert broken.exit_code == 1, broken.output
