@@ -175,7 +175,7 @@ def calibrate(session: nox.Session) -> None:
 def real(session: nox.Session) -> None:
     """Play recorded conversations: what real APIs answered, to our client (`-- --adapter NAME` another one).
 
-    They are those of the corpus that is here, and of the folders that `calibrate` judges; without any, it is skipped.
+    They are those of the corpus, and of the folders that `calibrate` judges.
     """
     session.install("-e", ".[conformance]")
     named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)

@@ -40,7 +40,9 @@ def play_recordings(
         for path in files:
             on_file(path)
             for conversation in conversations([path], _noting(summary), seen):
-                if _is_wanted(conversation, wanted):
+                if conversation.first.wire not in adapter.wires:
+                    summary.left_out[f"the adapter does not speak {conversation.first.wire}"] += 1
+                elif _is_wanted(conversation, wanted):
                     outcome = stage.play(conversation)
                     summary.outcomes.append(outcome)
                     parts += _judged(adapter, asked, outcome, baseline)

@@ -100,7 +100,7 @@ class Stage:
             return replace(outcome, not_driven=str(error))
         except NotTestable as error:
             return replace(outcome, not_driven=f"the adapter cannot be put to it: {error}")
-        verdicts = _verdicts(recorded, run)
+        run, verdicts = _judged(recorded, run)
         if reason := playing.other_form or _refusal_to_send(run) or _needs_parameters(run, verdicts):
             return replace(outcome, not_driven=reason)
         return replace(outcome, run=run, verdicts=verdicts, differences=_differences(conversation, run))
@@ -153,6 +153,15 @@ class Stage:
             case_run.play_steps(sessions)
         observed = _observed(playing, case_run, elsewhere=elsewhere, waits=waits)
         return observed, playing
+
+
+def _judged(recorded: RecordedCase, run: Run) -> tuple[Run, list[Verdict]]:
+    """The run and its verdicts; where a reply is of no form that can be judged, that is the run's trouble."""
+    try:
+        return run, _verdicts(recorded, run)
+    except Exception as error:  # noqa: BLE001 - whatever an adapter hands over, the other conversations are played
+        run = replace(run, trouble=Trouble(f"what came of it cannot be judged: {error!r}", ours=False))
+        return run, judge(run)
 
 
 def _verdicts(recorded: RecordedCase, run: Run) -> list[Verdict]:
