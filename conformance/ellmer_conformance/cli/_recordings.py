@@ -20,7 +20,7 @@ def against_recordings(
     from ..baseline import BaselineError, load  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..real.command import play_recordings  # noqa: PLC0415 - likewise
     from ..report import Report, files, finished  # noqa: PLC0415 - likewise
-    from ..report.matrix import console, print_findings  # noqa: PLC0415 - likewise
+    from ..report.formats.terminal import console, print_findings  # noqa: PLC0415 - likewise
     from ..runner.selection import OURS, UnknownChoice, find_adapter  # noqa: PLC0415 - likewise
 
     sys.path.insert(0, str(Path.cwd()))  # where package.module:name is looked for

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..adapters import Adapter
 from ..baseline import Baseline
 from ..report import Report, finished, judged
-from ..report.abilities import abilities
+from ..report.formats.abilities import abilities
 from ..scenarios.case import MODES, Mode
 from ..server import StrictServer
 from .answers import RecordedAnswers
