@@ -20,6 +20,10 @@ class OpenAICompatible(OpenAIChat):
 
     base_url: str = ""
 
+    def call_id(self, id: str) -> str:
+        """As it came: such servers give longer ids than OpenAI takes, and take them back (Baseten: 46 characters)."""
+        return id
+
 
 def chat_openai_compatible(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """A chat over Chat Completions with the server at `base_url`. Options as in `Options`; `base_url` and

@@ -109,5 +109,6 @@ def transcripts_hold_no_base64(run: Run) -> Iterator[Finding]:
     """The printed transcript shows a placeholder for media, never base64."""
     media = [m for a in run.case.steps for m in media_of(list(a.parts))] + run.tool_media()
     for item in media if run.transcript else ():
-        dumped = base64.b64encode(item.data)[:60].decode() in run.transcript
+        shown = base64.b64encode(item.data)[:60].decode()
+        dumped = bool(shown) and shown in run.transcript
         yield found(not dumped, "/transcript", "base64 of media is printed")
