@@ -225,7 +225,9 @@ def test_schemas_that_our_types_cannot_say():
 
     assert list(found.properties) == ["a", "b"]
     assert [one.required for one in found.properties.values()] == [False, True]
-    assert "$ref" not in json.dumps(to_json_schema(found))
+    assert to_json_schema(found)["$defs"] == {"tree": tree}
+    nowhere = arguments_of({"type": "object", "properties": {"b": {"$ref": "#/$defs/gone"}}})
+    assert to_json_schema(nowhere)["properties"] == {"b": {}}
     assert arguments_of({"type": "object"}).additional_properties is True
 
 

@@ -38,6 +38,7 @@ from ..errors import (
 )
 from ..log import logger
 from ..tools.definition import matched
+from ..wire.structured import answer_of
 from ..wire.values import Request
 from . import retry
 from .approval import agreed, denial, needs_decision, recorded
@@ -58,11 +59,18 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
     asked = history.reply(inputs)
     yield Emit(asked)
     user: UserTurn | None = asked
+    problems = 0
     try:
         for rounds in count():
             turn = yield from request_answer(history, settings, user)
             if not turn.tool_requests and not settings.wire.paused(turn):
-                return turn
+                problem = settings.check(turn) if settings.check and problems < settings.max_retries else None
+                if problem is None:
+                    return turn
+                problems += 1
+                user = history.reply([ContentText(problem)])
+                yield Emit(user)
+                continue
             if rounds >= settings.max_tool_rounds:
                 raise ToolRoundsError(
                     f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
@@ -84,7 +92,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     turns = [*sendable(history.turns), *filter(None, [user])]
     tools = tuple(settings.tools.values())
     request, body = settings.written.request(
-        settings.wire, turns, tools, stream=settings.stream, type=settings.type
+        settings.wire, turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
     )
     began: float = yield Clock()
     try:
@@ -135,6 +143,8 @@ def _kind(error: Exception) -> str:
 
 def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> AssistantTurn:
     """The turn with what the wire format cannot know: the tools that are asked for, the cost, the duration."""
+    if settings.type is not None:
+        turn = answer_of(turn)
     contents = tuple(
         matched(c, settings.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
         for c in turn.contents

@@ -19,6 +19,7 @@ from .._chat.chat import Chat
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library
 from ..transport.connections import Connection
+from ..wire.structured import StructuredMode
 from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures
 
 __all__ = [
@@ -98,16 +99,27 @@ def parallel_chat_structured(
     type: Any,
     convert: bool = True,
     frame: Library | None = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
     **options: Unpack[Many],
 ) -> Any:
     """The data of the answers, each as `chat_structured(type=…)` gives it, in a list; `None` where there is none.
 
     With `frame` (`"pandas"` or `"polars"`) a data frame, for a `type` that is an object: a row per prompt, a column
     per property, and `.error`, `.input_tokens`, `.output_tokens`, `.cost` (US dollars). Data of another shape is an
-    error that lets the others go on. Options as in `Many`.
+    error that lets the others go on. `mode` and `max_retries` as in `chat_structured()`, other options as in `Many`.
     """
     return _blocking(
-        parallel_chat_structured_async(chat, prompts, type=type, convert=convert, frame=frame, **options)
+        parallel_chat_structured_async(
+            chat,
+            prompts,
+            type=type,
+            convert=convert,
+            frame=frame,
+            mode=mode,
+            max_retries=max_retries,
+            **options,
+        )
     )
 
 
@@ -118,13 +130,16 @@ async def parallel_chat_structured_async(
     type: Any,
     convert: bool = True,
     frame: Library | None = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
     **options: Unpack[Many],
 ) -> Any:
     """`parallel_chat_structured()` without blocking."""
     rows = Rows(type, frame, convert=convert)
 
     async def say(fork: Chat, prompt: tuple[Input, ...]) -> tuple[Any, Chat]:
-        return await fork.chat_structured_async(*prompt, type=rows.type, convert=rows.convert), fork
+        how = {"convert": rows.convert, "mode": mode, "max_retries": max_retries}
+        return await fork.chat_structured_async(*prompt, type=rows.type, **how), fork
 
     return rows.collected(await _Parallel(chat, say, options).run(prompts))
 
