@@ -10,7 +10,7 @@ from ..errors import ConversionError
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.schema_check import check_data, check_schema, without_optional_nulls
 from ..schemas.type_values import TypeObject
-from ..schemas.types import Type, TypeJsonSchema, convert, to_json_schema, type_of
+from ..schemas.types import Type, TypeArray, TypeJsonSchema, convert, to_json_schema, type_of
 from .json_in_text import json_values
 
 __all__ = ["Structured"]
@@ -76,7 +76,7 @@ def _fully_known(type: Any) -> bool:
     """Whether `convert()` checks all that the type says."""
     if isinstance(type, TypeObject):
         return all(map(_fully_known, type.properties.values()))
-    return not isinstance(type, TypeJsonSchema) and _fully_known(getattr(type, "items", None))
+    return _fully_known(type.items) if isinstance(type, TypeArray) else not isinstance(type, TypeJsonSchema)
 
 
 def _is_object(type: Type) -> bool:

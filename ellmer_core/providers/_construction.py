@@ -42,7 +42,9 @@ class Options(TypedDict, total=False):
     - `base_url`: where the API is. Default: the vendor's environment variable for it, else the vendor's own.
     - `echo`: what to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
       Default: `"output"` for a chat made at the top level of a script or console, `"none"` inside functions.
-    - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours. It is not closed.
+    - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours, or a tuple of both, for blocking and
+      async calls. It is not closed.
+    - `proxy`: the URL of a proxy for all requests. Default: what the environment says (`HTTPS_PROXY`, …).
     - `timeout`: seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle, an hour in all.
     - `limits`: how much of an answer is read, `Limits`. Default: 100 MB, a million events, 1 MB of an error.
     - `max_tries`: how often one request is tried, where trying again may help. Default: 3.
@@ -62,6 +64,7 @@ class Options(TypedDict, total=False):
     client: Any
     timeout: float | Timeouts | None
     limits: Limits | None
+    proxy: str | None
     max_tries: int
     max_tool_rounds: int
     tool_media: Literal["pointer", "native"] | None
@@ -103,6 +106,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         client=options.get("client"),
         timeouts=_timeouts(options.get("timeout")),
         limits=options.get("limits"),
+        proxy=options.get("proxy"),
         max_tries=options.get("max_tries", 3),
         max_tool_rounds=options.get("max_tool_rounds", 100),
     )
