@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from .._chat.base import Input
@@ -20,7 +20,7 @@ from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library
 from ..transport.connections import Connection
 from ..wire.structured import StructuredMode
-from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures
+from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures, warn_of_interruption
 
 __all__ = [
     "parallel_chat",
@@ -57,8 +57,9 @@ def parallel_chat(
     """Says each prompt (a string, a content, or a list of those) to a fork of its own of `chat`; returns the forks,
     in the order of the prompts.
 
-    In place of a fork that failed stands its error, and `None` in place of one that was not started. Options as in
-    `Many`. Needs no client of its own, or an async one.
+    In place of a fork that failed stands its error, and `None` in place of one that was not started. After Ctrl-C the
+    forks that have answered are returned, with `None` for the others. Options as in `Many`. Needs no client of its
+    own, or an async one.
     """
     return _blocking(parallel_chat_async(chat, prompts, **options))
 
@@ -174,6 +175,11 @@ class _Parallel:
                         group.create_task(self.work(waiting, outcomes, advance))
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from None
+            except asyncio.CancelledError:
+                if not _INTERRUPTIBLE.get():
+                    raise
+                warn_of_interruption(outcomes)
+                return outcomes
         warn_of_failures(outcomes)
         return outcomes
 
@@ -233,14 +239,35 @@ class Paced(Connection):
         return await self.inner.concurrent()
 
 
+#: Whether a cancellation is Ctrl-C, after which a blocking call returns what is there.
+_INTERRUPTIBLE: ContextVar[bool] = ContextVar("interruptible", default=False)
+
+
 def _blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Runs it to its end; in a thread of its own where this one has an event loop already, as notebooks have."""
+    """Runs it to its end, or to Ctrl-C; in a thread of its own where this one has an event loop already, as notebooks
+    have."""
+    context = copy_context()
+    context.run(_INTERRUPTIBLE.set, True)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return context.run(asyncio.run, work)
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
     with ThreadPoolExecutor(1, "ellmer_core parallel") as pool:
-        return pool.submit(copy_context().run, asyncio.run, work).result()
+        outcome = pool.submit(context.run, asyncio.run, _noted(work, running))
+        try:
+            return outcome.result()
+        except KeyboardInterrupt:
+            for loop, task in running:
+                loop.call_soon_threadsafe(task.cancel)
+            return outcome.result()
+
+
+async def _noted(work: Coroutine[Any, Any, T], running: list[Any]) -> T:
+    """Does the work as a task that can be cancelled from elsewhere."""
+    task = asyncio.ensure_future(work)
+    running.append((asyncio.get_running_loop(), task))
+    return await task
 
 
 @contextmanager
