@@ -117,7 +117,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return [message | {"tool_calls": calls} if calls else message]
 
     def tool(self, tool: ToolDef) -> Json:
-        parameters, strict = json_schema.strict_schema(tool.arguments)
+        parameters, strict = json_schema.function_schema(tool.arguments)
         function = {
             "name": tool.name,
             "description": tool.description,

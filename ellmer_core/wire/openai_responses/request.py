@@ -157,7 +157,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
     def tool(self, tool: ToolDef) -> Json:
         """A function. `strict` is always said: left out, it would be tried."""
-        parameters, strict = json_schema.strict_schema(tool.arguments)
+        parameters, strict = json_schema.function_schema(tool.arguments)
         head = {"type": "function", "name": tool.name, "description": tool.description}
         return {**head, "parameters": parameters, "strict": strict}
 

@@ -12,7 +12,7 @@ from .json_bodies import json_text
 from .schema_dialects import OPENAI
 from .schema_limits import allows_null, too_large
 
-__all__ = ["closed", "in_words", "json_schema", "strict_schema"]
+__all__ = ["closed", "function_schema", "in_words", "json_schema", "strict_schema"]
 
 Json = dict[str, Any]
 
@@ -100,6 +100,12 @@ def strict_schema(type: Type) -> tuple[Json, bool]:
     plain = json_schema(type)
     schema = OPENAI.say(_tightened(plain))
     return (schema, True) if closed(schema) and not too_large(schema) else (plain, False)
+
+
+def function_schema(type: Type) -> tuple[Json, bool]:
+    """The same, of a function's arguments: `In context=(), object schema missing properties.`"""
+    schema, strict = strict_schema(type)
+    return ({**schema, "properties": {}} if "properties" not in schema else schema), strict
 
 
 #: What a schema in OpenAI's strict dialect must say one of, and what it must not say.
