@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents.tool_calls import ToolDef
-from ..contents.turns import Turn, UserTurn
+from ..contents.turns import Turn
 from ..schemas.types import Type
 from ..wire.openai_chat.request import OpenAIChat
 from ..wire.shared.json_schema import in_words, json_schema
+from ..wire.structured import told
 from ..wire.values import Json, Request, Supports
 
 __all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
@@ -61,7 +62,7 @@ class JsonMode(ChatCompletions):
         type: Type | None = None,
     ) -> Request:
         if type is not None:
-            turns = [*turns, UserTurn(in_words(type))]
+            turns = told(turns, in_words(type))
         return super().request(turns, tools, stream=stream, type=type)
 
     def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - none of these can be made to call while it thinks

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, cast
 
 from ..contents.content import ContentText
-from ..contents.tool_calls import ContentToolRequest, ToolDef
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
 from .shared import json_bodies
@@ -29,7 +29,7 @@ from .values import Json, Request, Supports
 if TYPE_CHECKING:
     from ..schemas.types import Type, TypeObject
 
-__all__ = ["StructuredMode", "StructuredOutput", "answer_of", "called_text"]
+__all__ = ["StructuredMode", "StructuredOutput", "answer_of", "called_text", "told"]
 
 StructuredMode = Literal["native", "tool", "prompt"]
 
@@ -75,7 +75,7 @@ class StructuredOutput(ABC):
                 return self.request(turns, tools, stream=stream, type=type)
             case "tool":
                 return self.by_a_call(turns, tools, type, stream=stream)
-        return self.request([*turns, UserTurn(in_words(type))], tools, stream=stream)
+        return self.request(told(turns, in_words(type)), tools, stream=stream)
 
     def structured_mode(
         self, type: Type, tools: Sequence[ToolDef] = (), mode: StructuredMode | None = None
@@ -116,13 +116,24 @@ class StructuredOutput(ABC):
     ) -> Request:
         """The request for an answer that is a call."""
         forced = {} if self._is(self.unforced) else self.forced(alone=not tools)
-        asked = turns if forced else [*turns, UserTurn(_ASKED)]
+        asked = turns if forced else told(turns, _ASKED)
         request = self.request(asked, [*tools, _answer_tool(type)], stream=stream)
         ours = {name: request.json[name] for name in forced if name in request.json}
         return replace(request, json={**request.json, **json_bodies.merged(forced, ours)})
 
     def _is(self, pattern: str) -> bool:
         return bool(pattern) and re.search(pattern, self.model) is not None
+
+
+def told(turns: Sequence[Turn], text: str) -> list[Turn]:
+    """The turns, with a word to the model after what the user said last: it stays there while tools are called."""
+    last = [
+        place
+        for place, turn in enumerate(turns)
+        if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents)
+    ]
+    place = last[-1] + 1 if last else len(turns)
+    return [*turns[:place], UserTurn(text), *turns[place:]]
 
 
 def _answer_tool(type: Type) -> ToolDef:
