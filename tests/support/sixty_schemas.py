@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum, IntEnum
-from typing import Annotated, Any, Literal, NotRequired, Optional, Union
+from typing import Annotated, Any, Literal, NotRequired, Optional
 from uuid import UUID
 
 from pydantic import BaseModel, Field
@@ -134,7 +134,7 @@ SCHEMAS: list[tuple[str, Any, Any]] = [
     ("optional", int | None, None),
     ("union", int | str, "a"),
     ("union-of-lists", list[int] | list[str], ["a"]),
-    ("union-of-objects", Union[Cat, Dog], {"kind": "cat", "lives": 9}),
+    ("union-of-objects", Cat | Dog, {"kind": "cat", "lives": 9}),
     ("union-in-list", list[int | str], [1, "a"]),
     ("described", Annotated[int, "How many."], 3),
     ("bounded-int", Annotated[int, Field(gt=0, le=10)], 3),
