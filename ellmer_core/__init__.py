@@ -150,6 +150,11 @@ __all__ = [
     "type_string",
 ]
 
+if TYPE_CHECKING:
+    from . import providers as _providers
+
+    __all__ += _providers.__all__
+
 #: Where public names live: first what a chat needs in any case, then what each is for itself.
 _MODULES = (
     "contents.content",

@@ -1,6 +1,5 @@
 """Cohere v2: a settings beside the content, citations kept, streams by event name."""
 
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

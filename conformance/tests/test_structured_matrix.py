@@ -17,7 +17,7 @@ from ellmer_core.schemas.types import convert
 
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "support"))
 
-from sixty_schemas import SCHEMAS  # noqa: E402 - of the library's tests
+from sixty_schemas import SCHEMAS
 
 ADAPTER = EllmerCore()
 PLACES = [(wire, vendor) for wire, vendors in ADAPTER.wires.items() for vendor in vendors]
@@ -73,7 +73,8 @@ def test_a_mode_works_or_is_refused_before_anything_is_sent(ask, mode):
             assert ask(name, type, mode=mode) == convert(value, type), name
             asked.append(name)
         except UsageError as error:
-            assert f'mode="{mode}"' in str(error)
+            if f'mode="{mode}"' not in str(error):
+                raise
     assert len(asked) > (5 if mode == "native" else 15)
 
 

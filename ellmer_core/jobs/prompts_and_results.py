@@ -62,7 +62,9 @@ def warn_of_failures(outcomes: Sequence[Any]) -> None:
 def warn_of_interruption(outcomes: Sequence[Any]) -> None:
     """Says how many prompts were answered before Ctrl-C."""
     answered = sum(outcome is not None and not isinstance(outcome, Exception) for outcome in outcomes)
-    said = f"Interrupted: {answered} of {len(outcomes)} prompts were answered; the others are None or an error."
+    said = (
+        f"Interrupted: {answered} of {len(outcomes)} prompts were answered; the others are None or an error."
+    )
     warnings.warn(said, EllmerWarning, stacklevel=2)
 
 

@@ -237,6 +237,10 @@ def stub() -> str:
         "",
         *(f"models_{vendor}: Callable[..., list[dict[str, Any]]]" for vendor in vendors),
         "",
+        "__all__ = [",
+        *(f'    "{kind}_{vendor}",' for kind in ("chat", "models") for vendor in vendors),
+        "]",
+        "",
     ]
     return "\n".join(lines)
 

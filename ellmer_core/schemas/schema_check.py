@@ -16,11 +16,17 @@ __all__ = ["check_data", "check_schema", "without_optional_nulls"]
 
 Schema = Mapping[str, Any] | bool
 
+
+def _is_number(value: Any) -> bool:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole or (isinstance(value, float) and isfinite(value))
+
+
 _KINDS: dict[str, Callable[[Any], bool]] = {
     "null": lambda v: v is None,
     "boolean": lambda v: isinstance(v, bool),
     "integer": lambda v: _is_number(v) and (isinstance(v, int) or v.is_integer()),
-    "number": lambda v: _is_number(v),
+    "number": _is_number,
     "string": lambda v: isinstance(v, str),
     "array": lambda v: isinstance(v, list),
     "object": lambda v: isinstance(v, dict),
@@ -71,7 +77,9 @@ def check_data(data: Any, schema: Mapping[str, Any]) -> None:
 
 def _misshapen(schema: Mapping[str, Any]) -> Iterator[str]:
     kind = schema.get("type", [])
-    if any(not isinstance(one, str) or one not in _KINDS for one in (kind if isinstance(kind, list) else [kind])):
+    if any(
+        not isinstance(one, str) or one not in _KINDS for one in (kind if isinstance(kind, list) else [kind])
+    ):
         yield f"{kind!r} is no type"
     for keyword, shape in _SHAPES.items():
         if keyword in schema and not isinstance(schema[keyword], shape):
@@ -167,7 +175,9 @@ class _Check:
             yield f"`{path}` has an item twice"
 
 
-def without_optional_nulls(data: Any, schema: Mapping[str, Any], document: Mapping[str, Any] | None = None) -> Any:
+def without_optional_nulls(
+    data: Any, schema: Mapping[str, Any], document: Mapping[str, Any] | None = None
+) -> Any:
     """A null for what is optional means that it was left out (strict modes cannot leave out)."""
     document = schema if document is None else document
     schema = referred(schema, document)
@@ -179,7 +189,11 @@ def without_optional_nulls(data: Any, schema: Mapping[str, Any], document: Mappi
             return [without_optional_nulls(item, items, document) for item in data]
         case dict(), _, Mapping() as named:
             needed = schema.get("required", ())
-            kept = {k: v for k, v in data.items() if v is not None or k in needed or not _excludes_null(named.get(k))}
+            kept = {
+                k: v
+                for k, v in data.items()
+                if v is not None or k in needed or not _excludes_null(named.get(k))
+            }
             return {k: _inside(v, named.get(k), document) for k, v in kept.items()}
     return data
 
@@ -195,7 +209,11 @@ def _excludes_null(schema: Any) -> bool:
     said = schema.get("type")
     options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
     says = said is not None or "$ref" in schema or bool(options) or "enum" in schema
-    return says and "null" not in (said if isinstance(said, list) else [said]) and all(map(_excludes_null, options))
+    return (
+        says
+        and "null" not in (said if isinstance(said, list) else [said])
+        and all(map(_excludes_null, options))
+    )
 
 
 def _speaks_of(data: Any, schema: Mapping[str, Any]) -> bool:
@@ -205,13 +223,11 @@ def _speaks_of(data: Any, schema: Mapping[str, Any]) -> bool:
     return isinstance(data, list) and "items" in schema
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) or isinstance(value, float) and isfinite(value)
-
-
 def _same(one: Any, other: Any) -> bool:
     """Equality as JSON has it: true is not 1."""
-    return bool(one == other) and json.dumps(one, sort_keys=True) == json.dumps(_like(one, other), sort_keys=True)
+    return bool(one == other) and json.dumps(one, sort_keys=True) == json.dumps(
+        _like(one, other), sort_keys=True
+    )
 
 
 def _like(one: Any, other: Any) -> Any:

@@ -49,7 +49,9 @@ class Connection:
     _async: MutableMapping[AbstractEventLoop, _Tracked] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
-        if self.given is not None and not all(hasattr(client, "build_request") for client in self._all_given()):
+        if self.given is not None and not all(
+            hasattr(client, "build_request") for client in self._all_given()
+        ):
             raise UsageError(
                 f"client= is an httpx.Client or httpx.AsyncClient, or a pair of them, not {self.given!r}."
             )
