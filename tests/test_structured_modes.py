@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from chat_answers import Book, answer, calls, f
@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from ellmer_core import chat_anthropic, chat_openai_completions
 from ellmer_core.errors import ConversionError, UsageError
+from ellmer_core.models.profiles import profile_of
 from ellmer_core.providers.anthropic import Anthropic
 from ellmer_core.providers.cerebras import Cerebras
 from ellmer_core.providers.cohere import Cohere
@@ -21,6 +22,11 @@ from ellmer_core.providers.perplexity import Perplexity
 from ellmer_core.schemas.types import type_from_schema, type_object, type_of, type_string
 from ellmer_core.tools.definition import tool
 from ellmer_core.tools.provider_tools import tool_web_search
+
+
+def fitted(wire):
+    return replace(wire, profile=profile_of(wire))
+
 
 BOOK = type_of(Book)
 MANY = type_object(**{f"p{n}": type_string(required=False) for n in range(25)})
@@ -66,7 +72,7 @@ DICT = type_of(dict[str, int])
     ],
 )
 def test_the_first_mode_that_works_is_taken(wire, type, tools, mode):
-    assert wire.structured_mode(type, tools) == mode
+    assert fitted(wire).structured_mode(type, tools) == mode
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ def test_the_first_mode_that_works_is_taken(wire, type, tools, mode):
 )
 def test_a_mode_that_does_not_work_is_an_error_beforehand(wire, type, mode, words):
     with pytest.raises(UsageError, match=words):
-        wire.asking([], type=type, mode=mode)
+        fitted(wire).asking([], type=type, mode=mode)
 
 
 def test_a_call_is_forced_only_where_the_model_allows_it():
@@ -96,7 +102,7 @@ def test_a_call_is_forced_only_where_the_model_allows_it():
         DeepSeek(model="deepseek-v4-flash"),
         Cerebras(model="gpt-oss-120b"),
     ):
-        body = wire.asking([], type=DICT, mode="tool").json
+        body = fitted(wire).asking([], type=DICT, mode="tool").json
         assert "tool_choice" not in body
         assert "give_structured_data" in json.dumps(body["messages"][-1])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeVar, overload
 
@@ -34,6 +34,7 @@ class StructuredChat(ChatBase):
         frame: None = None,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         echo: EchoMode = "none",
         tool_mode: Literal["sequential", "concurrent"] = "sequential",
     ) -> T: ...
@@ -46,6 +47,7 @@ class StructuredChat(ChatBase):
         frame: Library | None = None,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         echo: EchoMode = "none",
         tool_mode: Literal["sequential", "concurrent"] = "sequential",
     ) -> Any: ...
@@ -57,6 +59,7 @@ class StructuredChat(ChatBase):
         frame: Library | None = None,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         echo: EchoMode = "none",
         tool_mode: Literal["sequential", "concurrent"] = "sequential",
     ) -> Any:
@@ -72,7 +75,9 @@ class StructuredChat(ChatBase):
         limit, `UsageError` before anything is sent for what cannot be asked.
         """
         wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._asked(wanted, mode, max_retries, stream=echo != "none", tool_mode=tool_mode)
+        settings = self._plan_data(
+            wanted, mode, max_retries, stream=echo != "none", tool_mode=tool_mode, params=params
+        )
         self._exhaust(inputs, echo_mode(echo), settings)
         return wanted.value(self._answer)
 
@@ -85,6 +90,7 @@ class StructuredChat(ChatBase):
         frame: None = None,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         echo: EchoMode = "none",
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
     ) -> T: ...
@@ -97,6 +103,7 @@ class StructuredChat(ChatBase):
         frame: Library | None = None,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         echo: EchoMode = "none",
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
     ) -> Any: ...
@@ -108,12 +115,15 @@ class StructuredChat(ChatBase):
         frame: Library | None = None,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         echo: EchoMode = "none",
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
     ) -> Any:
         """`chat_structured()` without blocking."""
         wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._asked(wanted, mode, max_retries, stream=echo != "none", tool_mode=tool_mode)
+        settings = self._plan_data(
+            wanted, mode, max_retries, stream=echo != "none", tool_mode=tool_mode, params=params
+        )
         await self._aexhaust(inputs, echo_mode(echo), settings)
         return wanted.value(self._answer)
 
@@ -124,6 +134,7 @@ class StructuredChat(ChatBase):
         type: type[T],
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         tool_mode: Literal["sequential", "concurrent"] = "sequential",
         controller: StreamController | None = None,
     ) -> Generator[T, None, None]: ...
@@ -134,6 +145,7 @@ class StructuredChat(ChatBase):
         type: Any,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         tool_mode: Literal["sequential", "concurrent"] = "sequential",
         controller: StreamController | None = None,
     ) -> Generator[Any, None, None]: ...
@@ -143,6 +155,7 @@ class StructuredChat(ChatBase):
         type: Any,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         tool_mode: Literal["sequential", "concurrent"] = "sequential",
         controller: StreamController | None = None,
     ) -> Generator[Any, None, None]:
@@ -152,8 +165,8 @@ class StructuredChat(ChatBase):
         Where an answer is asked for again, the data begin anew. Nothing is sent before the first `next()`.
         """
         wanted = Structured(type)
-        settings = self._asked(
-            wanted, mode, max_retries, stream=True, tool_mode=tool_mode, controller=controller
+        settings = self._plan_data(
+            wanted, mode, max_retries, stream=True, tool_mode=tool_mode, params=params, controller=controller
         )
         return self._stream(
             self._contents(inputs), "none", settings, PartialData(wanted, max_retries, self.wire.paused).pick
@@ -166,6 +179,7 @@ class StructuredChat(ChatBase):
         type: type[T],
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
         controller: StreamController | None = None,
     ) -> AsyncStream[T]: ...
@@ -176,6 +190,7 @@ class StructuredChat(ChatBase):
         type: Any,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
         controller: StreamController | None = None,
     ) -> AsyncStream[Any]: ...
@@ -185,13 +200,14 @@ class StructuredChat(ChatBase):
         type: Any,
         mode: StructuredMode | None = None,
         max_retries: int = 1,
+        params: Mapping[str, Any] | None = None,
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
         controller: StreamController | None = None,
     ) -> AsyncStream[Any]:
         """`stream_structured()` for `async for`."""
         wanted = Structured(type)
-        settings = self._asked(
-            wanted, mode, max_retries, stream=True, tool_mode=tool_mode, controller=controller
+        settings = self._plan_data(
+            wanted, mode, max_retries, stream=True, tool_mode=tool_mode, params=params, controller=controller
         )
         loop = self._converse(self._contents(inputs), settings)
         shown = self._atalk(loop, "none", settings)
@@ -199,12 +215,12 @@ class StructuredChat(ChatBase):
             shown, PartialData(wanted, max_retries, self.wire.paused).pick, lambda: self._abandon(loop)
         )
 
-    def _asked(
+    def _plan_data(
         self, wanted: Structured, mode: StructuredMode | None, max_retries: int, **how: Any
     ) -> Settings:
         """The plan of a conversation for data. Raises `UsageError` where the mode does not work."""
         if not isinstance(max_retries, int) or max_retries < 0:
             raise UsageError(f"max_retries= is a whole number, 0 or more, not {max_retries!r}.")
-        self.wire.structured_mode(wanted.sent, list(self._tools.values()), mode)
         plan = self._plan(type=wanted.sent, **how)
+        plan.wire.structured_mode(wanted.sent, list(self._tools.values()), mode)
         return replace(plan, mode=mode, check=wanted.problem, max_retries=max_retries)

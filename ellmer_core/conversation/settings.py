@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..contents.tool_calls import ToolDef
-from ..contents.turns import AssistantTurn, Tokens
+from ..contents.turns import AssistantTurn, Tokens, Turn
 from ..schemas.types import Type
 from ..wire.base import Wire
 from ..wire.structured import StructuredMode
@@ -36,6 +36,8 @@ class Settings:
     max_tool_rounds: int = 100
     on_request: Sequence[Callback] = ()
     on_result: Sequence[Callback] = ()
+    on_history: Sequence[Callable[[list[Turn]], Iterable[Turn]]] = ()
     controller: StreamController = field(default_factory=StreamController)
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
     written: RequestCache = field(default_factory=RequestCache)
+    told: set[str] = field(default_factory=set)  # what the caller was warned of

@@ -22,8 +22,6 @@ class Cerebras(ChatCompletions):
     key_vars: ClassVar[tuple[str, ...]] = ("CEREBRAS_API_KEY",)
     supports: ClassVar[Supports] = Supports(images=False, pdfs=False, native_tool_media=False)
 
-    unforced: ClassVar[str] = "gpt-oss"  # `Unsupported tool_choice: required. Expected 'auto' or 'none'.`
-
     base_url: str = "https://api.cerebras.ai/v1"
 
 

@@ -28,8 +28,6 @@ class Groq(SchemaOrTools):
     key_vars: ClassVar[tuple[str, ...]] = ("GROQ_API_KEY",)
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
 
-    without_schemas: ClassVar[str] = r"compound|llama-3\.1-8b|llama3"
-
     base_url: str = "https://api.groq.com/openai/v1"
 
     def fields(self, content: Content) -> Json:  # noqa: ARG002 - whatever it is

@@ -22,7 +22,6 @@ class OpenAI(OpenAIResponses):
     batches: ClassVar[Batches | None] = OpenAIBatches("/v1/responses")
     key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     base_url_var: ClassVar[str] = "OPENAI_BASE_URL"
-    without_schemas: ClassVar[str] = r"^gpt-(3\.5|4$|4-|audio)"  # GPT-4o was the first
 
 
 def chat_openai(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:

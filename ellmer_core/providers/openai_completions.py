@@ -24,7 +24,6 @@ class OpenAICompletions(OpenAIChat):
     batches: ClassVar[Batches | None] = OpenAIBatches("/v1/chat/completions")
     key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     base_url_var: ClassVar[str] = "OPENAI_BASE_URL"
-    without_schemas: ClassVar[str] = r"^gpt-(3\.5|4$|4-|audio)"  # GPT-4o was the first
     supports: ClassVar[Supports] = Supports(native_tool_media=False, thinking=False)
 
 

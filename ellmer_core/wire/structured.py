@@ -10,9 +10,8 @@ The first one that works is taken, in this order, unless the caller names one. E
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, cast
 
@@ -20,6 +19,7 @@ from ..contents.content import ContentText
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
+from .profile import Profile
 from .shared import json_bodies
 from .shared.json_schema import in_words, json_schema
 from .shared.schema_limits import SchemaLimits, unfit
@@ -42,10 +42,9 @@ class StructuredOutput(ABC):
     vendor: ClassVar[str]
     supports: ClassVar[Supports]
     model: str
+    params: Mapping[str, Any]
+    profile: Profile
     schema_limits: ClassVar[SchemaLimits] = SchemaLimits()
-    without_schemas: ClassVar[str] = ""  # a pattern of the models that have no structured output of their own
-    without_tools: ClassVar[str] = ""  # … that call no tools
-    unforced: ClassVar[str] = ""  # … that cannot be made to call one
 
     @abstractmethod
     def request(
@@ -97,13 +96,13 @@ class StructuredOutput(ABC):
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
         """Why the API would not hold an answer to this schema, beside these tools; `None` where it does."""
-        if self._is(self.without_schemas):
+        if self.profile.structured == "words":
             return f"{self.model} has no structured output"
         return unfit(json_schema(type), self.schema_limits)
 
     def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
         """Why the answer cannot be a call of a tool; `None` where it can."""
-        calls = self.supports.tools and not self._is(self.without_tools)
+        calls = self.supports.tools and self.profile.tools
         return None if calls else f"{self.model} calls no tools"
 
     def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - as where a call can be demanded
@@ -115,14 +114,16 @@ class StructuredOutput(ABC):
         self, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type, *, stream: bool
     ) -> Request:
         """The request for an answer that is a call."""
-        forced = {} if self._is(self.unforced) else self.forced(alone=not tools)
+        forced = self.forced(alone=not tools) if self._forcible() else {}
         asked = turns if forced else told(turns, _ASKED)
         request = self.request(asked, [*tools, _answer_tool(type)], stream=stream)
         ours = {name: request.json[name] for name in forced if name in request.json}
         return replace(request, json={**request.json, **json_bodies.merged(forced, ours)})
 
-    def _is(self, pattern: str) -> bool:
-        return bool(pattern) and re.search(pattern, self.model) is not None
+    def _forcible(self) -> bool:
+        asked = self.params.keys() & {"reasoning_tokens", "reasoning_effort"}
+        thinks = self.profile.thinks or bool(asked)
+        return self.profile.forced and (self.profile.forced_thinking or not thinks)
 
 
 def told(turns: Sequence[Turn], text: str) -> list[Turn]:

@@ -17,10 +17,10 @@ from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...schemas.definitions import subschemas
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_bodies, json_schema
-from ..shared.cache_marks import Cache, with_marks
+from ..shared.cache_marks import Cache, check_cache, with_marks
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
-from ..shared.schema_limits import NEVER_FORCED, SchemaLimits
+from ..shared.schema_limits import SchemaLimits
 from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
 from .content import AnthropicContent
@@ -54,7 +54,7 @@ COUNTED = (
 
 @dataclass(frozen=True)
 class AnthropicMessages(AnthropicContent, AnthropicResponse):
-    """The format itself. `max_tokens`, which it requires, is 4096 beyond what thinking may take."""
+    """The format itself. It requires `max_tokens`: see `limit()`."""
 
     name: ClassVar[str] = "anthropic"
     vendor: ClassVar[str] = "Anthropic"
@@ -71,13 +71,13 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
 
     models_path: ClassVar[str] = "/models?limit=1000"
     schema_limits: ClassVar[SchemaLimits] = CLAUDE_LIMITS
-    without_schemas: ClassVar[str] = (
-        r"claude-(3|(sonnet|opus)-4-(0$|1|2025))"  # `does not support output format`
-    )
-    unforced: ClassVar[str] = NEVER_FORCED
 
     base_url: str = "https://api.anthropic.com/v1"
     cache: Cache = "none"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_cache(self.cache)
 
     @property
     def issuer(self) -> str:
@@ -92,7 +92,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        body: Json = {"model": self.model, "max_tokens": 4096 + (self.params.get("reasoning_tokens") or 0)}
+        body: Json = {"model": self.model, "max_tokens": self.limit()}
         if system := "\n\n".join(filter(None, (self.system(turn) for turn in turns))):
             body["system"] = system
         body["messages"] = self.messages(turns)
@@ -141,7 +141,14 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         """How the parameters ask for thinking: so many tokens of it, or as much as the effort is worth."""
         if self.params.get("reasoning_tokens"):
             return {"type": "enabled"}
-        return {"type": "adaptive"} if self.params.get("reasoning_effort") else None
+        effort = self.params.get("reasoning_effort") and self.profile.adaptive
+        return {"type": "adaptive"} if effort else None
+
+    def limit(self) -> int:
+        """`max_tokens` where the caller gives none: what the model's profile says, beyond what thinking may take."""
+        most = self.profile.ranges.get("max_tokens", (1, float("inf")))[1]
+        wanted = (self.profile.max_tokens or 4096) + (self.params.get("reasoning_tokens") or 0)
+        return int(min(wanted, most))
 
     def system(self, turn: Turn) -> str:
         """The text of a system turn; it stands beside the messages."""

@@ -20,10 +20,10 @@ from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...errors import UsageError
 from ...tools.results import flatten, result_text, split
 from ..shared import content_parts, json_bodies, json_schema, tool_calls
-from ..shared.cache_marks import Cache, pointed
+from ..shared.cache_marks import Cache, check_cache, pointed
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
-from ..shared.schema_limits import NEVER_FORCED, unfit
+from ..shared.schema_limits import unfit
 from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
 from .content import BedrockContent
@@ -56,13 +56,12 @@ class Bedrock(BedrockContent, BedrockResponse):
         "tool_choice": "toolConfig.toolChoice",
     }
 
-    unforced: ClassVar[str] = NEVER_FORCED
-
     base_url: str = "https://bedrock-runtime.us-east-1.amazonaws.com"
     cache: Cache = "none"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_cache(self.cache)
         if self.cache != "none" and not self.family.caches:
             raise UsageError(f"{self.model} caches no prompts that are marked: leave cache out.")
 
@@ -96,9 +95,16 @@ class Bedrock(BedrockContent, BedrockResponse):
         url = f"{self.base_url.rstrip('/')}/model/{quote(self.model, safe='')}/{method}"
         return replace(self.post(url, body, stream=stream), framing="aws")
 
+    @property
+    def takes(self) -> Mapping[str, str]:
+        return {**self.param_names, **self.family.params}
+
+    def fetches_from(self, url: str) -> bool:
+        return url.startswith("s3://")
+
     def parameters(self) -> Json:
         family = self.family
-        fields = json_bodies.parameters(self.params, {**self.param_names, **family.params}, self.name)
+        fields = json_bodies.parameters(self.params, self.takes, self.name)
         for name in family.with_param.keys() & self.params.keys():
             fields = json_bodies.merged(fields, family.with_param[name])
         return fields

@@ -54,8 +54,6 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
 
     schema_limits: ClassVar[SchemaLimits] = COHERE
-    without_schemas: ClassVar[str] = "aya"  # `response_format is not supported by the provided model.`
-    without_tools: ClassVar[str] = "aya"
 
     base_url: str = "https://api.cohere.com/v2"
 

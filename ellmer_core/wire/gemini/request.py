@@ -60,6 +60,7 @@ class Gemini(GeminiContent, GeminiResponse):
 
     models_path: ClassVar[str] = "/models?pageSize=1000"
     schema_limits: ClassVar[SchemaLimits] = GEMINI
+    fetches: ClassVar[bool] = False
 
     base_url: str = "https://generativelanguage.googleapis.com/v1beta"
 

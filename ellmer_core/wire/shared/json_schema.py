@@ -17,22 +17,23 @@ __all__ = ["closed", "function_schema", "in_words", "json_schema", "strict_schem
 Json = dict[str, Any]
 
 
-def json_schema(type: Type) -> Json:
-    """JSON Schema, with all definitions at its root."""
+def json_schema(type: Type, *, strict: bool = False) -> Json:
+    """JSON Schema, with all definitions at its root. `strict`: every property of our objects is required, an optional
+    one may be null; what others wrote stays as it is."""
     definitions = Definitions()
-    return definitions.rooted(_schema(type, definitions))
+    return definitions.rooted(_schema(type, definitions, strict=strict))
 
 
-def _schema(type: Type, definitions: Definitions) -> Json:
+def _schema(type: Type, definitions: Definitions, *, strict: bool) -> Json:
     match type:
         case TypeBasic():
             schema: Json = {"type": type.type}
         case TypeEnum():
             schema = {"type": "string", "enum": list(type.values)}
         case TypeArray():
-            schema = {"type": "array", "items": _schema(type.items, definitions)}
+            schema = {"type": "array", "items": _schema(type.items, definitions, strict=strict)}
         case TypeObject():
-            schema = _object(type, definitions)
+            schema = _object(type, definitions, strict=strict)
         case TypeJsonSchema():
             schema = definitions.embedded(type.schema)
         case _:
@@ -47,11 +48,16 @@ def in_words(type: Type) -> str:
     return f"Answer only with JSON according to this JSON Schema: {json_text(json_schema(type))}"
 
 
-def _object(type: TypeObject, definitions: Definitions) -> Json:
+def _object(type: TypeObject, definitions: Definitions, *, strict: bool) -> Json:
+    properties = {}
+    for name, inner in type.properties.items():
+        schema = _schema(inner, definitions, strict=strict)
+        properties[name] = _nullable(schema) if strict and not inner.required else schema
+    required = [name for name, inner in type.properties.items() if strict or inner.required]
     return {
         "type": "object",
-        "properties": {name: _schema(inner, definitions) for name, inner in type.properties.items()},
-        "required": [name for name, inner in type.properties.items() if inner.required],
+        "properties": properties,
+        "required": required,
         "additionalProperties": type.additional_properties,
     }
 
@@ -103,9 +109,13 @@ def strict_schema(type: Type) -> tuple[Json, bool]:
 
 
 def function_schema(type: Type) -> tuple[Json, bool]:
-    """The same, of a function's arguments: `In context=(), object schema missing properties.`"""
-    schema, strict = strict_schema(type)
-    return ({**schema, "properties": {}} if "properties" not in schema else schema), strict
+    """The same, of a function's arguments: what others wrote of them is not made stricter. `In context=(), object schema
+    missing properties.`"""
+    schema = OPENAI.say(json_schema(type, strict=True))
+    if closed(schema) and not too_large(schema):
+        return schema, True
+    plain = json_schema(type)
+    return ({**plain, "properties": {}} if "properties" not in plain else plain), False
 
 
 #: What a schema in OpenAI's strict dialect must say one of, and what it must not say.

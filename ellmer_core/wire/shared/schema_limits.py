@@ -15,7 +15,6 @@ __all__ = [
     "ANTHROPIC",
     "COHERE",
     "GEMINI",
-    "NEVER_FORCED",
     "SchemaLimits",
     "allows_null",
     "too_large",
@@ -48,9 +47,6 @@ ANTHROPIC = SchemaLimits(
     unions=16,
     words=frozenset({"not", "if", "then", "else", "prefixItems", "dependentSchemas", "dependentRequired"}),
 )
-
-#: Claude: `tool_choice: type "tool" and "any" are not supported for this model.`
-NEVER_FORCED = r"claude-((fable|mythos)-5-[1-9]|(opus|sonnet)-5-5)"
 
 #: https://ai.google.dev/api/generate-content (responseJsonSchema): `Cyclic references are unrolled to a limited degree
 #: and, as such, may only be used within non-required properties.`
