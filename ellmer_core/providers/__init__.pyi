@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .anthropic import chat_anthropic as chat_anthropic
+from .anthropic import chat_anthropic as chat_claude
 from .aws_bedrock import chat_aws_bedrock as chat_aws_bedrock
 from .azure_openai import chat_azure_openai as chat_azure_openai
 from .cerebras import chat_cerebras as chat_cerebras
@@ -22,6 +23,7 @@ from .mistral import chat_mistral as chat_mistral
 from .moonshot import chat_moonshot as chat_moonshot
 from .ollama import chat_ollama as chat_ollama
 from .openai import chat_openai as chat_openai
+from .openai import chat_openai as chat_openai_responses
 from .openai_compatible import chat_openai_compatible as chat_openai_compatible
 from .openai_completions import chat_openai_completions as chat_openai_completions
 from .openrouter import chat_openrouter as chat_openrouter
@@ -64,12 +66,17 @@ models_together: Callable[..., list[dict[str, Any]]]
 models_vllm: Callable[..., list[dict[str, Any]]]
 models_xai: Callable[..., list[dict[str, Any]]]
 models_zai: Callable[..., list[dict[str, Any]]]
+models_claude: Callable[..., list[dict[str, Any]]]
+models_openai_responses: Callable[..., list[dict[str, Any]]]
+
+ALIASES: dict[str, str]
 
 __all__ = [
     "chat_anthropic",
     "chat_aws_bedrock",
     "chat_azure_openai",
     "chat_cerebras",
+    "chat_claude",
     "chat_cloudflare",
     "chat_cohere",
     "chat_databricks",
@@ -87,6 +94,7 @@ __all__ = [
     "chat_openai",
     "chat_openai_compatible",
     "chat_openai_completions",
+    "chat_openai_responses",
     "chat_openrouter",
     "chat_perplexity",
     "chat_portkey",
@@ -100,6 +108,7 @@ __all__ = [
     "models_aws_bedrock",
     "models_azure_openai",
     "models_cerebras",
+    "models_claude",
     "models_cloudflare",
     "models_cohere",
     "models_databricks",
@@ -117,6 +126,7 @@ __all__ = [
     "models_openai",
     "models_openai_compatible",
     "models_openai_completions",
+    "models_openai_responses",
     "models_openrouter",
     "models_perplexity",
     "models_portkey",

@@ -136,6 +136,7 @@ def _key_of(credentials: Callable[[], Any]) -> Any:
 
 def constructor(vendor: str) -> Callable[..., Chat]:
     name = vendor.replace("-", "_")
+    name = providers.ALIASES.get(name, name)
     if name in _own():
         make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")
         return make
@@ -237,7 +238,7 @@ def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
 
 def stub() -> str:
     """What `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
-    vendors = sorted(_own())
+    vendors, aliases = sorted(_own()), providers.ALIASES
     lines = [
         "# Written by `python -m ellmer_core.providers._construction`.",
         "",
@@ -245,11 +246,14 @@ def stub() -> str:
         "from typing import Any",
         "",
         *(f"from .{vendor} import chat_{vendor} as chat_{vendor}" for vendor in vendors),
+        *(f"from .{vendor} import chat_{vendor} as chat_{alias}" for alias, vendor in aliases.items()),
         "",
-        *(f"models_{vendor}: Callable[..., list[dict[str, Any]]]" for vendor in vendors),
+        *(f"models_{vendor}: Callable[..., list[dict[str, Any]]]" for vendor in [*vendors, *aliases]),
+        "",
+        "ALIASES: dict[str, str]",
         "",
         "__all__ = [",
-        *(f'    "{kind}_{vendor}",' for kind in ("chat", "models") for vendor in vendors),
+        *(f'    "{kind}_{vendor}",' for kind in ("chat", "models") for vendor in [*vendors, *aliases]),
         "]",
         "",
     ]
