@@ -238,22 +238,21 @@ def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
 
 def stub() -> str:
     """What `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
-    vendors, aliases = sorted(_own()), providers.ALIASES
+    names = {vendor: vendor for vendor in _own()} | providers.ALIASES
     lines = [
         "# Written by `python -m ellmer_core.providers._construction`.",
         "",
         "from collections.abc import Callable",
         "from typing import Any",
         "",
-        *(f"from .{vendor} import chat_{vendor} as chat_{vendor}" for vendor in vendors),
-        *(f"from .{vendor} import chat_{vendor} as chat_{alias}" for alias, vendor in aliases.items()),
+        *sorted(f"from .{vendor} import chat_{vendor} as chat_{name}" for name, vendor in names.items()),
         "",
-        *(f"models_{vendor}: Callable[..., list[dict[str, Any]]]" for vendor in [*vendors, *aliases]),
+        *(f"models_{name}: Callable[..., list[dict[str, Any]]]" for name in sorted(names)),
         "",
         "ALIASES: dict[str, str]",
         "",
         "__all__ = [",
-        *(f'    "{kind}_{vendor}",' for kind in ("chat", "models") for vendor in [*vendors, *aliases]),
+        *sorted(f'    "{kind}_{name}",' for kind in ("chat", "models") for name in names),
         "]",
         "",
     ]

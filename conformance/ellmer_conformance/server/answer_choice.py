@@ -46,9 +46,10 @@ def _filled(body: Json, value: Any) -> Say | Call:
 
 
 def _tool_for(body: Json, value: Any) -> str:
-    """The name of the tool that is demanded, or else of the first that takes the value."""
-    taking = [json.dumps(tool, ensure_ascii=False) for tool in _declared(body) if _takes(tool, value)]
-    found: list[str] = _TOOL_NAME.findall(_choice(body)) or _TOOL_NAME.findall(taking[0])
+    """The name of the tool that is demanded, or else of the first that names the value's properties, or of the last."""
+    declared = _declared(body)
+    taking = [*(tool for tool in declared if _takes(tool, value)), *declared[::-1]]
+    found: list[str] = _TOOL_NAME.findall(_choice(body)) or _TOOL_NAME.findall(json.dumps(taking[0]))
     return found[0]
 
 
