@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .tools.results import *
     from .transport.aws_signature import *
     from .transport.connections import *
-    from .transport.limits import *
+    from .transport.timeouts_and_limits import *
 
 __all__ = [
     "AssistantPartialTurn",
@@ -171,8 +171,8 @@ _MODULES = (
     "tools.results",
     "contents.prompts",
     "conversation.cancellation",
+    "transport.timeouts_and_limits",
     "transport.connections",
-    "transport.limits",
     "_chat.chat",
     "providers._construction",
     "tools.provider_tools",

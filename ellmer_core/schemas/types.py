@@ -103,7 +103,7 @@ def type_from_schema(text: str | None = None, path: str | Path | None = None) ->
     try:
         schema = json.loads(Path(path).read_text(encoding="utf-8") if path is not None else text or "")
     except (OSError, ValueError) as error:
-        raise UsageError(f"No JSON Schema in {source}: {error}") from error
+        raise UsageError(f"{source} does not contain a JSON Schema: {error}") from error
     if not isinstance(schema, dict):
         raise UsageError(f"A JSON Schema is an object; {source} holds {type(schema).__name__}.")
     return TypeJsonSchema(schema.get("description"), schema=schema)
@@ -133,7 +133,7 @@ def _json_schema(type: Type, definitions: Definitions) -> dict[str, Any]:
                 "required": [name for name, t in type.properties.items() if t.required],
                 "additionalProperties": type.additional_properties,
             }
-    raise UsageError(f"{type!r} is none of the types that have a JSON Schema.")
+    raise UsageError(f"{type!r} cannot be described as JSON Schema.")
 
 
 def inner_type(value: Any, where: str, *, required: bool = True) -> Type:

@@ -18,7 +18,8 @@ from ..errors import ResponseError
 from ..log import logger, place
 from ..wire.framing.decoders import decoder
 from .connection_errors import ConnectionMonitor
-from .connections import Connection, Timeouts, user_agent
+from .connections import Connection, user_agent
+from .timeouts_and_limits import Timeouts
 
 __all__ = ["LINGER", "HttpExchange", "hang_up", "some_time"]
 
@@ -111,7 +112,7 @@ class HttpExchange:
 def _check_encoding(encoding: str) -> None:
     """One packing that was asked for: others, and packings of packings, make gigabytes of one network chunk."""
     if encoding.strip().lower() not in {"", "identity", "gzip", "x-gzip", "deflate"}:
-        raise ResponseError(f"The answer is packed as {encoding!r:.60}, which was not asked for.")
+        raise ResponseError(f"The answer is packed as {encoding!r:.60}, which was not requested.")
 
 
 def _socket(response: Any) -> Socket | None:

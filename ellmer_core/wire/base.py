@@ -34,7 +34,7 @@ from .structured import StructuredOutput
 from .values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:
-    from ..contents.tool_calls import ToolDef
+    from ..contents.tool_calls import ContentToolResult, ToolDef
     from ..contents.turns import AssistantTurn, Turn
     from ..errors import ProviderError
     from ..schemas.types import Type
@@ -95,7 +95,7 @@ class Wire(StructuredOutput):
             raise UsageError(f'tool_media is "pointer" or "native", not {self.tool_media!r}.')
         if self.tool_media == "native" and not self.supports.native_tool_media:
             raise UsageError(
-                f'{self.vendor} takes no media inside tool results: leave tool_media at "pointer".'
+                f'{self.vendor} does not accept media inside tool results. Use tool_media="pointer".'
             )
 
     # ours → theirs ----------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class Wire(StructuredOutput):
         contents = described(contents, self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
-        return contents if self.tool_media == "native" else flatten(contents, self.call_id)
+        return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
 
     def refuses(self, value: object) -> bool:
         """Whether this is media of a kind that the vendor, or the model, does not take."""
@@ -183,8 +183,10 @@ class Wire(StructuredOutput):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} takes"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.vendor} fetches no URL; send the bytes of {url} instead"
-            case ContentUploaded(wire=wire) if wire != self.name or not self.supports.pdfs:
+                return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
+            case ContentUploaded(wire=wire) if (
+                wire != self.name or not self.supports.pdfs or profile.pdfs is False
+            ):
                 return f"{who} cannot read what was uploaded elsewhere ({wire})"
         return ""
 
@@ -195,6 +197,10 @@ class Wire(StructuredOutput):
     def call_id(self, id: str) -> str:
         """A tool-call id that this format takes; the same for the call and its result."""
         return id
+
+    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
+        """How the model knows the call of a result in this turn: what stands in the tags around its media."""
+        return lambda result: self.call_id(result.id)
 
     @property
     def issuer(self) -> str:
@@ -236,9 +242,7 @@ class Wire(StructuredOutput):
         type: Type | None = None,  # noqa: ARG002
     ) -> Request:
         """Asks how many tokens this input would be. Raises `UsageError` where the API does not count."""
-        raise UsageError(
-            f"{self.vendor} does not count tokens before they are sent; get_tokens() has them after."
-        )
+        raise UsageError(f"{self.vendor} cannot count tokens before a request. Use get_tokens() after it.")
 
     def counted(self, response: Json) -> int:
         """The answer to that."""
@@ -275,7 +279,7 @@ class Wire(StructuredOutput):
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """The typed error for an answer with an error status; any body, HTML and empty ones included."""
-        return error_of(status, headers, body)
+        return error_of(status, headers, body).at(self.vendor, self.model, self.key_vars)
 
 
 class Batches(ABC):

@@ -10,6 +10,7 @@ tape.sent[0].json             # the request this run really built
 from .errors import (
     Blocked,
     CassetteError,
+    Drift,
     HarnessError,
     Miss,
     NotIntercepted,
@@ -20,13 +21,14 @@ from .errors import (
     Unused,
 )
 from .exchange.messages import Exchange, Failure, Sent
-from .secrets.scrub import Scrub
-from .tape.request_key import Match
+from .secrets.redaction import Scrub
+from .tape.matching.request_key import Match
 from .tape.tape import Tape, use_cassette
 
 __all__ = [
     "Blocked",
     "CassetteError",
+    "Drift",
     "Exchange",
     "Failure",
     "HarnessError",

@@ -37,7 +37,7 @@ def _schema(type: Type, definitions: Definitions, *, strict: bool) -> Json:
         case TypeJsonSchema():
             schema = definitions.embedded(type.schema)
         case _:
-            raise TypeError(f"{type!r} is not a type this library knows")
+            raise TypeError(f"{type!r} is not a supported type")
     if type.description:
         schema["description"] = type.description
     return schema

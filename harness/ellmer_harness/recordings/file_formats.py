@@ -16,9 +16,9 @@ from .har import har_entry, is_http
 from .httprr import MAGIC
 from .httprr import exchanges as traced
 from .interaction import Interaction
-from .limits import file_bytes, modest, unzipped
 from .logs import exchanges, is_log
 from .mocks import is_httpmock, is_wiremock, of_httpmock, of_wiremock
+from .size_limits import file_bytes, modest, unzipped
 from .unreadable import Unreadable, explained
 from .vcr_entries import entry, is_entry
 
@@ -182,7 +182,7 @@ def _is_http(item: Any) -> bool:
 def _entries(items: list[Any], place: str, path: Path) -> list[Interaction]:
     for at, item in enumerate(items):
         if not is_entry(item):
-            raise ValueError(f"{place}/{at} is no request with a URL, and its answer")
+            raise ValueError(f"{place}/{at} is not a request with a URL and its answer")
     return [entry(item, f"{place}/{at}", path.parent) for at, item in enumerate(items)]
 
 

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Miss
 from ..exchange.messages import Exchange, Sent
-from ..secrets.scrub import Scrub
+from ..secrets.redaction import Scrub
 from ..store.shared import shared
 from .concurrency import Concurrency
-from .explanation import command, nearest
+from .matching.explanation import command, nearest
+from .matching.request_key import RequestKey
 from .options import Mode, Options, chosen_mode
-from .request_key import RequestKey
 
 if TYPE_CHECKING:
-    from ..secrets.masking import Masking
-    from .cassette_index import CassetteIndex
+    from ..secrets.placeholders import Masking
+    from .live_check import LiveCheck
+    from .matching.cassette_index import CassetteIndex
 
 __all__ = ["TapeState"]
 
@@ -54,6 +55,7 @@ class TapeState(Options):
         self.workers = Concurrency()
         self.loosely_matched: list[tuple[int, Any, Any]] = []
         self.masking: Masking | None = None
+        self.live_check: LiveCheck | None = None
 
     @property
     def file(self) -> Path:
@@ -74,7 +76,7 @@ class TapeState(Options):
     @property
     def offline(self) -> bool:
         """Whether sockets are blocked."""
-        return self.replays and not self.records
+        return self.replays and not self.records and self.mode != "verify"
 
     def unused(self) -> list[str]:
         """The recorded requests that this run has not sent (yet), as `POST https://…`."""
@@ -89,7 +91,7 @@ class TapeState(Options):
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
         """A miss that says what was asked, and what was recorded instead; it may be printed into a log."""
-        from .recorded_form import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
+        from .matching.recorded_form import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
 
         shown = RequestKey(index.match, masked(ask.request))
         another = index.find(shown) is not None

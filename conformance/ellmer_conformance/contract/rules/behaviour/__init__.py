@@ -1,49 +1,34 @@
-"""What every client owes its user, whatever the wire format: rules over a whole `Run` of a case.
+"""Rules about whole conversations, for every wire format: what a client must do for its user. Each judges a
+`Run` of a case.
 
-These rules are of kind *loss*: the provider may answer 200 to all of it, and something is gone. Pointers lead
+These rules are of kind *loss*: the provider may answer 200, and data is lost all the same. Pointers lead
 into the run: `/exchanges/1/request/…` (then the place in the body), `/replies/0`, `/tool_runs`, `/varied/crlf`.
 """
 
-from . import (
-    cassettes,
-    echoed,
-    endings,
-    errors,
-    history,
-    leaks,
-    media,
-    replies,
-    results,
-    runs,
-    secrets,
-    streams,
-    structured,
-    thoughts,
-    tools,
-    transcripts,
-    uninvited,
-    user_media,
-)
+from importlib import import_module
+
 from ._rulebook import book
 
-__all__ = [
-    "book",
-    "cassettes",
-    "echoed",
-    "endings",
-    "errors",
-    "history",
-    "leaks",
-    "media",
-    "replies",
-    "results",
+for _part in (
+    "replay",
+    "requests.answers_sent_back",
+    "answers.endings",
+    "answers.errors",
+    "requests.history",
+    "keys.printed",
+    "tools.result_media",
+    "answers.replies",
+    "tools.results",
     "runs",
-    "secrets",
-    "streams",
-    "structured",
-    "thoughts",
-    "tools",
-    "transcripts",
-    "uninvited",
-    "user_media",
-]
+    "keys.sent",
+    "answers.streams",
+    "answers.structured_output",
+    "requests.reasoning",
+    "tools.calls",
+    "requests.user_input",
+    "requests.unrequested",
+    "requests.user_media",
+):
+    import_module(f".{_part}", __name__)
+
+__all__ = ["book"]

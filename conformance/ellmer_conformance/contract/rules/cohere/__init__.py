@@ -1,11 +1,11 @@
-"""The contract of Cohere v2, in the order of checks as far as it is known, and its vendors' dialects."""
+"""The contract of Cohere v2, in the order of checks as far as it is known, and its providers' dialects."""
 
 from importlib import import_module
 
 from .. import common
 from ._rulebook import book
 
-for _part in ("shape", "shapes", "order"):
+for _part in ("body_structure", "shape_faults", "order"):
     import_module(f".{_part}", __name__)
 common.enter(book)
 

@@ -1,4 +1,4 @@
-"""The contract of OpenAI Chat Completions, in the provider's order of checks, and its vendors' dialects."""
+"""The contract of OpenAI Chat Completions, in the provider's order of checks, and its providers' dialects."""
 
 from importlib import import_module
 
@@ -6,12 +6,12 @@ from .. import common
 from ._rulebook import book, conversation
 
 for _part in (
-    "shape",
+    "body_structure",
     "content",
     "calls",
     "tools",
     "parameters",
-    "shapes",
+    "shape_faults",
     "reasoning",
     "models",
     "media",

@@ -1,0 +1,27 @@
+"""Rules that a replay can check: the client sends exactly the recorded requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...observed_run import Run
+from ...rule import Finding, broken, met
+from ._rulebook import LOSS, MUST, book
+
+
+@book.rule("CAS-01", MUST, LOSS, source="the recording is the evidence")
+def requests_match_the_recording(run: Run) -> Iterator[Finding]:
+    """In replay, every request matches a recorded one in method, URL and canonical JSON body."""
+    for index, miss in enumerate(run.misses):
+        yield broken(f"/exchanges/{len(run.exchanges) - len(run.misses) + index}/request", miss)
+    if run.replayed and not run.misses:
+        yield met("/exchanges")
+
+
+@book.rule("CAS-02", MUST, LOSS, source="the recording is the evidence")
+def recordings_are_played_whole(run: Run) -> Iterator[Finding]:
+    """In replay, every recorded interaction is played."""
+    for unplayed in run.unplayed:
+        yield broken("/exchanges", unplayed)
+    if run.replayed and not run.unplayed:
+        yield met("/exchanges")

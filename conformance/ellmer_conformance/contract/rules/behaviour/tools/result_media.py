@@ -1,0 +1,113 @@
+"""Images and PDFs that tools return: bytes, order, attribution, and the printed transcript."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ....observed_run import Run, media_of, unusual_media_of
+from ....rule import Finding, met
+from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
+
+
+@book.rule("TRM-001", MUST, LOSS, source="the bytes are the message")
+def media_arrive_whole(run: Run) -> Iterator[Finding]:
+    """An image or PDF that a tool returned reaches the provider with the same bytes.
+
+    Why: the model describes something else if an image is lost or re-encoded, and the status is still 200.
+    Fix: send the image inside the result if the format allows it, otherwise directly after all results.
+    """
+    if run.refused or not run.said:
+        return
+    sent = {item.media.sha256 for item in run.said[-1] if item.media}
+    for media in run.tool_media():
+        problem = f"{media.type} {media.sha256[:8]} did not reach the provider"
+        yield found(media.sha256 in sent, last(run), problem)
+
+
+@book.rule("TRM-007", MUST, LOSS, source="tidyverse/ellmer#735")
+def media_keep_their_order(run: Run) -> Iterator[Finding]:
+    """Media from several results arrive in the order of the calls and, inside a list, in the order of its items.
+
+    An API that cannot put media between texts can still keep the order of the media. TRM-006 judges the texts
+    between them.
+    """
+    wanted = [m.sha256 for m in run.tool_media()]
+    if run.refused or len(wanted) < 2 or not run.said:
+        return
+    sent = [i.media.sha256 for i in run.said[-1] if i.media and i.media.sha256 in wanted]
+    yield found(sent == wanted, last(run), "the media are out of order or missing")
+
+
+@book.rule("TRM-006", SHOULD, LOSS, source="tidyverse/ellmer#735")
+def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
+    """Media that were moved out of a tool result are preceded by a text with the id of the call.
+
+    Why: with two image tools, the model cannot know which call returned which image.
+    """
+    wanted = {m.sha256 for m in run.tool_media()}
+    for index, items in enumerate(run.said):
+        ids = {i.id for i in items if i.kind == "call"} - {""}
+        for before, item in pairwise(items):
+            if item.media and item.within is None and item.media.sha256 in wanted and ids:
+                named = any(id in before.text for id in ids)
+                problem = "nothing ties this to the call that returned it"
+                yield found(named, at(index, item), problem)
+
+
+_NOTE = re.compile(r"image|picture|pdf|document|media|attachment|omitted|(un|not )supported", re.IGNORECASE)
+
+
+@book.rule("TRM-010", MUST, LOSS, source="vercel/ai#21174; declared as refused")
+def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
+    """Media that the model does not accept raise a typed error or leave a text that says so (`[tool output
+    omitted]` does); they are never dropped silently."""
+    for index, reply in enumerate(run.replies if run.refused else ()):
+        if reply.error is not None:
+            yield met(f"/replies/{index}")
+    which = media_of if run.refused else unusual_media_of
+    with_media = {r.name for r in run.tool_runs if which(r.value)}
+    urls = {media.url for r in run.tool_runs for media in which(r.value)} - {""}
+    for index in range(1, len(run.said)):
+        names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
+        for item in new(run, index, "result"):
+            if names.get(item.id) in with_media:
+                shown = any(other.media and other.media.url in urls for other in run.said[index])
+                noted = _NOTE.search(item.text) or shown
+                yield found(noted, at(index, item), "the media were dropped silently")
+
+
+@book.rule("TRM-011", MUST, LOSS, source="history is replayed, not rewritten")
+def media_are_replayed_once(run: Run) -> Iterator[Finding]:
+    """The next turn's request contains the media exactly once, and does not wrap them again."""
+    wanted = Counter(m.sha256 for m in run.tool_media())
+    if run.refused or len(run.case.steps) < 2 or not run.said:
+        return
+    sent = Counter(i.media.sha256 for i in run.said[-1] if i.media)
+    for digest, count in wanted.items():
+        problem = f"media {digest[:8]} was returned {count} times and is sent {sent[digest]} times"
+        yield found(sent[digest] == count, last(run), problem)
+
+
+@book.rule("TRM-012", SHOULD, LOSS, source="tidyverse/ellmer#735, check_tool_result()")
+def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
+    """Media that are nested too deeply raise an error that names the tool and the path."""
+    for r in run.tool_runs:
+        if not isinstance(r.value, list) or not any(isinstance(v, list) and media_of(v) for v in r.value):
+            continue
+        told = [i.text for items in run.said for i in items if i.kind == "result"]
+        told += [str(reply.error) for reply in run.replies if reply.error]
+        good = any(r.name in text and re.search(r"\[\d+\]", text) for text in told)
+        yield found(good, "/tool_runs", "no message names the tool and the path")
+
+
+@book.rule("TRM-014", MUST, LOSS, source="tidyverse/ellmer#735")
+def transcripts_hold_no_base64(run: Run) -> Iterator[Finding]:
+    """The printed transcript shows a placeholder for media, never base64."""
+    media = [m for a in run.case.steps for m in media_of(list(a.parts))] + run.tool_media()
+    for item in media if run.transcript else ():
+        dumped = base64.b64encode(item.data)[:60].decode() in run.transcript
+        yield found(not dumped, "/transcript", "base64 of media is printed")

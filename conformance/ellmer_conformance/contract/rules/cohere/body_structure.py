@@ -1,0 +1,170 @@
+"""Fields, parts and formats, and features that some models lack. Refusals are recorded unless a rule says
+otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Json, Request
+from ...readers.cohere import messages
+from ...readers.json_access import elements, object_of
+from ...rule import Finding, Refusal, broken, met
+from ._rulebook import ASK, IMAGE, MUST, REJECT, SCHEMA, TOOL, body, book, refused, user
+
+#: Fields of v1 that v2 does not have.
+OLD = {
+    "message",
+    "chat_history",
+    "preamble",
+    "conversation_id",
+    "prompt_truncation",
+    "connectors",
+    "search_queries_only",
+    "tool_results",
+    "force_single_step",
+    "citation_quality",
+    "raw_prompting",
+}
+AYA = ("c4ai-aya*",)
+
+
+def _format(schema: Json) -> Json:
+    return {"type": "json_object", "json_schema": schema}
+
+
+@book.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source="recorded refusal of `connectors` (c4ai-aya-vision-8b)",
+    refusal=Refusal(
+        "unknown field: parameter '{key}' is not a valid field. "
+        "For proper usage, please refer to https://docs.cohere.com/reference/chat",
+        422,
+    ),
+    examples=[body(ASK, temperature=0.3, documents=[])],
+    counterexamples=[
+        body(ASK, connectors=[{"id": "web-search"}]),
+        body(ASK, preamble="Be brief."),
+        {"model": "command-a-03-2025", "message": "Hi"},
+    ],
+)
+def fields_are_of_v2(request: Request) -> Iterator[Finding]:
+    """The request has no field of version 1 of the API.
+
+    Fix: use `messages` instead of `message`, `chat_history`, `preamble` and `tool_results`, and a tool
+    instead of `connectors`.
+    """
+    old = [key for key in request.body if key in OLD]
+    for key in old:
+        yield broken(f"/{key}", f"`{key}` is of v1", key=key)
+    if not old:
+        yield met("")
+
+
+@book.rule(
+    "REQ-014",
+    MUST,
+    REJECT,
+    source="recorded refusal (command-r)",
+    refusal=refused("document at index {index} cannot be empty"),
+    examples=[body(ASK, documents=[{"data": {"text": "2 + 3 = 5"}}, "3 + 4 = 7"])],
+    counterexamples=[body(ASK, documents=[{"id": "doc-0", "data": {}}])],
+)
+def documents_say_something(request: Request) -> Iterator[Finding]:
+    """A document in `documents` is not empty."""
+    documents = request.body.get("documents")
+    for i, document in enumerate(documents if isinstance(documents, list) else []):
+        data = document.get("data") if isinstance(document, dict) else document
+        place = f"/documents/{i}"
+        yield met(place) if data else broken(place, "the document is empty", index=i)
+
+
+@book.rule(
+    "REQ-022",
+    MUST,
+    REJECT,
+    source="recorded refusal (command-r7b)",
+    refusal=refused("image content is not supported for this model"),
+    models=["command-r*", "command-light*", "command-a-03-2025", "command-a-reasoning*", "!*vision*"],
+    examples=[body(user({"type": "text", "text": "Hi"}), model="command-r7b-12-2024")],
+    counterexamples=[body(user(IMAGE), model="command-r7b-12-2024")],
+)
+def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
+    """Images are sent only to vision models."""
+    for pointer, message in messages(request.body):
+        parts = [
+            place for place, part in elements(message.get("content"), f"{pointer}/content") if _shows(part)
+        ]
+        yield broken(parts[0], "an image") if parts else met(pointer)
+
+
+@book.rule(
+    "REQ-020",
+    MUST,
+    REJECT,
+    source="recorded refusal (command-light)",
+    refusal=refused("tool use is not supported by the provided model: {model}."),
+    models=["command-light*"],
+    examples=[body(ASK, model="command-light")],
+    counterexamples=[body(ASK, tools=[TOOL], model="command-light")],
+)
+def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
+    """Tools are sent only to models that support them."""
+    tools = request.body.get("tools")
+    yield broken("/tools", "tools", model=request.model) if tools else met("/model")
+
+
+@book.rule(
+    "REQ-012",
+    MUST,
+    REJECT,
+    source="recorded refusal (c4ai-aya-vision-8b)",
+    refusal=refused("tool_choice is not supported for this model"),
+    models=AYA,
+    examples=[body(ASK, model="c4ai-aya-vision-8b")],
+    counterexamples=[body(ASK, tools=[TOOL], tool_choice="REQUIRED", model="c4ai-aya-vision-8b")],
+)
+def some_models_have_no_choice(request: Request) -> Iterator[Finding]:
+    """A tool choice is sent only to models that support it."""
+    asked = request.body.get("tool_choice") is not None
+    yield broken("/tool_choice", "a tool choice") if asked else met("/model")
+
+
+@book.rule(
+    "STO-001",
+    MUST,
+    REJECT,
+    source="recorded refusal (c4ai-aya-vision-8b)",
+    refusal=refused("response_format is not supported by the provided model."),
+    models=AYA,
+    examples=[body(ASK, response_format={"type": "text"}, model="c4ai-aya-vision-8b")],
+    counterexamples=[body(ASK, response_format={"type": "json_object"}, model="c4ai-aya-vision-8b")],
+)
+def some_models_have_no_format(request: Request) -> Iterator[Finding]:
+    """A response format is sent only to models that support it."""
+    kind = object_of(request.body.get("response_format")).get("type", "text")
+    yield met("/model") if kind == "text" else broken("/response_format", f"the format {kind}")
+
+
+@book.rule(
+    "STO-008",
+    MUST,
+    REJECT,
+    source="recorded refusal (command-r7b)",
+    refusal=refused(
+        "response_format validation: invalid 'json_schema' provided: missing required field 'type'"
+    ),
+    examples=[body(ASK, response_format=_format(SCHEMA))],
+    counterexamples=[body(ASK, response_format=_format({"properties": {"x": {"type": "number"}}}))],
+)
+def answers_have_a_type(request: Request) -> Iterator[Finding]:
+    """The root of a response schema has a `type`."""
+    schema = object_of(request.body.get("response_format")).get("json_schema")
+    if isinstance(schema, dict):
+        place = "/response_format/json_schema"
+        yield met(place) if "type" in schema else broken(place, "the schema has no type")
+
+
+def _shows(part: Json) -> bool:
+    return part.get("type") == "image_url"

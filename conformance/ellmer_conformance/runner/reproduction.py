@@ -1,0 +1,58 @@
+"""One play once more, with all that is needed to see why it fails: what scripts of `conformance repro` call."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from ..contract.exchange import Exchange
+from ..contract.observed_run import Run
+from ..scenarios.cases import all_cases, scripts
+from ..server import StrictServer
+from .against_server import play_direct
+from .command import Driver
+from .judgement import judge
+from .selection import find_adapter
+
+__all__ = ["play_again"]
+
+_LONGEST = 2_000  # characters of a body
+
+
+def play_again(adapter: str, wire: str, vendor: str, case: str, mode: str, *, rule: str) -> int:
+    """Plays it against a strict server, prints what went over the wire and what the rule says. 0: it fails again."""
+    found, played = find_adapter(adapter), all_cases()[case]
+    with StrictServer(scripts()) as server:
+        if isinstance(found, Driver):
+            run = found.play(wire, vendor, played, mode, server=server)  # type: ignore[arg-type]  # a mode, as text
+        else:
+            run = play_direct(found, wire, vendor, played, mode, server=server)  # type: ignore[arg-type]  # likewise
+    for line in _shown(run):
+        print(line)  # noqa: T201 - what a script is for
+    broken = [v for verdict in judge(run) if verdict.rule.id == rule for v in verdict.violations]
+    for violation in broken:
+        print(violation.rule.id, violation.pointer, violation.message)  # noqa: T201 - likewise
+    if not broken:
+        print(f"{rule} is not broken in this run", file=sys.stderr)  # noqa: T201 - likewise
+    return int(not broken)
+
+
+def _shown(run: Run) -> list[str]:
+    """The exchanges, the replies and the transcript, as text."""
+    lines = [line for number, each in enumerate(run.exchanges) for line in _exchange(number, each)]
+    replies = [f"reply {n}: {reply!r}"[:_LONGEST] for n, reply in enumerate(run.replies)]
+    text = "\n".join([*lines, *replies, run.transcript])
+    return text.encode("utf-8", "backslashreplace").decode().splitlines()
+
+
+def _exchange(number: int, exchange: Exchange) -> list[str]:
+    request, response = exchange.request, exchange.response
+    body = json.dumps(request.body, ensure_ascii=False, indent=1)
+    answer = response.body[:_LONGEST].decode("utf-8", "replace") if response else "no answer"
+    status = response.status if response else ""
+    return [
+        f"--- exchange {number}: {request.method} {request.url}",
+        body if len(body) <= _LONGEST else f"{body[:_LONGEST]}… ({len(body)} characters)",
+        f"--- answer {number}: {status}",
+        answer,
+    ]

@@ -1,0 +1,85 @@
+"""Calibrate holds the rules against what was recorded; list and explain say what they are."""
+
+import json
+
+import pytest
+from conformance_command import run
+from recordings_in_every_form import BAD, GOOD, URL, vcrpy
+from vcr.serializers import yamlserializer
+
+from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call
+
+
+def test_calibrate_tells_flagged_missed_and_unknown(tmp_path):
+    vcrpy(tmp_path / "flagged.yaml", yamlserializer, BAD)
+    vcrpy(tmp_path / "fine.yaml", yamlserializer, GOOD)
+    refusal = {"error": {"message": "Missing required parameter: 'x'.", "type": "invalid_request_error"}}
+    for name, answer in (("missed", refusal), ("unknown", {"error": {"message": "Flux capacitor empty"}})):
+        exchange = {"request": {"url": URL, "body": GOOD}, "response": {"status": 400, "body": answer}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(exchange))
+    outcome = run("calibrate", tmp_path, "--format", "json")
+    assert outcome.exit_code == 1
+    found = json.loads(outcome.output)
+    wanted = {
+        "accepted": 2,
+        "accepted_flagged": 1,
+        "rejected": 2,
+        "rejected_modelled": 1,
+        "caught": 0,
+        "missed": 1,
+    }
+    assert found["wires"]["openai-chat"] == {**wanted, "text_equal": 0}
+    assert found["rules"]["PAIR-001"]["accepted_flagged"] == 1
+    assert [case["rule"] for case in found["flagged"]] == ["PAIR-001"]
+    assert found["unknown"][0]["said"] == "400 Flux capacitor empty"
+    text = run("calibrate", tmp_path).output
+    assert "flagged.yaml /interactions/0 [openai-chat, openai] PAIR-001 at /messages/1/tool_calls" in text
+
+
+def test_calibrate_counts_what_is_caught(tmp_path):
+    said = (
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
+        "The following tool_call_ids did not have response messages: call_99"
+    )
+    answer = {"error": {"message": said, "type": "invalid_request_error"}}
+    exchange = {
+        "request": {"url": URL, "body": body(ASK, call("call_1"), ASK)},
+        "response": {"status": 400, "body": answer},
+    }
+    (tmp_path / "a.json").write_text(json.dumps(exchange))
+    outcome = run("calibrate", tmp_path, "--format", "json")
+    assert outcome.exit_code == 0
+    found = json.loads(outcome.output)
+    assert (found["rules"]["PAIR-001"]["caught"], found["rules"]["PAIR-001"]["text_equal"]) == (1, 1)
+
+
+def test_a_rule_of_the_past_says_until_when():
+    assert "In force: until 2024-10-01" in run("explain", "ORD-009", "--wire", "anthropic").output
+    listed = json.loads(run("list", "--wire", "anthropic", "--format", "json").output)["rules"]
+    days = {rule["id"]: (rule["since"], rule["until"]) for rule in listed}
+    assert days["ORD-009"] == (None, "2024-10-01")
+    assert days["ORD-001"] == (None, None)
+
+
+def test_list_and_explain():
+    listed = json.loads(run("list", "--format", "json").output)["rules"]
+    rule = next(row for row in listed if row["id"] == "ORD-002" and "openai-chat" in row["wires"])
+    assert rule["level"] == "MUST"
+    assert rule["source"]
+    text = run("explain", "ord-002", "--wire", "openai-chat").output
+    for told in (
+        "Why:",
+        "Fix:",
+        "Smallest failing request:",
+        "The API answers 400",
+        "did not have response messages",
+    ):
+        assert told in text
+    assert run("explain", "TXT-001").exit_code == 0, "rules over a whole conversation are explained, too"
+
+
+@pytest.mark.parametrize("arguments", [["explain", "NOPE-1"], ["list", "--wire", "telegraph"]])
+def test_an_unknown_rule_or_wire_is_told(arguments):
+    outcome = run(*arguments)
+    assert outcome.exit_code == 2
+    assert "There" in outcome.output

@@ -1,0 +1,100 @@
+"""One failure of a report: how it is shown, told from others, and shown again."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from broken_report import BROKEN, row
+
+from ellmer_conformance.report import Report
+from ellmer_conformance.report.compare import differences
+from ellmer_conformance.report.repro import NotReproducible, as_curl, as_python, row_of
+from ellmer_conformance.report.rows import excerpt, fingerprint
+
+
+def test_an_excerpt_marks_the_place_and_cuts_what_is_long():
+    body = {"model": "m", "messages": [{"role": "user", "content": "x" * 500}, {"role": "tool"}], "a/b": 1}
+
+    assert (
+        excerpt(body, "/exchanges/2/request/messages/1/role").splitlines()[2] == '>    9       "role": "tool"'
+    )
+    assert all(
+        len(line) < 130 for line in excerpt(body, "/exchanges/0/request/messages/0/content").splitlines()
+    )
+    assert '>   12   "a/b": 1' in excerpt(body, "/exchanges/0/request/a~1b")
+    assert '"messages": [' in [
+        line[7:].strip()
+        for line in excerpt(body, "/exchanges/0/request/messages/7").splitlines()
+        if line[0] == ">"
+    ]
+    assert excerpt(body, "/replies/0") == ""
+
+
+def test_a_fingerprint_is_that_of_the_mistake():
+    one = fingerprint("ORD-002", "/exchanges/0/request/messages/3", "no result for 'call_hB3qHHG01nzal'")
+
+    assert one == fingerprint(
+        "ORD-002", "/exchanges/1/request/messages/5", "no result for 'call_kmGfJTUi12vy6'"
+    )
+    assert one != fingerprint(
+        "ORD-002", "/exchanges/0/request/messages/3", "two results for 'call_hB3qHHG01nzal'"
+    )
+    assert one != fingerprint(
+        "ORD-003", "/exchanges/0/request/messages/3", "no result for 'call_hB3qHHG01nzal'"
+    )
+
+
+def test_a_request_is_reproduced_by_a_script_of_its_own(report, tmp_path):
+    script = tmp_path / "repro.py"
+    script.write_text(as_python(report, row_of(report, BROKEN)), encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+
+    assert done.stdout.startswith("POST\nhttp://127.0.0.1")
+    assert "\n400 " in done.stdout
+    assert "must be followed by tool messages" in done.stdout
+    assert "ORD-003 /messages/" in done.stdout
+    assert "ellmer_core" not in script.read_text("utf-8")
+
+
+def test_a_conversation_is_reproduced_with_the_adapter(report, tmp_path):
+    stop = replace(row(report, "TXT-005", "plain_text"), verdict="fail", message="the text is lost")
+    script = as_python(report, stop)
+
+    compile(script, "repro.py", "exec")
+    assert "play_again('ellmer-core', 'openai-chat'" in script
+    with pytest.raises(NotReproducible, match="whole conversation"):
+        as_curl(report, stop)
+
+
+def test_curl_is_one_command(report):
+    text = as_curl(report, row_of(report, BROKEN))
+
+    assert "curl -sS -i http://127.0.0.1:8087/c/any/1@openai/v1/chat/completions" in text.replace("'", "")
+    assert "conformance serve --port 8087" in text
+
+
+def test_an_unknown_verdict_names_those_that_fail(report):
+    with pytest.raises(NotReproducible, match=re.escape(BROKEN)):
+        row_of(report, "ORD-003")
+
+
+def test_differences_say_what_broke_and_what_was_fixed(report):
+    def changed(**change):
+        return Report(
+            rows=[
+                replace(r, **change) if r.verdict == "fail" and r.rule == "ORD-003" else r
+                for r in report.rows
+            ]
+        )
+
+    def rules(old, new):
+        return {(d.sort, (d.new or d.old).rule) for d in differences(old, new)}
+
+    fixed = changed(verdict="pass")
+    assert rules(fixed, report) == {("broken", "ORD-003")}
+    assert rules(report, fixed) == {("fixed", "ORD-003")}
+    assert rules(report, changed(fingerprint="sha256:0")) == {("differs", "ORD-003")}
+    assert {sort for sort, _ in rules(report, Report())} == {"gone"}
+    assert differences(report, report) == []

@@ -1,0 +1,94 @@
+"""`ellmer-harness`, as it is called."""
+
+import gzip
+import json
+
+import httpx
+import pytest
+import yaml
+
+from ellmer_harness import use_cassette
+from ellmer_harness.cli import main
+
+API = "https://api.example.com"
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+
+
+@pytest.fixture
+def tree(server, record, tmp_path):
+    server.whole(b"\x89PNG" + bytes(5000), "image/png")
+    with use_cassette(tmp_path / "suite" / "c.json", **record):
+        httpx.get(API)
+    return tmp_path / "suite"
+
+
+def test_a_clean_tree(tree, capsys):
+    assert main(["scan", str(tree)]) == 0
+    assert capsys.readouterr().out == "2 files: 0 problems, 0 orphan blobs\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "theirs.yaml",
+            f"interactions:\n- request:\n    headers:\n      x-token: [{TOKEN}]\n".encode(),
+        ),
+        ("theirs.json", json.dumps({"deep": [{"t": f"x {TOKEN}"}]}).encode()),
+        ("theirs.json.gz", gzip.compress(TOKEN.encode())),
+        ("blobs/data.bin", b"\x00\xff" + TOKEN.encode()),
+    ],
+    ids=["yaml", "json", "gzip", "blob"],
+)
+def test_secrets_in_any_file(tree, capsys, name, content):
+    (tree / name).write_bytes(content)
+    assert main(["scan", str(tree)]) == 1
+    out = capsys.readouterr().out
+    assert f"{name}: " in out
+    assert "a GitHub token (fingerprint " in out
+    assert TOKEN not in out
+    fingerprints = {part[:8] for part in out.split("fingerprint ")[1:]}
+    assert main(["scan", str(tree), *(f"--accept={one}" for one in fingerprints)]) == 0
+
+
+def test_keys_of_the_environment(tree, capsys, monkeypatch):
+    monkeypatch.setenv("MY_API_KEY", "correct-horse-battery")
+    (tree / "notes.txt").write_text("the key: correct-horse-battery")
+    assert main(["scan", str(tree)]) == 1
+    assert "the value of <MY_API_KEY>" in capsys.readouterr().out
+
+
+def test_damage(tree, capsys):
+    cassette = (tree / "c.json").read_text()
+    (tree / "cut.json").write_text(cassette[:-20])
+    (tree / "later.json").write_text(cassette.replace('"format": 1', '"format": 9'))
+    (tree / "odd.json").write_text(cassette.replace('"blob":', '"glob":'))
+    (tree / "bare.json").write_text(cassette.replace('"request":', '"inquest":'))
+    (tree / "away").mkdir()
+    (tree / "away" / "c.json").write_text(cassette)
+    [blob] = (tree / "blobs").iterdir()
+    blob.with_name("0" * 64 + ".png").write_bytes(b"nobody's")
+
+    assert main(["scan", str(tree)]) == 1
+    out = capsys.readouterr().out
+    assert "cut.json: the cassette is not complete JSON" in out
+    assert "later.json: its version is 1, format 9" in out
+    assert "odd.json: a body in the cassette cannot be read" in out
+    assert "bare.json: line 1, interactions/0/request: an object has to be here; it is missing" in out
+    assert "away/c.json: blob" in out
+    assert f"{'0' * 64}.png: no cassette under these paths uses this blob" in out
+    assert out.endswith("8 files: 5 problems, 1 orphan blobs\n")
+
+
+def test_export(tree, capsys):
+    assert main(["export", str(tree / "c.json")]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["interactions"][0]["request"]["uri"] == API
+
+
+def test_what_cannot_be_read_is_told(tree, capsys):
+    assert main(["scan", str(tree / "none")]) == 2
+    assert "none: there is no such file or folder" in capsys.readouterr().err
+    (tree / "c.json").write_text("{}")
+    assert main(["export", str(tree / "c.json")]) == 2
+    with pytest.raises(SystemExit):
+        main([])
