@@ -279,6 +279,7 @@ class Chat(ChatBase):
             self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
         )
         other.wire, other._asked = self.wire, self._asked
+        other._fetch, other._fetched = self._fetch, dict(self._fetched)
         other._connection = self._connection
         other._written = self._written.copy()
         other._history = self._history.copy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..contents.content import ContentImageInline
 from ..contents.tool_calls import ToolDef
 from ..contents.turns import Tokens, Turn
 from ..schemas.types import Type
@@ -33,4 +34,6 @@ class Settings:
     controller: StreamController = field(default_factory=StreamController)
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
     written: RequestCache = field(default_factory=RequestCache)
+    fetch: bool = False  # images by URL, where the API fetches none
+    fetched: dict[str, ContentImageInline | str] = field(default_factory=dict)  # or why not
     told: set[str] = field(default_factory=set)  # what the caller was warned of

@@ -39,6 +39,8 @@ class Options(TypedDict, total=False):
     - `thinking`: how much the model thinks, one setting for all vendors: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
       a number of tokens.
     - `profile`: what the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
+    - `fetch`: `"https"` allows images by URL to be downloaded here, where the API fetches none: from public addresses, with
+      limits. Default: `"none"`.
     - `api_key`: the key. Default: the vendor's environment variable, read anew for each request.
     - `credentials`: a function that gives the key (or token), called for each request.
     - `api_args`: merged into the body of each request, last; `None` removes a field.
@@ -59,6 +61,7 @@ class Options(TypedDict, total=False):
     params: Mapping[str, Any] | None
     thinking: str | int | None
     profile: Profile | Mapping[str, Any] | None
+    fetch: Literal["none", "https"] | None
     api_key: str | None
     credentials: Callable[[], Any] | None
     api_args: Mapping[str, Any] | None
@@ -115,6 +118,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         max_tool_rounds=options.get("max_tool_rounds", 100),
         thinking=options.get("thinking"),
         profile=options.get("profile"),
+        fetch=options.get("fetch"),
     )
 
 

@@ -93,7 +93,10 @@ def test_a_property_may_bear_any_name():
         (lambda: type_from_schema("{}", "x.json"), "either text="),
         (lambda: type_from_schema("{"), "text= does not contain a JSON Schema"),
         (lambda: type_from_schema("[]"), "text= holds list"),
-        (lambda: type_from_schema(path="no/such/file.json"), "no/such/file.json does not contain a JSON Schema"),
+        (
+            lambda: type_from_schema(path="no/such/file.json"),
+            "no/such/file.json does not contain a JSON Schema",
+        ),
     ],
 )
 def test_a_wrong_call_says_what_to_write(call, said):

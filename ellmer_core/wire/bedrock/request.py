@@ -181,7 +181,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return [
             part
             for c in super().flat(contents)
-            for part in ([c] if self.fits(c) else flatten([c], self.call_id))
+            for part in ([c] if self.fits(c) else flatten([c], self.namer([c])))
         ]
 
     def fits(self, content: Content) -> bool:

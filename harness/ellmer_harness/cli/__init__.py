@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from ..errors import HarnessError
-from . import diff, export, import_, ls, migrate, prune, scan, show
+from . import diff, export, import_, ls, migrate, prune, scan, serve, show
 from ._terminal import complain
 
 __all__ = ["main"]
@@ -22,6 +22,7 @@ _COMMANDS = {
     "diff": diff,
     "scan": scan,
     "import": import_,
+    "serve": serve,
     "export": export,
     "migrate": migrate,
     "prune": prune,
@@ -29,7 +30,7 @@ _COMMANDS = {
 _ABOUT = """\
 Manage recorded HTTP traffic: cassettes, and recordings that other tools made.
 
-The commands ls, show, diff, scan, import and migrate read these formats, gzipped or not:
+The commands ls, show, diff, scan, serve, import and migrate read these formats, gzipped or not:
 cassettes of vcrpy and pytest-recording (YAML, JSON), of pydantic-ai and langchain, of VCR for R, Ruby and
 Go, HAR files, and our own.
 """

@@ -34,6 +34,9 @@ from .vcrpy_patchers import PatchedIndex
 
 __all__ = ["Masking", "opened", "recorded_form", "save"]
 
+_OURS = {"urllib3", "requests", "boto3", "aiohttp", "httpx", "httpx2"}
+"""Patchers that are not needed any more: these clients are met at their connections."""
+
 
 @contextmanager
 def opened(tape: TapeState) -> Iterator[CassetteIndex]:
@@ -46,7 +49,7 @@ def opened(tape: TapeState) -> Iterator[CassetteIndex]:
         serializer=Serializer(blobs, near=tape.file.parent),
         persister=Persister(tape.scrub) if tape.replays and not tape.absent else Blank,
         record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
-        skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers],
+        skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers or name in _OURS],
     ) as index:
         tape.recorded_from = _origin(tape, index)
         index.tape = tape

@@ -17,10 +17,6 @@ __all__ = ["Verdict", "hold_to_account", "nobody_asked", "table", "verdict"]
 
 State = Literal["played", "recorded", "unused", "missed", "idle", "failed", "live"]
 _PATCHER_OF = {  # which of vcrpy's patchers records what a client sends
-    "requests": "urllib3",
-    "urllib3": "urllib3",
-    "botocore": "boto3",
-    "aiohttp": "aiohttp",
     "httplib2": "httplib2",
     "tornado.httpclient": "tornado",
 }
@@ -96,7 +92,8 @@ def _advice(patchers: Sequence[str]) -> str:
         return f"{own} Pass allow_idle=True if no request is expected."
     needed = sorted({_PATCHER_OF[name] for name in there})
     return (
-        f"Only httpx and httpx2 are recorded by default, but this program has imported {', '.join(there)}: "
+        "Only httpx, httpx2, urllib3 (so requests and boto3) and aiohttp are recorded by default, but this program has "
+        f"imported {', '.join(there)}: "
         f"patchers={needed} records what {'it sends' if len(there) == 1 else 'they send'}. "
         f"{own} Pass allow_idle=True if no request is expected."
     )

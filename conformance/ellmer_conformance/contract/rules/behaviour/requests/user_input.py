@@ -124,7 +124,8 @@ def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
     wanted = [dict(c.arguments) for _, calls in run.calls() for c in calls if _numbers(c.arguments)]
     if wanted and run.tool_runs:
         got = [dict(r.arguments) for r in run.tool_runs if _numbers(r.arguments)]
-        yield found(repr(got) == repr(wanted), "/tool_runs", f"the tool got {got}, the model said {wanted}")
+        same = json.dumps(got, sort_keys=True) == json.dumps(wanted, sort_keys=True)
+        yield found(same, "/tool_runs", f"the tool got {got}, the model said {wanted}")
 
 
 @book.rule("EMP-003", MUST, LOSS, source="Anthropic, Gemini: answers without content after a tool's result")

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ....observed_run import Run, media_of
+from ....observed_run import Run, media_of, unusual_media_of
 from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
 
@@ -58,21 +58,25 @@ def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
                 yield found(named, at(index, item), problem)
 
 
+_NOTE = re.compile(r"image|picture|pdf|document|media|attachment|omitted|(un|not )supported", re.IGNORECASE)
+
+
 @book.rule("TRM-010", MUST, LOSS, source="vercel/ai#21174; declared as refused")
 def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
-    """Media that the model does not accept raise a typed error or leave a text that says so; they are never
-    dropped silently."""
-    if not run.refused:
-        return
-    for index, reply in enumerate(run.replies):
+    """Media that the model does not accept raise a typed error or leave a text that says so (`[tool output
+    omitted]` does); they are never dropped silently."""
+    for index, reply in enumerate(run.replies if run.refused else ()):
         if reply.error is not None:
             yield met(f"/replies/{index}")
-    with_media = {r.name for r in run.tool_runs if media_of(r.value)}
+    which = media_of if run.refused else unusual_media_of
+    with_media = {r.name for r in run.tool_runs if which(r.value)}
+    urls = {media.url for r in run.tool_runs for media in which(r.value)} - {""}
     for index in range(1, len(run.said)):
         names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
         for item in new(run, index, "result"):
             if names.get(item.id) in with_media:
-                noted = re.search(r"image|picture|pdf|document", item.text, re.IGNORECASE)
+                shown = any(other.media and other.media.url in urls for other in run.said[index])
+                noted = _NOTE.search(item.text) or shown
                 yield found(noted, at(index, item), "the media were dropped silently")
 
 
