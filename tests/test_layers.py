@@ -84,7 +84,7 @@ CONFORMANCE = {
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("corpus", "probe"),
+        *("adapters", "corpus", "probe"),
     },
     "console_scripts": {"cli", "demo"},
 }
