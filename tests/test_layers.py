@@ -86,7 +86,7 @@ CONFORMANCE = {
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("corpus", "drift", "probe", "real"),
+        *("adapters", "corpus", "drift", "probe", "real"),
     },
     "console_scripts": {"cli", "demo"},
 }
