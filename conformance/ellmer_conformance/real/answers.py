@@ -18,7 +18,7 @@ from ..server.http.reply import Reply, plain
 from ..server.http.request_parser import HttpRequest
 from ..server.http.routes import route
 from ..server.journal import without_secrets
-from ..server.rendering import render
+from ..server.replies.rendering import render
 from .cases import END, RecordedCase
 
 __all__ = ["OtherForm", "Playing", "RecordedAnswers"]
