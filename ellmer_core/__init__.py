@@ -156,7 +156,7 @@ __all__ = [
 if TYPE_CHECKING:
     from . import providers as _providers
 
-    __all__ += _providers.__all__
+    __all__ += _providers.__all__  # type: ignore[has-type]  # mypy meets the two in a circle; pyright needs it
 
 #: Where public names live: first what a chat needs in any case, then what each is for itself.
 _MODULES = (

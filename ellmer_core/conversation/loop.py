@@ -97,7 +97,8 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     tools = tuple(settings.tools.values())
     turns = sendable(said(history, settings))
     missed = yield from fetch_images(settings, turns, user)
-    turns = [inlined(turn, settings.fetched) for turn in turns]
+    if settings.fetched:
+        turns = [inlined(turn, settings.fetched) for turn in turns]
     new = user and inlined(user, settings.fetched)
     sent = sendable_to(settings.wire, turns, new, tools)
     request, body = settings.written.request(
