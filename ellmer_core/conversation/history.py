@@ -153,8 +153,8 @@ def sendable(turns: Sequence[Turn]) -> list[Turn]:
     provider refuses a history with an open call."""
     sent = list(turns[:1])
     for before, turn in pairwise(turns):
-        asks = not is_plain(before) and isinstance(before, AssistantTurn)
-        missing = _unanswered(before, turn) if asks else ()
+        may_call = isinstance(before, AssistantTurn) and not is_plain(before)
+        missing = _unanswered(before, turn) if may_call else ()
         if not missing:
             sent.append(turn)
         elif isinstance(turn, UserTurn):
