@@ -153,8 +153,9 @@ def sendable(turns: Sequence[Turn]) -> list[Turn]:
     provider refuses a history with an open call."""
     sent = list(turns[:1])
     for before, turn in pairwise(turns):
-        may_call = isinstance(before, AssistantTurn) and not is_plain(before)
-        missing = _unanswered(before, turn) if may_call else ()
+        missing: tuple[ContentToolResult, ...] = ()
+        if isinstance(before, AssistantTurn) and not is_plain(before):
+            missing = _unanswered(before, turn)
         if not missing:
             sent.append(turn)
         elif isinstance(turn, UserTurn):
