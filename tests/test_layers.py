@@ -86,7 +86,7 @@ CONFORMANCE = {
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("corpus", "drift", "probe", "real"),
+        *("adapters", "corpus", "drift", "probe", "real"),
     },
     "console_scripts": {"cli", "demo"},
 }
@@ -111,6 +111,7 @@ DOES_IO = {
     "ellmer_core.contents.network_addresses",  # resolves what media downloads from
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
+    "ellmer_core.models.price_files",  # downloads a table of prices
     "ellmer_core._chat.async_stream",
     "ellmer_core.transport",
 }

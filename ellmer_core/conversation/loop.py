@@ -43,6 +43,7 @@ from ..log import logger, warn
 from ..tools.definition import matched
 from ..wire.in_words import sendable_to
 from ..wire.remote_images import inlined, unfetched
+from ..wire.structured import answer_of
 from ..wire.values import Request
 from . import retry
 from .approval import agreed, denial, needs_decision, recorded
@@ -63,11 +64,18 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
     asked = history.reply(inputs)
     yield Emit(asked)
     user: UserTurn | None = asked
+    problems = 0
     try:
         for rounds in count():
             turn = yield from request_answer(history, settings, user)
             if not turn.tool_requests and not settings.wire.paused(turn):
-                return turn
+                problem = settings.check(turn) if settings.check and problems < settings.max_retries else None
+                if problem is None:
+                    return turn
+                problems += 1
+                user = history.reply([ContentText(problem)])
+                yield Emit(user)
+                continue
             if rounds >= settings.max_tool_rounds:
                 raise ToolRoundsError(
                     f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
@@ -89,11 +97,12 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     tools = tuple(settings.tools.values())
     turns = sendable(said(history, settings))
     missed = yield from fetch_images(settings, turns, user)
-    turns = [inlined(turn, settings.fetched) for turn in turns]
+    if settings.fetched:
+        turns = [inlined(turn, settings.fetched) for turn in turns]
     new = user and inlined(user, settings.fetched)
-    sent = sendable_to(settings.wire, turns, new, tools, settings.type)
+    sent = sendable_to(settings.wire, turns, new, tools)
     request, body = settings.written.request(
-        settings.wire, sent.turns, tools, stream=settings.stream, type=sent.type
+        settings.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
     )
     tell(settings, [*sent.replaced, *missed])
     began: float = yield Clock()
@@ -183,6 +192,8 @@ def _kind(error: Exception) -> str:
 
 def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> AssistantTurn:
     """The turn with what the wire format cannot know: the tools that are asked for, the cost, the duration."""
+    if settings.type is not None:
+        turn = answer_of(turn)
     contents = tuple(
         matched(c, settings.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
         for c in turn.contents

@@ -198,14 +198,16 @@ class Session:
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
-            value = self.chat.chat_structured(*self._contents(parts), type=_type(schema))
+            value = self.chat.chat_structured(*self._contents(parts), type=_type(schema), max_retries=0)
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
 
     async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
-            value = await self.chat.chat_structured_async(*self._contents(parts), type=_type(schema))
+            value = await self.chat.chat_structured_async(
+                *self._contents(parts), type=_type(schema), max_retries=0
+            )
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
