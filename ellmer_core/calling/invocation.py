@@ -14,12 +14,13 @@ from contextvars import copy_context
 from copy import deepcopy
 from functools import partial
 from inspect import Parameter, isasyncgenfunction, iscoroutine, iscoroutinefunction, isroutine
+from logging import DEBUG, WARNING
 from threading import Thread
 from typing import Any
 
 from ..contents.content import replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
-from ..errors import AsyncToolError, ConversionError
+from ..errors import AsyncToolError, ConversionError, ToolReject
 from ..log import logger
 from ..schemas.value_conversion import convert
 from ..telemetry.tool_spans import traced_call
@@ -89,8 +90,9 @@ def _logged(result: ContentToolResult) -> ContentToolResult:
     if error is None:
         logger.debug("tool %s: done", name)
     else:
-        raised = error if isinstance(error, BaseException) else None
-        logger.debug("tool %s: %s", name, type(error).__name__ if raised else "not run", exc_info=raised)
+        raised = error if isinstance(error, BaseException) and not isinstance(error, ToolReject) else None
+        level, what = (WARNING, type(raised).__name__) if raised else (DEBUG, "not run")
+        logger.log(level, "tool %s: %s", name, what, exc_info=raised)
     return result
 
 

@@ -50,7 +50,7 @@ def contents_replay(
     """What `contents_record()` recorded. Requests are matched to `tools` by name.
 
     A whole chat needs a `chat` to go on in, since no key is recorded: it gets the tools and what was said, as
-    by `Chat.restore()`, and is returned. `classes` are the content classes of other packages that may occur, beside
+    by `Chat.restore()`, keeps its own model, and is returned. `classes` are the content classes of other packages that may occur, beside
     those that the tools have for their requests; any other is refused by its name, so that a record cannot name code
     to run.
     """
@@ -58,7 +58,7 @@ def contents_replay(
         if chat is None:
             raise UsageError("This is the record of a whole chat. Pass chat=, a chat of the same provider.")
         chat.register_tools(tools)
-        chat.restore(recorded, classes=classes)
+        chat.restore(recorded, classes=classes, keep_model=True)
         return chat
     tools = list(tools)
     known = {*classes, *(tool.request for tool in tools)}

@@ -13,6 +13,7 @@ failure thrown into it; `transport/` does what it asks for, once blocking and on
     Notify(callbacks, content) → None    calls the user's callbacks
     Emit(content) → None                 shows a piece of an answer, a request, a result, or a finished turn
     Wait(at_least, at_most) → None       seconds
+    Fetch(url) → ContentImageInline      downloads an image
     Clock → float                        seconds, from any origin
 
 Whatever happens at a yield, the history (an object of its own) is left such that the chat can go on.
@@ -24,11 +25,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.content import Content, ContentImageRemote, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import (
     ConnectError,
+    ContentError,
     IncompleteResponseError,
     ProviderError,
     ResponseError,
@@ -40,11 +42,13 @@ from ..errors import (
 from ..log import logger, warn
 from ..tools.definition import matched
 from ..wire.in_words import sendable_to
+from ..wire.remote_images import inlined, unfetched
+from ..wire.structured import answer_of
 from ..wire.values import Request
 from . import retry
 from .approval import agreed, denial, needs_decision, recorded
 from .cancellation import Cancelled
-from .effects import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
+from .effects import Answer, CallTools, Clock, Decide, Emit, Fetch, Loop, Notify, Send, Wait
 from .history import INTERRUPTED, History, sendable
 from .response_reading import cut_short, read
 from .settings import Settings
@@ -60,11 +64,18 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
     asked = history.reply(inputs)
     yield Emit(asked)
     user: UserTurn | None = asked
+    problems = 0
     try:
         for rounds in count():
             turn = yield from request_answer(history, settings, user)
             if not turn.tool_requests and not settings.wire.paused(turn):
-                return turn
+                problem = settings.check(turn) if settings.check and problems < settings.max_retries else None
+                if problem is None:
+                    return turn
+                problems += 1
+                user = history.reply([ContentText(problem)])
+                yield Emit(user)
+                continue
             if rounds >= settings.max_tool_rounds:
                 raise ToolRoundsError(
                     f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
@@ -84,11 +95,15 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
     history as it was."""
     tools = tuple(settings.tools.values())
-    sent = sendable_to(settings.wire, sendable(said(history, settings)), user, tools, settings.type)
+    turns = sendable(said(history, settings))
+    missed = yield from fetch_images(settings, turns, user)
+    turns = [inlined(turn, settings.fetched) for turn in turns]
+    new = user and inlined(user, settings.fetched)
+    sent = sendable_to(settings.wire, turns, new, tools)
     request, body = settings.written.request(
-        settings.wire, sent.turns, tools, stream=settings.stream, type=sent.type
+        settings.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
     )
-    tell(settings, sent.replaced)
+    tell(settings, [*sent.replaced, *missed])
     began: float = yield Clock()
     try:
         turn = yield from with_retries(history, settings, request, body, user)
@@ -118,6 +133,23 @@ def said(history: History, settings: Settings) -> list[Turn]:
     return turns
 
 
+def fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | None) -> Loop[list[str]]:
+    """Fetches images that the API fetches not itself, each once, if the caller allows it. Returns those that could not be
+    fetched, with the reason; raises `ContentError` for one that the user gives now."""
+    wanted = unfetched(settings.wire, [*turns, *filter(None, [user])]) if settings.fetch else []
+    for url in wanted:
+        if url not in settings.fetched:
+            try:
+                settings.fetched[url] = yield Fetch(url)
+            except (UsageError, ConnectError) as error:
+                settings.fetched[url] = str(error)
+    missed = {url: why for url in wanted if isinstance(why := settings.fetched[url], str)}
+    given = user.contents if user else ()
+    if here := next((c.url for c in given if isinstance(c, ContentImageRemote) and c.url in missed), ""):
+        raise ContentError(f"The image was not fetched: {settings.fetched.pop(here)}")
+    return [f"{url} (it was not fetched: {why})" for url, why in missed.items()]
+
+
 def tell(settings: Settings, replaced: Sequence[str]) -> None:
     """Warns the caller, once for a chat and a medium, of what the model is told in words only."""
     if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
@@ -139,6 +171,8 @@ def with_retries(
             answer = yield Send(request, body)
             return (yield from read(history, settings, request, answer))
         except (ProviderError, ConnectError) as error:
+            if isinstance(error, ProviderError):  # one inside an answer knows not yet whose it is
+                error.at(settings.wire.vendor, settings.wire.model, settings.wire.key_vars)
             settings.controller.check()
             wait = retry.wait(error, answer.headers, answer.at, tries)
             if history.delivered or wait is None or tries >= settings.max_tries:
@@ -157,6 +191,8 @@ def _kind(error: Exception) -> str:
 
 def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> AssistantTurn:
     """The turn with what the wire format cannot know: the tools that are asked for, the cost, the duration."""
+    if settings.type is not None:
+        turn = answer_of(turn)
     contents = tuple(
         matched(c, settings.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
         for c in turn.contents

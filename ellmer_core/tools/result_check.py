@@ -20,6 +20,7 @@ from uuid import UUID
 from ..contents.content import Content, ContentJson, ContentText, is_media, replaced
 from ..contents.tool_calls import ContentToolResult
 from ..errors import ToolResultError, error_message
+from .python_images import as_media
 
 __all__ = ["check_tool_result"]
 
@@ -33,8 +34,8 @@ def check_tool_result(name: str, value: Any) -> Any:
     """The value that the tool `name` returned, in plain JSON and content; or a `ToolResultError` with its path.
 
     Taken as they are: strings, JSON (NaN and infinity have no JSON), one content, a flat list of JSON and
-    content, and a `ContentToolResult` with such a value. Data frames become lists of records (missing cells
-    null), arrays lists, pydantic models and dataclasses objects, dates and times ISO 8601 text, enums their
+    content, and a `ContentToolResult` with such a value. Bytes of an image or a PDF, Pillow images and figures become
+    images. Data frames become lists of records (missing cells null; an index that says something is a column), arrays lists, pydantic models and dataclasses objects, dates and times ISO 8601 text, enums their
     value. Nothing is rounded, and nothing of the caller's is changed.
     """
     check = _Check(name)
@@ -52,14 +53,26 @@ class _Check:
     tool: str
 
     def value(self, value: Any) -> Any:
+        value = self.media(value, "value")
         if isinstance(value, Content):
             return self.content(value, "value")
         value = self.plain(value, "value")
         if isinstance(value, list):
-            return [self.item(item, f"value[{i}]") for i, item in enumerate(value)]
+            return [self.item(self.media(v, at := f"value[{i}]"), at) for i, v in enumerate(value)]
+        if isinstance(value, dict):
+            value = {name: self.media(item, _join("value", name)) for name, item in value.items()}
         if isinstance(value, dict) and any(map(is_media, value.values())):
             return {name: self.item(item, _join("value", name)) for name, item in value.items()}
         return self.json(value, "value")
+
+    def media(self, value: Any, path: str) -> Any:
+        """The value, or the content for it where it is an image of Python's."""
+        if isinstance(value, Content | str | int | float | NoneType):
+            return value
+        try:
+            return as_media(value) or value
+        except Exception as error:
+            raise self.error(path, value, f"It cannot be drawn: {error_message(error)}") from error
 
     def item(self, item: Any, path: str) -> Any:
         return self.content(item, path) if isinstance(item, Content) else self.json(item, path, depth=1)
@@ -190,6 +203,13 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
             return value.model_dump(mode="json")
         case _ if is_dataclass(value):
             return {f.name: getattr(value, f.name) for f in fields(value)}
+    return _table(value)
+
+
+def _table(value: Any) -> Any:
+    """The rows of a data frame, the items of a series or an array; anything else as it is."""
+    if hasattr(value, "reset_index") and not _counts_rows(value.index):  # pandas
+        value = value.reset_index()
     method = next((name for name in TO_LIST if hasattr(value, name)), None)
     if method:
         return _cells(getattr(value, method)())
@@ -198,6 +218,12 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
             raise ValueError("two of its columns have the same name.")
         return _cells(value.to_dict(orient="records"))
     return value
+
+
+def _counts_rows(index: Any) -> bool:
+    """Whether an index of pandas says no more than 0, 1, 2 …"""
+    plain = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    return plain and index.name is None
 
 
 def _join(path: str, key: object) -> str:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ..calling.invocation import ainvoke
 from ..contents.content import Content
+from ..contents.media import fetched_image
 from ..contents.tool_calls import ContentToolRequest
 from ..contents.turns import Turn
 from ..conversation.approval import Decision, decided
@@ -23,6 +24,7 @@ from ..conversation.effects import (
     Decide,
     Effect,
     Emit,
+    Fetch,
     Finish,
     Loop,
     Notify,
@@ -91,6 +93,8 @@ class AsyncDriver(HttpExchange):
                 return await self.body()
             case Finish():
                 return await self.finish()
+            case Fetch(url):
+                return await asyncio.to_thread(fetched_image, url)
             case CallTools():
                 return await self.call(effect)
             case Decide(request):

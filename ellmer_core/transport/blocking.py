@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from ..calling.invocation import invoke
 from ..contents.content import Content
+from ..contents.media import fetched_image
 from ..contents.tool_calls import ContentToolRequest
 from ..contents.turns import Turn
 from ..conversation.approval import Decision, decided
@@ -26,6 +27,7 @@ from ..conversation.effects import (
     Decide,
     Effect,
     Emit,
+    Fetch,
     Finish,
     Loop,
     Notify,
@@ -81,6 +83,8 @@ class BlockingDriver(HttpExchange):
                 return self.body()
             case Finish():
                 return self.finish()
+            case Fetch(url):
+                return fetched_image(url)
             case CallTools():
                 return self.call(effect)
             case Decide(request):

@@ -30,10 +30,11 @@ from .profile import IMAGES, Profile
 from .shared import content_parts, json_bodies
 from .shared.errors import error_of
 from .shared.hidden import HiddenHeaders, without_user
+from .structured import StructuredOutput
 from .values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:
-    from ..contents.tool_calls import ToolDef
+    from ..contents.tool_calls import ContentToolResult, ToolDef
     from ..contents.turns import AssistantTurn, Turn
     from ..errors import ProviderError
     from ..schemas.types import Type
@@ -49,7 +50,7 @@ def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
 
 
 @dataclass(frozen=True)
-class Wire(ABC):
+class Wire(StructuredOutput):
     """One wire format at one vendor, with one model.
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
@@ -108,7 +109,8 @@ class Wire(ABC):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output."""
+        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output by the API's own
+        means. `asking()` finds other means where these do not do."""
 
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
         """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over
@@ -163,7 +165,7 @@ class Wire(ABC):
         contents = described(contents, self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
-        return contents if self.tool_media == "native" else flatten(contents, self.call_id)
+        return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
 
     def refuses(self, value: object) -> bool:
         """Whether this is media of a kind that the vendor, or the model, does not take."""
@@ -181,8 +183,10 @@ class Wire(ABC):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} takes"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.vendor} fetches no URL; send the bytes of {url} instead"
-            case ContentUploaded(wire=wire) if wire != self.name or not self.supports.pdfs:
+                return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
+            case ContentUploaded(wire=wire) if (
+                wire != self.name or not self.supports.pdfs or profile.pdfs is False
+            ):
                 return f"{who} cannot read what was uploaded elsewhere ({wire})"
         return ""
 
@@ -193,6 +197,10 @@ class Wire(ABC):
     def call_id(self, id: str) -> str:
         """A tool-call id that this format takes; the same for the call and its result."""
         return id
+
+    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
+        """How the model knows the call of a result in this turn: what stands in the tags around its media."""
+        return lambda result: self.call_id(result.id)
 
     @property
     def issuer(self) -> str:
@@ -271,7 +279,7 @@ class Wire(ABC):
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """The typed error for an answer with an error status; any body, HTML and empty ones included."""
-        return error_of(status, headers, body)
+        return error_of(status, headers, body).at(self.vendor, self.model, self.key_vars)
 
 
 class Batches(ABC):

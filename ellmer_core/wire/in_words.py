@@ -20,27 +20,22 @@ from ..contents.content import (
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ..errors import ContentError, UsageError
-from ..schemas.types import Type
 from ..tools.results import described, result_text
 from .base import Wire
 from .shared.json_bodies import json_text
-from .shared.json_schema import in_words
 
 __all__ = ["Sendable", "sendable_to"]
 
 
 @dataclass(frozen=True)
 class Sendable:
-    """What is sent: the turns, the type of structured output if the API is told it, and what was said in words."""
+    """What is sent: the turns, and what was said in words."""
 
     turns: list[Turn]
-    type: Type | None
     replaced: list[str]
 
 
-def sendable_to(
-    wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef], type: Type | None
-) -> Sendable:
+def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef]) -> Sendable:
     """A conversation as this model takes it. What is `new` from the user is left as it is: the wire refuses it.
 
     Raises `UsageError` for tools at a model that calls none.
@@ -57,9 +52,7 @@ def sendable_to(
         sent = list(map(_without_calls, sent))
     if not wire.profile.system:
         sent = _without_system(sent)
-    if type is not None and wire.profile.structured == "words":
-        sent, type = [*sent, UserTurn(in_words(type))], None
-    return Sendable(sent, type, replaced)
+    return Sendable(sent, replaced)
 
 
 def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:

@@ -9,9 +9,9 @@ import anthropic
 from pydantic import BaseModel
 
 from ..contract.exchange import Json
-from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
-from . import Capabilities, Endpoint
-from .shared.sdk_session import Answered, Said, texts_and_calls
+from ..scenarios.messages import PDF, Image, Part, Text
+from . import Capabilities
+from .shared.sdk_session import Answered, Said, SDKAdapter, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import base64_of, media_type, parameters
 
@@ -25,28 +25,6 @@ _STOPS = {
     "refusal": "filter",
 }
 _MAX_TOKENS = 4096
-
-
-class Anthropic:
-    """The adapter."""
-
-    name = "anthropic"
-    wires: Mapping[str, Sequence[str]] = {"anthropic": ["anthropic"]}
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media go inside results."""
-        return Capabilities(structured="native", image_in_tool_result="native", pdf_in_tool_result="native")
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation."""
-        return Session(endpoint, system, tools, history)
 
 
 class Session(Parsing):
@@ -159,6 +137,18 @@ def block(part: Part) -> Json:
             source = {"type": "base64", "media_type": "application/pdf", "data": base64_of(part)}
             return {"type": "document", "source": source, "title": filename}
     raise TypeError(f"{type(part).__name__} has no place in a user message")
+
+
+class Anthropic(SDKAdapter):
+    """The adapter."""
+
+    name = "anthropic"
+    sessions = Session
+    wires: Mapping[str, Sequence[str]] = {"anthropic": ["anthropic"]}
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Media go inside results."""
+        return Capabilities(structured="native", image_in_tool_result="native", pdf_in_tool_result="native")
 
 
 adapter = Anthropic

@@ -13,10 +13,10 @@ import openai
 from pydantic import BaseModel
 
 from ..contract.exchange import Json
-from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
-from . import Capabilities, Endpoint, Session
+from ..scenarios.messages import PDF, Image, Part, Text
+from . import Capabilities, Endpoint
 from .shared.chat_messages import ChatMessages, json_of
-from .shared.sdk_session import Answered, Said, texts_and_calls
+from .shared.sdk_session import Answered, Said, SDKAdapter, SDKSession, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import data_url, parameters
 
@@ -25,7 +25,7 @@ __all__ = ["OpenAI", "adapter", "response_input"]
 _RESPONSES_STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
 
 
-class OpenAI:
+class OpenAI(SDKAdapter):
     """The adapter."""
 
     name = "openai"
@@ -36,17 +36,9 @@ class OpenAI:
         media: Literal["native", "pointer"] = "native" if wire == "openai-responses" else "pointer"
         return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
 
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation in the endpoint's format."""
-        kind = Responses if endpoint.wire == "openai-responses" else Chat
-        return kind(endpoint, system, tools, history)
+    def kind(self, endpoint: Endpoint) -> type[SDKSession]:
+        """Two of the SDK's resources."""
+        return Responses if endpoint.wire == "openai-responses" else Chat
 
 
 class _OpenAISession(Parsing, ABC):

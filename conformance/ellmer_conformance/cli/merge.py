@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..report import Report, files, rescored
-from ..report.formats.matrix import console, print_report
+from ..report.formats.terminal import console, print_report
 from ._shared.reports import opened
 
 __all__ = ["command"]

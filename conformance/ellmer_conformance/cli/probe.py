@@ -6,8 +6,13 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from ..probe import Target
+    from ..report import Report
 
 __all__ = ["command"]
 
@@ -63,11 +68,24 @@ def command(
     \b
     conformance probe http://localhost:4000/v1 --wire openai-chat --model my-model --report out
     """
-    from ..baseline import BaselineError, load  # noqa: PLC0415 - likewise
-    from ..contract import rules  # noqa: PLC0415 - `conformance --help` should not wait for it
-    from ..probe import Target, probed  # noqa: PLC0415 - likewise
+    from ..probe import probed  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..report import files  # noqa: PLC0415 - likewise
-    from ..report.formats.matrix import console, print_report  # noqa: PLC0415 - likewise
+    from ..report.formats.terminal import console, print_report  # noqa: PLC0415 - likewise
+
+    target = _target(base_url, wire, model, key_env, vendor=vendor, name=name, timeout=timeout)
+    target = replace(target, headers=tuple(_header(each) for each in more))
+    found = probed(target, with_rules=with_rules)
+    if baseline:
+        _expect(found, baseline)
+    print_report(found, console(sys.stdout), report)
+    for path in files.write(found, report) if report else ():
+        click.echo(f"wrote {path}")
+    sys.exit(2 if not any(row.verdict != "not-testable" for row in found.rows) else found.exit_code)
+
+
+def _target(base_url: str, wire: str, model: str, key_env: str | None, **more: Any) -> Target:
+    from ..contract import rules  # noqa: PLC0415 - likewise
+    from ..probe import Target  # noqa: PLC0415 - likewise
 
     if wire not in rules.WIRES:
         raise click.UsageError(
@@ -76,19 +94,19 @@ def command(
     key = os.environ.get(key_env or "", "")
     if key_env and not key:
         raise click.UsageError(f"The environment variable {key_env} is empty or not set.")
-    target = Target(base_url, wire, model, vendor=vendor, name=name, checks_keys=bool(key), timeout=timeout)
-    target = replace(target, key=key or target.key, headers=tuple(_header(each) for each in more))
-    found = probed(target, with_rules=with_rules)
-    if baseline:
-        try:
-            expected = load(baseline)
-        except BaselineError as error:
-            raise click.UsageError(str(error)) from None
-        found.rows = [expected.expected(row) for row in found.rows]
-    print_report(found, console(sys.stdout), report)
-    for path in files.write(found, report) if report else ():
-        click.echo(f"wrote {path}")
-    sys.exit(2 if not any(row.verdict != "not-testable" for row in found.rows) else found.exit_code)
+    target = Target(base_url, wire, model, checks_keys=bool(key), **more)
+    return replace(target, key=key or target.key)
+
+
+def _expect(found: Report, baseline: Path) -> None:
+    """Marks the failures that the baseline expects."""
+    from ..baseline import BaselineError, load  # noqa: PLC0415 - likewise
+
+    try:
+        expected = load(baseline)
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
+    found.rows = [expected.expected(row) for row in found.rows]
 
 
 def _header(text: str) -> tuple[str, str]:

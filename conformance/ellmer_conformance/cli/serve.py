@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 import click
 
 from ..report import files
-from ..report.formats.matrix import console, print_report
+from ..report.formats.terminal import console, print_report
 from ..scenarios.cases import scripts
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
 from ._shared.serve_report import observed

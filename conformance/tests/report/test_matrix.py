@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from ellmer_conformance.report import Report, Row
-from ellmer_conformance.report.formats.matrix import print_report
+from ellmer_conformance.report.formats.terminal import print_report
 from ellmer_conformance.report.results import Play
 
 MODES = ("sync", "async", "stream", "async-stream")

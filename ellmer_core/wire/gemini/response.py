@@ -59,13 +59,11 @@ class GeminiResponse(Wire):
             json=response,
         )
 
-    def part(self, part: Json, *, cut: bool) -> Content | None:  # noqa: PLR0911 - one return per kind of part
+    def part(self, part: Json, *, cut: bool) -> Content | None:
         """One part of the answer; `None` for an empty one."""
         fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
         extra = self.own(fields=fields) if fields else {}
         match part:
-            case {"functionCall": {"name": tool_calls.STRUCTURED, "args": dict(data)}} if not cut:
-                return ContentText(json_bodies.json_text(data))
             case {"functionCall": dict(call)}:
                 return self.tool_request(call, fields, cut=cut)
             case {"text": str(text), "thought": True}:

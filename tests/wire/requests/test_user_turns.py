@@ -268,7 +268,7 @@ def test_remote_images_and_uploaded_files():
         "detail": "low",
     }
     assert ANTHROPIC.content(remote) == {"type": "image", "source": {"type": "url", "url": "https://x/y.png"}}
-    with pytest.raises(ContentError, match="fetches no URL"):
+    with pytest.raises(ContentError, match="does not fetch URLs"):
         GEMINI.content(remote)
     assert GEMINI.content(ContentUploaded("files/1", "application/pdf", "gemini")) == {
         "fileData": {"mimeType": "application/pdf", "fileUri": "files/1"}

@@ -108,7 +108,7 @@ class Session:
 
 
 def _is_text(event: Any) -> bool:
-    return event.type == "raw_response_event" and event.data.type == "response.output_text.delta"
+    return bool(event.type == "raw_response_event" and event.data.type == "response.output_text.delta")
 
 
 def _model(to: Endpoint) -> Any:

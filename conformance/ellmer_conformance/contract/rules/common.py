@@ -23,6 +23,7 @@ __all__ = ["enter"]
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{400,}={0,2}|[A-Za-z0-9_-]{400,}={0,2}")
+_NUMBER = re.compile(r" \(\d+\)$")  # of one of several calls of a function
 _TAG = re.compile(r"<(?:tool-)?content tool-call-id=\"(?P<id>[^\"]*)\"")
 _MARK = re.compile(r"\[see below(?:: item \d+)?\]|See <(?:tool-)?content call-id=\"[^\"]*\"> below")
 
@@ -62,14 +63,16 @@ def moved_media_names_its_call(request: Request) -> Iterator[Finding]:
     """Content that was moved out of a tool result is tagged with the id of its tool call.
 
     Why: with parallel calls, the model must know which call returned the image. Fix: tag it with the id from
-    the request, and place it after all results.
+    the request (the name of the function, where the call has no id), and place it after all results.
     """
     ids: set[str] = set()
+    names: set[str] = set()  # of functions whose calls have no ids
     for item in items(request):
         if item.kind in {"call", "result"}:
             ids.add(item.id)
+            names |= set() if item.id else {item.name}
         elif item.kind == "text" and (tag := _TAG.search(item.text)):
-            known = tag["id"] in ids or not any(ids)
+            known = tag["id"] in ids or not any(ids) or _NUMBER.sub("", tag["id"]) in names
             problem = f"the tag names {tag['id']!r}, and no call before it has that id"
             yield met(item.pointer) if known else broken(item.pointer, problem)
 

@@ -45,6 +45,8 @@ class Declared:
         """Why a case cannot be played by it; empty where it can."""
         if any(ask.schema for ask in case.steps) and self.capabilities.structured == "refused":
             return "the command declares no structured output (`capabilities`)"
+        if any(ask.instructed or ask.compacted for ask in case.steps):
+            return "a command has no word for a changed prompt, and none for compaction"
         wanted = {
             "conversations": len(case.speakers) > 1,
             "cancel": any(ask.cancelled for ask in case.steps),

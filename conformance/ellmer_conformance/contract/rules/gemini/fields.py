@@ -8,8 +8,9 @@ from ...exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, snake
 from ...readers.json_access import words
 from ...rule import Finding
+from .._samples import ADD
 from ._proto import Problem, proto, told, unknown
-from ._rulebook import ADD, ASK, MUST, REJECT, TOOLS, answer, body, book, model, refused, text, user
+from ._rulebook import ASK, MUST, REJECT, TOOLS, answer, body, book, model, refused, text, user
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 TOP = frozenset(

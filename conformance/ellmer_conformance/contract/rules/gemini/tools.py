@@ -10,7 +10,8 @@ from ...exchange import Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
 from ...rule import Finding, broken, met
 from .._media import PNG
-from ._rulebook import ADD, ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
+from .._samples import ADD
+from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 OLD = ("gemini-1*", "gemini-2*")

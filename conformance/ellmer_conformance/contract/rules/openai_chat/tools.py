@@ -11,14 +11,21 @@ from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, tools
 from ...rule import Finding, broken, met
 from .._openai.refusals import TOO_LONG, WORDED, misnamed, refused, too_long
-from .._openai.schemas import ARRAYS, STRICT, array_findings, schema_problems, strict_findings
+from .._openai.schemas import (
+    ARRAYS,
+    CLOSED,
+    OPEN,
+    SCHEMA,
+    STRICT,
+    array_findings,
+    one_property,
+    schema_problems,
+    strict_findings,
+)
 from ._pairing import calls_of
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, result
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionObject)"
-SCHEMA = refused(
-    "Invalid schema for function '{name}': {reason}", code="invalid_function_parameters", param="{path}"
-)
 GUIDE = (
     " Learn more about supported models at the Structured Outputs guide: "
     "https://platform.openai.com/docs/guides/structured-outputs"
@@ -36,15 +43,6 @@ def _format(schema: Json, *, strict: bool = True) -> Json:
 def _calls(name: str) -> Json:
     made = {"id": "a", "type": "function", "function": {"name": name, "arguments": "{}"}}
     return {"role": "assistant", "tool_calls": [made]}
-
-
-def _of(schema: Json) -> Json:
-    """A closed object with one property."""
-    return {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
-
-
-OPEN: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
-CLOSED: Json = {**OPEN, "additionalProperties": False}
 
 
 @book.rule(
@@ -111,8 +109,8 @@ def parameters_are_an_object(request: Request) -> Iterator[Finding]:
     REJECT,
     source=ARRAYS,
     refusal=SCHEMA,
-    examples=[body(ASK, tools=[_tool(parameters=_of({"type": "array", "items": {}}))])],
-    counterexamples=[body(ASK, tools=[_tool(parameters=_of({"type": "array"}))])],
+    examples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array", "items": {}}))])],
+    counterexamples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array"}))])],
 )
 def arrays_say_of_what(request: Request) -> Iterator[Finding]:
     """Every array in the parameters of a function has `items`.
@@ -133,8 +131,8 @@ def arrays_say_of_what(request: Request) -> Iterator[Finding]:
     counterexamples=[
         body(ASK, tools=[_tool(parameters=OPEN, strict=True)]),
         body(ASK, tools=[_tool(parameters={**CLOSED, "required": []}, strict=True)]),
-        body(ASK, tools=[_tool(parameters=_of({"oneOf": [OPEN]}), strict=True)]),
-        body(ASK, tools=[_tool(parameters=_of({"const": 5}), strict=True)]),
+        body(ASK, tools=[_tool(parameters=one_property({"oneOf": [OPEN]}), strict=True)]),
+        body(ASK, tools=[_tool(parameters=one_property({"const": 5}), strict=True)]),
     ],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:

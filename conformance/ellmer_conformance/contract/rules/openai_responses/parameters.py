@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
+from .._openai.client_keys import enter_client_keys
 from .._openai.refusals import (
     EFFORTS,
     OUT_OF_RANGE,
     REASONING,
-    TOO_LONG,
     WORDED,
     listed,
     misfits,
     ranges,
     refused,
-    too_long,
     undated,
 )
 from ._rulebook import ASK, MUST, REJECT, body, book
@@ -206,22 +205,7 @@ def options_have_their_types(request: Request) -> Iterator[Finding]:
     yield from misfits(request.body, KINDS)
 
 
-@book.rule(
-    "REQ-042",
-    MUST,
-    REJECT,
-    source="many reports of the same text, 2025 and 2026",
-    refusal=TOO_LONG,
-    examples=[body(ASK, user="u" * 64, prompt_cache_key="c" * 64)],
-    counterexamples=[body(ASK, user="u" * 65), body(ASK, prompt_cache_key="c" * 65)],
-)
-def keys_of_the_client_are_short(request: Request) -> Iterator[Finding]:
-    """User identifiers and cache keys have at most 64 characters.
-
-    Fix: send a hash of the value.
-    """
-    for key in ("user", "safety_identifier", "prompt_cache_key"):
-        yield from too_long(request.body.get(key), f"/{key}", 64)
+enter_client_keys(book, body, ASK)
 
 
 @book.rule(

@@ -10,22 +10,23 @@ from ...readers import openai_responses as wire
 from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
 from .._openai.refusals import WORDED, misnamed, path, refused
-from .._openai.schemas import ARRAYS, COMPOSED, STRICT, array_findings, schema_problems, strict_findings
+from .._openai.schemas import (
+    ARRAYS,
+    CLOSED,
+    COMPOSED,
+    OPEN,
+    SCHEMA,
+    STRICT,
+    array_findings,
+    one_property,
+    schema_problems,
+    strict_findings,
+)
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, call, output
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionToolParam)"
-SCHEMA = refused(
-    "Invalid schema for function '{name}': {reason}", code="invalid_function_parameters", param="{path}"
-)
 
 
-def _of(schema: Json) -> Json:
-    """A closed object with one property."""
-    return {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
-
-
-OPEN: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
-CLOSED: Json = {**OPEN, "additionalProperties": False}
 HOSTED = ("web_search", "web_search_preview", "file_search", "image_generation", "code_interpreter")
 OLD = ["gpt-3.5*", "gpt-4", "gpt-4-*"]
 
@@ -83,8 +84,8 @@ def parameters_are_an_object(request: Request) -> Iterator[Finding]:
     REJECT,
     source=ARRAYS,
     refusal=SCHEMA,
-    examples=[body(ASK, tools=[_tool(parameters=_of({"type": "array", "items": {}}))])],
-    counterexamples=[body(ASK, tools=[_tool(parameters=_of({"type": "array"}))])],
+    examples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array", "items": {}}))])],
+    counterexamples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array"}))])],
 )
 def arrays_say_of_what(request: Request) -> Iterator[Finding]:
     """Every array in the parameters of a function has `items`.
@@ -101,7 +102,9 @@ def arrays_say_of_what(request: Request) -> Iterator[Finding]:
     REJECT,
     source="many reports of the same text, 2025 and 2026",
     refusal=SCHEMA,
-    examples=[body(ASK, tools=[_tool(parameters=_of({"anyOf": [{"type": "string"}, {"type": "null"}]}))])],
+    examples=[
+        body(ASK, tools=[_tool(parameters=one_property({"anyOf": [{"type": "string"}, {"type": "null"}]}))])
+    ],
     counterexamples=[body(ASK, tools=[_tool(parameters={**OPEN, "anyOf": [{"required": ["x"]}]})])],
 )
 def parameters_are_one_object(request: Request) -> Iterator[Finding]:
@@ -127,7 +130,7 @@ def parameters_are_one_object(request: Request) -> Iterator[Finding]:
     examples=[body(ASK, tools=[_tool(parameters=CLOSED, strict=True), TOOL])],
     counterexamples=[
         body(ASK, tools=[_tool(parameters=OPEN, strict=True)]),
-        body(ASK, tools=[_tool(parameters=_of({"oneOf": [OPEN]}), strict=True)]),
+        body(ASK, tools=[_tool(parameters=one_property({"oneOf": [OPEN]}), strict=True)]),
     ],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:

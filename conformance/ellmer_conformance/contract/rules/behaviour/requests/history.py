@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 
 from .....scenarios.messages import Text
@@ -32,16 +32,18 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
     """
     steps = zip(run.case.steps, run.replies, strict=False)
     raised = any(reply.error is not None and wanted.outcome == "answered" for wanted, reply in steps)
-    if len(run.case.speakers) > 1 or raised:  # several speak in turns
+    shortened = any(ask.compacted for ask in run.case.steps)
+    if len(run.case.speakers) > 1 or raised or shortened:  # several speak in turns
         return
     whole = [index for index, step in run.answered() if isinstance(step, Answer | Sees)]
     for index in whole:
         later = index + 1
         if later >= len(run.said):
             continue
-        before, after = [_key(i) for i in run.said[index]], [_key(i) for i in run.said[later]]
+        first, second = (_beside_new_prompt(run, items) for items in (run.said[index], run.said[later]))
+        before, after = [_key(i) for i in first], [_key(i) for i in second]
         differs = next((n for n, key in enumerate(before) if after[n : n + 1] != [key]), None)
-        item = None if differs is None else run.said[index][differs]
+        item = None if differs is None else first[differs]
         problem = f"it lost or changed the {item.kind} {item.text[:60]!r}" if item else ""
         yield found(item is None, f"/exchanges/{later}/request", problem)
 
@@ -87,7 +89,8 @@ def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
     Fix: do not normalise or strip text, and do not encode it with `errors="replace"`.
     """
     sent = ["\n".join(item.text for item in items) for items in run.said]
-    written = [
+    written = [ask.instructed for ask in run.case.steps[: len(run.replies)] if ask.instructed]
+    written += [
         part.text
         for ask in run.case.steps[: len(run.replies)]
         for part in ask.parts
@@ -113,6 +116,12 @@ def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
     final = run.exchanges[-1].response if run.exchanges else None
     if final and final.status in _FINAL:
         yield met(f"/exchanges/{len(run.exchanges) - 1}/request")
+
+
+def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:
+    """The items; without the system prompt, where the case replaces it."""
+    replaced = any(ask.instructed for ask in run.case.steps)
+    return [item for item in items if not (replaced and "system" in (item.kind, item.role))]
 
 
 def _key(item: Item) -> Hashable:

@@ -64,7 +64,10 @@ def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
         return
     for index, items in enumerate(run.said):
         texts = [item.text for item in items if item.kind == "system" or item.role == "system"]
-        own = str(run.case.system or "")
+        own = max(
+            [run.case.system or "", *(ask.instructed for ask in run.case.steps)],
+            key=lambda prompt: (prompt in "".join(texts), len(prompt)),
+        )
         more = "".join(texts).replace(own, "", 1).strip() if own in "".join(texts) else "".join(texts)
         if texts or not own:
             problem = f"the caller did not say {more[:80]!r}"

@@ -27,8 +27,11 @@ def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
 @book.rule("SYS-003", MUST, LOSS, source="a prompt said twice is another prompt")
 def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
     """The whole system prompt is sent once and in order."""
+    prompt = str(run.case.system)
+    users = [part.text for ask in run.case.steps for part in ask.parts if isinstance(part, Text)]
+    told = any(prompt in text for text in users)  # the user may say the same
     for index, items in enumerate(run.said) if run.case.system else ():
-        count = sum(item.text.count(str(run.case.system)) for item in items)
+        count = sum(item.text.count(prompt) for item in items if not told or item.kind == "system")
         yield found(count == 1, f"/exchanges/{index}/request", f"the system prompt is sent {count} times")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from ....exchange import Media
-from ....observed_run import Run, media_of
+from ....observed_run import Run, media_of, unusual_media_of
 from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
 
@@ -73,17 +73,19 @@ _NOTE = re.compile(r"image|picture|pdf|document|media|attachment|omitted|(un|not
 def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     """Media that the model does not accept raise a typed error or leave a text that says so (`[tool output
     omitted]` does); they are never dropped silently."""
-    if not run.refused:
-        return
-    for index, reply in enumerate(run.replies):
+    for index, reply in enumerate(run.replies if run.refused else ()):
         if reply.error is not None:
             yield met(f"/replies/{index}")
-    with_media = {r.name for r in run.tool_runs if media_of(r.value)}
+    which = media_of if run.refused else unusual_media_of
+    with_media = {r.name for r in run.tool_runs if which(r.value)}
+    urls = {media.url for r in run.tool_runs for media in which(r.value)} - {""}
     for index in range(1, len(run.said)):
         names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
         for item in new(run, index, "result"):
             if names.get(item.id) in with_media:
-                yield found(_NOTE.search(item.text), at(index, item), "the media were dropped silently")
+                shown = any(other.media and other.media.url in urls for other in run.said[index])
+                noted = _NOTE.search(item.text) or shown
+                yield found(noted, at(index, item), "the media were dropped silently")
 
 
 @book.rule("TRM-011", MUST, LOSS, source="history is replayed, not rewritten")
@@ -115,5 +117,6 @@ def transcripts_hold_no_base64(run: Run) -> Iterator[Finding]:
     """The printed transcript shows a placeholder for media, never base64."""
     media = [m for a in run.case.steps for m in media_of(list(a.parts))] + run.tool_media()
     for item in media if run.transcript else ():
-        dumped = base64.b64encode(item.data)[:60].decode() in run.transcript
+        shown = base64.b64encode(item.data)[:60].decode()
+        dumped = bool(shown) and shown in run.transcript
         yield found(not dumped, "/transcript", "base64 of media is printed")

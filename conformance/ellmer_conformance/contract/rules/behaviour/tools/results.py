@@ -37,7 +37,8 @@ def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
     """A failed request is retried at most as often as the caller allows, and not at all if the caller allows none."""
     failures = [step for step in run.case.script if isinstance(step, Failure)]
     if failures and not run.case.max_retries:
-        asked, sent = len(run.case.steps), len(run.exchanges)
+        asked = len(run.case.steps) + sum(ask.compacted for ask in run.case.steps)  # a request of its own
+        sent = len(run.exchanges)
         problem = f"{sent} requests were sent for {asked} questions, and no retry was allowed"
         yield found(sent <= asked or bool(run.case.tools), "/exchanges", problem)
 
