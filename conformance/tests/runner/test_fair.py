@@ -198,3 +198,18 @@ def test_a_loop_that_never_ends_is_ended():
     statuses = [engine.answer(http).status for _ in range(103)]
 
     assert statuses == [*[200] * 101, 400, 400]
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(True, "pass"), (False, "fail")])
+def test_media_of_two_kinds_keep_their_order_where_each_has_a_list_of_its_own(server, apart, expected):
+    run = play_direct(
+        EllmerCore(), "openai-chat", "openai", CASES["tool_returns_mixed_list"], "sync", server=server
+    )
+    *before, said = (each.request.body for each in run.exchanges)
+    flipped = [
+        {**m, "content": m["content"][::-1]} if isinstance(m["content"], list) else m
+        for m in said["messages"]
+    ]
+    other = a_run(run.case, *before, said | {"messages": flipped})
+
+    assert outcome("TRM-007", replace(other, tool_runs=run.tool_runs, apart=apart)) == expected
