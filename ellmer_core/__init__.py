@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .transport.aws_signature import *
     from .transport.connections import *
     from .transport.timeouts_and_limits import *
+    from .wire.profile import *
 
 __all__ = [
     "AssistantPartialTurn",
@@ -78,6 +79,7 @@ __all__ = [
     "EllmerWarning",
     "IncompleteResponseError",
     "Limits",
+    "Profile",
     "ProviderError",
     "RateLimitError",
     "ResponseError",
@@ -187,6 +189,7 @@ _MODULES = (
     "transport.aws_signature",
     "schemas.data_frames",
     "models.prices",
+    "wire.profile",
     "_chat.tool_writer",
     "jobs.parallel",
     "jobs.batch",
