@@ -16,6 +16,7 @@ from .contents.display import RENDERERS
 
 if TYPE_CHECKING:
     from ._chat.chat import *
+    from ._chat.fallback import *
     from ._chat.tool_writer import *
     from .calling.progress import *
     from .contents.content import *
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from .contents.prompts import *
     from .contents.tool_calls import *
     from .contents.turns import *
+    from .conversation.approval import *
     from .conversation.cancellation import *
+    from .conversation.usage_limits import *
     from .errors import *
     from .jobs.batch import *
     from .jobs.parallel import *
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from .schemas.data_frames import *
     from .schemas.type_values import *
     from .schemas.types import *
+    from .tools.context import *
     from .tools.definition import *
     from .tools.provider_tools import *
     from .tools.result_check import *
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from .transport.limits import *
 
 __all__ = [
+    "ApprovalRequiredError",
     "AssistantPartialTurn",
     "AssistantTurn",
     "AsyncToolError",
@@ -72,6 +77,7 @@ __all__ = [
     "ContentUnknown",
     "ContentUploaded",
     "ConversionError",
+    "Decision",
     "EllmerError",
     "EllmerWarning",
     "IncompleteResponseError",
@@ -86,6 +92,7 @@ __all__ = [
     "Timeouts",
     "Tokens",
     "ToolBuiltIn",
+    "ToolContext",
     "ToolDef",
     "ToolReject",
     "ToolResultDisplay",
@@ -99,6 +106,8 @@ __all__ = [
     "TypeJsonSchema",
     "TypeObject",
     "UsageError",
+    "UsageLimitError",
+    "UsageLimits",
     "UserTurn",
     "batch_chat",
     "batch_chat_completed",
@@ -106,6 +115,7 @@ __all__ = [
     "batch_chat_text",
     "chat",
     "chat_app",
+    "chat_fallback",
     "check_tool_result",
     "content_image_file",
     "content_image_plot",
@@ -158,14 +168,18 @@ _MODULES = (
     "contents.turns",
     "schemas.type_values",
     "schemas.types",
+    "tools.context",
     "tools.definition",
     "tools.result_check",
     "tools.results",
     "contents.prompts",
+    "conversation.approval",
+    "conversation.usage_limits",
     "conversation.cancellation",
     "transport.connections",
     "transport.limits",
     "_chat.chat",
+    "_chat.fallback",
     "providers._construction",
     "tools.provider_tools",
     "contents.media",

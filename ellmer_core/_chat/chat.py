@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NoReturn, TypeVar, overload
 
 from ..contents.content import Content, ContentText
@@ -215,11 +216,20 @@ class Chat(ChatBase):
             self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
         )
         other._connection = self._connection
+        other.fallbacks = [(replace(one, written=one.written.copy()), c) for one, c in self.fallbacks]
+        other.deps, other.usage_limits = self.deps, self.usage_limits
+        other.ask_before, other.approve = self.ask_before, self.approve
         other._written = self._written.copy()
         other._history = self._history.copy()
         other._tools = dict(self._tools)
         other._on_request, other._on_result = list(self._on_request), list(self._on_result)
         return other
+
+    def with_fallbacks(self, others: Sequence[Chat]) -> Chat:
+        """A fork that goes on with the providers of `others` where its own fails: see `chat_fallback()`."""
+        fork = self.fork()
+        fork.fallbacks += [one.as_fallback() for one in others]
+        return fork
 
     def __copy__(self) -> Chat:
         return self.fork()

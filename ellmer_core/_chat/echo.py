@@ -67,7 +67,9 @@ class Echo:
             case ContentToolRequest():
                 self._note(f"◯ [tool call] {_after_label(shown)}")
             case ContentToolResult():
-                self._note(f"{'■' if shown.error else '●'} #> {_after_label(shown)}")
+                self._note(
+                    f"{'■' if shown.error or shown.decision == 'denied' else '●'} #> {_after_label(shown)}"
+                )
             case AssistantTurn():
                 self.close()
 

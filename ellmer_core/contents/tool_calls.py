@@ -65,7 +65,7 @@ class ToolDef(Displayed):
 
     `convert`: arguments are validated and made what `arguments` and the function's own `hints` say (dates,
     enums, models); without it the function gets the JSON as it came. `timeout` is in seconds. `request` is the class
-    of the requests for it.
+    of the requests for it. `context` is the parameter that is given the call's `ToolContext`; no model sees it.
     """
 
     function: Callable[..., Any]
@@ -77,6 +77,7 @@ class ToolDef(Displayed):
     timeout: float | None = None
     hints: Mapping[str, Any] = field(default_factory=dict, compare=False)
     request: type[ContentToolRequest] = ContentToolRequest
+    context: str | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)

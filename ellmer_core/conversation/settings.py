@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..contents.tool_calls import ToolDef
 from ..contents.turns import Tokens
 from ..schemas.types import Type
 from ..wire.base import Wire
+from .approval import AskBefore, Decide
 from .cancellation import StreamController
 from .effects import Callback
 from .request_cache import RequestCache
+from .usage_limits import UsageLimits
 
-__all__ = ["Settings"]
+__all__ = ["Fallback", "Settings"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How one conversation is to be held. `price` gives US dollars for a model's tokens, where it knows them."""
+    """How one conversation is to be held. `price` gives US dollars for a model's tokens, where it knows them; `count`
+    is told of every answer. `fallbacks` are the providers to go on with, in order, where this one fails."""
 
     wire: Wire
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
@@ -31,4 +35,21 @@ class Settings:
     on_result: Sequence[Callback] = ()
     controller: StreamController = field(default_factory=StreamController)
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
+    count: Callable[[Wire, Tokens, float | None], object] = lambda _wire, _tokens, _cost: None
+    written: RequestCache = field(default_factory=RequestCache)
+    provider: int = 0
+    fallbacks: Sequence[Fallback] = ()
+    deps: Any = None
+    usage_limits: UsageLimits = field(default_factory=UsageLimits)
+    ask_before: AskBefore = ()
+    approve: Decide | None = None
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """Another provider, and its place among those of the chat."""
+
+    wire: Wire
+    provider: int = 1
+    max_tries: int = 3
     written: RequestCache = field(default_factory=RequestCache)
