@@ -74,6 +74,8 @@ def test_a_test_class_fails_where_the_library_does(project):
 
 def test_a_module_of_the_working_folder_is_found_and_its_pytest_settings_are_not_the_suites(project):
     (project.folder / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n", "utf-8")
+    (project.folder / "tests").mkdir()
+    (project.folder / "tests" / "conftest.py").write_text("import what_only_the_tests_need\n", "utf-8")
 
     done = project(*CONFORMANCE, "run", "--adapter=my_library:MyLibrary", "--against=server", *FAST)
 

@@ -54,7 +54,7 @@ def in_place(content: ContentToolRequest | ContentToolResult, shown: ChatMessage
     if isinstance(content, ContentToolRequest):
         block |= {"type": "tool_request", "title": html or escape(shown.content)}
         return _waiting(message, block | {"arguments": _code(card(content).arguments)}, content)
-    return _with_block(message, block | _own(content, html, shown))
+    return _with_block(message, block | _preview(card(content)) | _own(content, html, shown))
 
 
 def progress_script() -> HTMLDependency:
@@ -105,8 +105,6 @@ def _common(shown: Card, message: ChatMessage) -> dict[str, Any]:
         "tool_name": shown.request.name,
         "title": escape(shown.title),  # shinychat takes it for HTML, and a model may have a say in it
     }
-    if word := "denied" if shown.status == "denied" else shown.decision:
-        block["title"] += f' <span class="ellmer-{word}">{word}</span>'
     if shown.intent:
         block["intent"] = shown.intent
     if shown.icon is not None:
@@ -119,9 +117,8 @@ def _common(shown: Card, message: ChatMessage) -> dict[str, Any]:
 def _looks(shown: Card) -> dict[str, Any]:
     """How the block of a result is laid out."""
     display = shown.display
-    preview = {"value_preview": display["value_preview"]} if "value_preview" in display else {}
     return (
-        preview
+        _preview(shown)
         | ({"label": shown.label} if shown.label else {})
         | {
             "show_request": display.get("show_request", True),
@@ -130,6 +127,13 @@ def _looks(shown: Card) -> dict[str, Any]:
             "open_style": "framed" if shown.block else "minimal",
         }
     )
+
+
+def _preview(shown: Card) -> dict[str, str]:
+    """The result in a word, after what somebody decided: the one place that each call of a group has for itself."""
+    decision = "denied" if shown.status == "denied" else shown.decision
+    words = [word for word in (decision, shown.display.get("value_preview")) if word]
+    return {"value_preview": " · ".join(words)} if words else {}
 
 
 def _call(request: ContentToolRequest) -> str:

@@ -127,12 +127,8 @@ def run(
     arguments = ["--pyargs", "ellmer_conformance.pytest.suite"]
     arguments += [part for plugin in _plugins() for part in ("-p", plugin)]
     arguments += ["-q", "-rN", "--no-header", f"--cassettes={cassettes}"]
-    arguments += [
-        "-o",
-        "addopts=",
-        "-W",
-        "ignore",
-    ]  # pytest's settings of the project at hand are for its own tests
+    # The settings and the conftest.py of the project at hand are for its own tests.
+    arguments += ["--noconftest", "-o", "addopts=", "-W", "ignore"]
     narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]
     arguments += [*narrowed, *(["--snapshot-warn-unused"] if narrowed else [])]
     if report:

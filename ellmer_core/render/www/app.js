@@ -46,6 +46,20 @@ function isObject(text) {
   }
 }
 
+// Pasted lines ------------------------------------------------------------------------------------------------
+// shinychat's editor joins the lines of pasted text. Longer texts it takes as a file.
+const LONGEST_PASTE = 1000;
+
+document.addEventListener("paste", (event) => {
+  const editor = event.target.closest?.(".shiny-chat-input [contenteditable]")?.editor;
+  const text = event.clipboardData?.getData("text/plain").replace(/\r\n?/g, "\n") ?? "";
+  if (!editor || !text.includes("\n") || text.length > LONGEST_PASTE || event.clipboardData.files.length) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  const line = (words, index) => [...(index ? [{ type: "hardBreak" }] : []), ...(words ? [{ type: "text", text: words }] : [])];
+  editor.commands.insertContent(text.split("\n").flatMap(line));
+}, { capture: true });
+
 // Escape stops an answer.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") document.querySelector(".shiny-chat-btn-send[data-state=cancel]")?.click();
