@@ -64,6 +64,7 @@ __all__ = [
     "Chat",
     "ConnectError",
     "Content",
+    "ContentCitation",
     "ContentError",
     "ContentImage",
     "ContentImageInline",

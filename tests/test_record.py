@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ellmer_core.contents.content import (
+    ContentCitation,
     Content,
     ContentImageInline,
     ContentImageRemote,
@@ -33,6 +34,8 @@ REQUEST = ContentToolRequest(
 )
 EVERY = [
     ContentText("žluťoučký 🐈"),
+    ContentText("It rains [1].", citations=(ContentCitation("https://w.test", "Weather", "Rain.", 3, 8),)),
+    ContentCitation("https://w.test"),
     CAT,
     ContentImageRemote("https://example.com/a.png", "low"),
     ContentPDF("application/pdf", "YWJj", "a.pdf"),

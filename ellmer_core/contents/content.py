@@ -18,6 +18,7 @@ C = TypeVar("C", bound="Content")
 
 __all__ = [
     "Content",
+    "ContentCitation",
     "ContentImage",
     "ContentImageInline",
     "ContentImageRemote",
@@ -40,8 +41,23 @@ class Content(Displayed):
 
 
 @dataclass(frozen=True)
+class ContentCitation(Content):
+    """Where a text comes from, among the `citations` of the text it belongs to; a stream of contents has it after the
+    text. It says what of the source was said: its `url` and `title`, and the words that are cited, `quote`.
+
+    `start` and `end` are the characters of the text that it is for; `None` is all of the text.
+    """
+
+    url: str = ""
+    title: str = ""
+    quote: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True)
 class ContentText(Content):
-    """Text, often Markdown; the content that is shown while it streams.
+    """Text, often Markdown; the content that is shown while it streams. `citations` say where it comes from.
 
     `extra` holds what the provider attached to this text and wants back (citations, an item id, a signature),
     under the wire format's name as in `ContentThinking`. Texts are equal when their words are.
@@ -49,6 +65,7 @@ class ContentText(Content):
 
     text: str
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from threading import Lock
 from typing import Any
 
-from ..contents.content import Content, ContentText, ContentThinking, replaced
+from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
 from ..errors import UsageError
@@ -157,12 +157,23 @@ def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:
     for piece in pieces:
         match whole[-1] if whole else None, piece:
             case ContentText(before), ContentText(after):
-                whole[-1] = ContentText(before + after)
+                whole[-1] = ContentText(before + after, citations=_both(whole[-1], piece))
             case ContentThinking(before), ContentThinking(after, extra):
                 whole[-1] = ContentThinking(before + after, extra)
             case _:
                 whole.append(piece)
     return tuple(whole)
+
+
+def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
+    """The citations of two texts as those of the two in a row."""
+    texts = [(text, at) for text, at in ((before, 0), (after, len(getattr(before, "text", ""))))]
+    return tuple(
+        replaced(c, start=at + (c.start or 0), end=at + (len(text.text) if c.end is None else c.end))
+        for text, at in texts
+        if isinstance(text, ContentText)
+        for c in text.citations
+    )
 
 
 def sendable(turns: Sequence[Turn]) -> list[Turn]:

@@ -105,10 +105,12 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
         raise
     shown = history.delivered
     history.commit(user, turn)
-    if not shown:
-        for content in turn.contents:
-            if isinstance(content, ContentText | ContentThinking):
-                yield Emit(content)
+    for content in turn.contents:
+        if not shown and isinstance(content, ContentText | ContentThinking):
+            yield Emit(content)
+        elif shown and isinstance(content, ContentText):
+            for citation in content.citations:
+                yield Emit(citation)
     settings.count(settings.wire, turn.tokens, turn.cost)
     yield Emit(turn)
     return turn

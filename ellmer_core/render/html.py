@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..contents.content import (
     Content,
+    ContentCitation,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -24,6 +25,7 @@ from ..contents.tool_calls import ContentToolResult
 from ..contents.turns import Turn
 from ..errors import UsageError
 from .sections import is_tag, sections, shown, turns_shown
+from .sources import source_anchor, sources_html
 from .tool_card import Card, card, value_text
 
 if TYPE_CHECKING:
@@ -62,7 +64,15 @@ def _(_content: Content) -> None:
 
 @contents_html.register(ContentText)
 def _(content: ContentText) -> str | None:
-    return None if is_tag(content) else _from_markdown(SUGGESTION.sub(r"\1", content.text))
+    if is_tag(content):
+        return None
+    said = _from_markdown(SUGGESTION.sub(r"\1", content.text))
+    return "\n".join(filter(None, [said, sources_html(content.citations)]))
+
+
+@contents_html.register(ContentCitation)
+def _(content: ContentCitation) -> str:
+    return f'<p class="sources">Source: {source_anchor(content)}</p>'
 
 
 @contents_html.register(ContentThinking)

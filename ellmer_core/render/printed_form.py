@@ -14,6 +14,7 @@ from unicodedata import combining, east_asian_width
 
 from ..contents.content import (
     Content,
+    ContentCitation,
     ContentImage,
     ContentImageRemote,
     ContentJson,
@@ -27,6 +28,7 @@ from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..errors import error_message, printable
 from ..tools.results import flatten, result_text
+from .sources import source_line, sources_text
 
 __all__ = ["format_chat", "format_content", "format_turn", "format_value", "header", "is_silent", "labels"]
 
@@ -80,7 +82,9 @@ def is_silent(content: Content) -> bool:
 def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per class
     match content:
         case ContentText():
-            return content.text
+            return "\n".join(filter(None, [content.text, sources_text(content.citations)]))
+        case ContentCitation():
+            return f"[source]: {source_line(content)}"
         case ContentThinking():
             return f"<thinking>\n{content.thinking}\n</thinking>\n"
         case ContentImageRemote():

@@ -24,6 +24,7 @@ from .html import contents_html
 from .literal_markup import literal
 from .markdown import contents_markdown
 from .sections import is_tag, noted, sides, turns_shown
+from .sources import sources_markdown
 
 try:
     from htmltools import HTML
@@ -64,7 +65,9 @@ def _(content: Content) -> Any:
 
 @contents_shinychat.register(ContentText)
 def _(content: ContentText) -> str | None:
-    return None if is_tag(content) else literal(content.text)
+    if is_tag(content):
+        return None
+    return "\n\n".join(filter(None, [literal(content.text), literal(sources_markdown(content.citations))]))
 
 
 @contents_shinychat.register(ContentThinking)
@@ -137,7 +140,8 @@ def _piece(content: ContentText | ContentThinking) -> ChatMessage:
     """A part of a text, as it is: what is markup in it, only the whole shows (see `Literal`)."""
     if isinstance(content, ContentThinking):
         return ChatMessage(content.thinking, content_type="thinking")
-    return ChatMessage("" if is_tag(content) else content.text)
+    cited = literal(sources_markdown(content.citations))
+    return ChatMessage("" if is_tag(content) else f"{content.text}\n\n{cited}" if cited else content.text)
 
 
 def _own_look(content: Content, base: type[Content]) -> Any:

@@ -9,6 +9,7 @@ from ...contents.content import Content, ContentText, ContentThinking, ContentUn
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..shared.citations import anthropic_citations
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import AnthropicMerger
@@ -49,7 +50,8 @@ class AnthropicResponse(Wire):
                 citations = [
                     json_bodies.without(citation, "file_id") for citation in block.get("citations") or ()
                 ]
-                return ContentText(text, extra=self.own(fields={"citations": citations}) if citations else {})
+                extra = self.own(fields={"citations": citations}) if citations else {}
+                return ContentText(text, extra=extra, citations=anthropic_citations(citations))
             case {"type": "thinking"} | {"type": "redacted_thinking"}:
                 return ContentThinking(block.get("thinking") or "", extra=self.own(block=block))
             case {"type": "tool_use", "id": id, "name": name}:

@@ -11,6 +11,7 @@ from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import finish_reasons, json_bodies, tool_calls
+from ..shared.citations import bedrock_citations
 from ..shared.errors import error_of, in_band_error
 from ..values import Json
 from .stream import BedrockMerger
@@ -64,7 +65,8 @@ class BedrockResponse(Wire):
                 content = ContentThinking(text, extra=self.own(block=block))
             case {"citationsContent": {"content": [*said]}}:
                 text = "".join(part.get("text") or "" for part in said)
-                content = ContentText(text, extra=self.own(block=block))
+                cited = bedrock_citations(block["citationsContent"].get("citations"))
+                content = ContentText(text, extra=self.own(block=block), citations=cited)
             case {"image": {"format": str(kind), "source": {"bytes": str(data)}}}:
                 content = ContentImageInline(f"image/{kind}", data)
         return content

@@ -11,6 +11,7 @@ from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..shared.citations import with_grounding
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import GeminiMerger
@@ -51,8 +52,9 @@ class GeminiResponse(Wire):
         parts = (candidate.get("content") or {}).get("parts") or []
         whole = self.endings.is_whole(self.reason(candidate))
         contents = [self.part(part, cut=not whole) for part in parts]
+        cited = with_grounding([c for c in contents if c], candidate)
         return finish_reasons.answer(
-            tool_calls.distinct([c for c in contents if c], response),
+            tool_calls.distinct(cited, response),
             whole=whole,
             tokens=self.tokens(response.get("usageMetadata") or {}),
             finish_reason=self.finish_reason(candidate, response, contents),

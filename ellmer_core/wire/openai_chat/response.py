@@ -11,6 +11,7 @@ from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..shared.citations import openai_citations
 from ..shared.errors import in_band_error
 from ..values import Json, Merger
 from .stream import ChatMerger, kind_of
@@ -56,9 +57,10 @@ class OpenAIChatResponse(Wire):
     def text(self, message: Json) -> Iterator[Content]:
         """The content, whole or in parts, and what came instead of it: a refusal, a voice, images."""
         extra = self.own(fields={"annotations": message["annotations"]}) if message.get("annotations") else {}
+        cited = openai_citations(message.get("annotations"))
         match message.get("content"):
             case str(text) if text:
-                yield ContentText(text, extra=extra)
+                yield ContentText(text, extra=extra, citations=cited)
             case list(parts):
                 for part in parts:
                     yield from self.part(part)
