@@ -71,6 +71,8 @@ __all__ = [
     "ContentImageRemote",
     "ContentJson",
     "ContentPDF",
+    "ContentProviderCall",
+    "ContentProviderResult",
     "ContentText",
     "ContentThinking",
     "ContentToolRequest",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Literal, TextIO
 
 from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError, printable
 from ..tools.results import flatten
@@ -70,6 +70,9 @@ class Echo:
                 self._note(
                     f"{'■' if shown.error or shown.decision == 'denied' else '●'} #> {_after_label(shown)}"
                 )
+            case ContentProviderCall(result=ContentToolResult() as result):
+                self._output(shown.request)
+                self._output(result)
             case AssistantTurn():
                 self.close()
 

@@ -8,10 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..schemas.type_values import TypeObject
-from .content import Content
+from .content import Content, ContentUnknown
 from .display import Displayed
 
-__all__ = ["ContentToolRequest", "ContentToolResult", "ToolDef", "in_words"]
+__all__ = [
+    "ContentProviderCall",
+    "ContentProviderResult",
+    "ContentToolRequest",
+    "ContentToolResult",
+    "ToolDef",
+    "in_words",
+]
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,35 @@ class ContentToolResult(Content):
         arguments) or `"denied"`; `""` where nobody was asked."""
         decision = self.extra.get("decision")
         return decision if decision in {"approved", "edited", "denied"} else ""
+
+
+@dataclass(frozen=True)
+class ContentProviderCall(ContentUnknown):
+    """A call of a tool that the provider ran itself (a web search, its code interpreter), and what came of it, where
+    the provider says both in one block. `data` is that block, which goes back as it came."""
+
+    id: str = ""
+    name: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    value: Any = None
+    error: str | None = None
+
+    @property
+    def request(self) -> ContentToolRequest:
+        """The call as a call of ours would look."""
+        return ContentToolRequest(self.id, self.name, self.arguments)
+
+    @property
+    def result(self) -> ContentToolResult | None:
+        """What came of it, if that is known."""
+        if self.value is None and self.error is None:
+            return None
+        return ContentToolResult(self.value, self.error, request=self.request)
+
+
+@dataclass(frozen=True)
+class ContentProviderResult(ContentProviderCall):
+    """What came of a call of a tool that the provider ran itself, where that is a block of its own."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -25,7 +25,7 @@ from dataclasses import replace
 from itertools import count
 
 from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import (
     ApprovalRequiredError,
@@ -111,6 +111,8 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
         elif shown and isinstance(content, ContentText):
             for citation in content.citations:
                 yield Emit(citation)
+        elif isinstance(content, ContentProviderCall):
+            yield Emit(content)
     settings.count(settings.wire, turn.tokens, turn.cost)
     yield Emit(turn)
     return turn

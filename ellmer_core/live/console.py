@@ -19,7 +19,7 @@ from rich.text import Text
 from .._chat.chat import Chat
 from ..calling.progress import showing
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, ContentToolResult
 from ..conversation.approval import Decision, deciding
 from ..errors import EllmerError
 from ..render.markdown import contents_markdown
@@ -141,6 +141,10 @@ class Screen:
                 self.finish()
                 self.calls.append(card(content))
                 self.console.print(self._line(self.calls[-1]), no_wrap=True, overflow="ellipsis")
+            case ContentProviderCall():
+                self.finish()
+                if content.result:
+                    self.show(content.result)
             case ContentCitation():
                 self.cited.append(content)
             case _:

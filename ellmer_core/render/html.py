@@ -21,7 +21,7 @@ from ..contents.content import (
     ContentThinking,
     ContentUploaded,
 )
-from ..contents.tool_calls import ContentToolResult
+from ..contents.tool_calls import ContentProviderCall, ContentToolResult
 from ..contents.turns import Turn
 from ..errors import UsageError
 from .sections import is_tag, sections, shown, turns_shown
@@ -111,6 +111,11 @@ def _(content: ContentJson) -> str:
 @contents_html.register(ContentToolResult)
 def _(content: ContentToolResult) -> str:
     return card_html(card(content))
+
+
+@contents_html.register(ContentProviderCall)
+def _(content: ContentProviderCall) -> str | None:
+    return card_html(card(content.result)) if content.result else None
 
 
 @contents_html.register(Turn)

@@ -24,7 +24,12 @@ from ..contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_calls import (
+    ContentProviderCall,
+    ContentProviderResult,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..errors import error_message, printable
 from ..tools.results import flatten, result_text
@@ -102,6 +107,10 @@ def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per cla
         case ContentToolResult():
             decision = _decision(content)
             return f"[tool result  ({content.id}){decision}]: {_on_its_own_lines(_outcome(content))}"
+        case ContentProviderCall():
+            both = (content.request, content.result)
+            said = both[1:] if isinstance(content, ContentProviderResult) else both
+            return "\n".join(_content(one) for one in said if one)
         case ContentUnknown():
             return f"[unknown content ({content.wire})]: {_cut(_json(dict(content.data)), '...')}"
     return f"[{type(content).__name__}]"

@@ -13,6 +13,7 @@ from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
 from ..shared.citations import with_grounding
 from ..shared.errors import in_band_error
+from ..shared.provider_calls import grounded, paired
 from ..values import Json
 from .stream import GeminiMerger
 
@@ -52,7 +53,8 @@ class GeminiResponse(Wire):
         parts = (candidate.get("content") or {}).get("parts") or []
         whole = self.endings.is_whole(self.reason(candidate))
         contents = [self.part(part, cut=not whole) for part in parts]
-        cited = with_grounding([c for c in contents if c], candidate)
+        told = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
+        cited = with_grounding(paired([*told, *(c for c in contents if c)]), candidate)
         return finish_reasons.answer(
             tool_calls.distinct(cited, response),
             whole=whole,

@@ -21,6 +21,7 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ...errors import ContentError
 from ...tools.results import result_text
+from .provider_calls import provider_content
 
 __all__ = [
     "Known",
@@ -72,10 +73,10 @@ def sendable(content: Content, wire: str) -> bool:
 
 
 def unknown(wire: str, block: object) -> ContentUnknown:
-    """A block that the wire module has no case for, kept as it is."""
+    """A block that the wire module has no case for, kept as it is; it may tell of a tool of the provider's."""
     if not isinstance(block, Mapping):
         raise TypeError(f"a block is an object, not {type(block).__name__}")
-    return ContentUnknown(wire, block)
+    return provider_content(wire, block)
 
 
 def answered(result: ContentToolResult) -> ContentToolRequest:
