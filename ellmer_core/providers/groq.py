@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
@@ -10,7 +9,6 @@ from .._chat.chat import Chat
 from ..contents.content import Content
 from ..wire.base import Batches
 from ..wire.batches import OpenAIBatches
-from ..wire.shared.provider_calls import executed
 from ..wire.values import Json, Supports
 from ._chat_completions import SchemaOrTools
 from ._construction import Options, construct
@@ -34,11 +32,6 @@ class Groq(SchemaOrTools):
 
     def fields(self, content: Content) -> Json:  # noqa: ARG002 - whatever it is
         return {}
-
-    def text(self, message: Json) -> Iterator[Content]:
-        """What the compound systems ran stands before what they say of it."""
-        yield from executed(self.name, message)
-        yield from super().text(message)
 
 
 def chat_groq(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:

@@ -8,9 +8,8 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..contents.tool_calls import ToolDef
-from ..contents.turns import AssistantTurn, Turn
+from ..contents.turns import Turn
 from ..errors import UsageError
-from ..wire.shared.citations import cited_last, sources
 from ..wire.values import Json, Supports
 from ._chat_completions import Alternating
 from ._construction import Options, construct
@@ -35,10 +34,6 @@ class Perplexity(Alternating):
         said = super().messages(turns)
         user = next((n for n, message in enumerate(said) if message["role"] == "user"), 0)
         return [message for n, message in enumerate(said) if n >= user or message["role"] == "system"]
-
-    def turn(self, response: Json) -> AssistantTurn:
-        """The answer, with the pages that it is made from: `[1]` in its text is the first of them."""
-        return cited_last(super().turn(response), sources(response))
 
     def tool(self, tool: ToolDef) -> Json:
         raise UsageError(f"{self.vendor}'s models call no tools: do not register {tool.name!r} here.")

@@ -165,7 +165,12 @@ def test_no_recorded_server_tool_is_unknown():
     seen = set()
     for name, interaction, _ in interactions():
         wire, body = wires.get(interaction["protocol"]), interaction["response"].get("body")
-        if wire is None or not isinstance(body, dict) or interaction["response"]["status"] != 200:
+        if (
+            wire is None
+            or not isinstance(body, dict)
+            or body.get("error")
+            or interaction["response"]["status"] != 200
+        ):
             continue
         for content in wire(model="m").turn(body).contents:
             if isinstance(content, ContentProviderCall):

@@ -11,8 +11,9 @@ from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
-from ..shared.citations import openai_citations
+from ..shared.citations import cited_last, openai_citations, sources
 from ..shared.errors import in_band_error
+from ..shared.provider_calls import executed
 from ..values import Json, Merger
 from .stream import ChatMerger, kind_of
 
@@ -38,14 +39,20 @@ class OpenAIChatResponse(Wire):
         message = choice.get("message") or {}
         reason = choice.get("finish_reason")
         whole = self.endings.is_whole(reason)
-        contents = [*self.thought(message), *self.text(message), *self.calls(message, cut=not whole)]
-        return finish_reasons.answer(
+        contents = [
+            *self.thought(message),
+            *executed(self.name, message),
+            *self.text(message),
+            *self.calls(message, cut=not whole),
+        ]
+        turn = finish_reasons.answer(
             tool_calls.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response),
             finish_reason=self.finish_reason(reason, message),
             json=response,
         )
+        return cited_last(turn, sources(response))
 
     def thought(self, message: Json) -> Iterator[ContentThinking]:
         """Reasoning beside the content. Some vendors say it twice, under two names; both go back."""
