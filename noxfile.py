@@ -140,6 +140,13 @@ def audit(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def sweep(session: nox.Session) -> None:
+    """Judge what the library would send for everything a user can ask for; minutes (`-- --page` writes the page)."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    session.run("python", "-m", "sweep", *session.posargs, env={**OFFLINE, "PYTHONPATH": "tests"})
+
+
+@nox.session(default=False)
 def record(session: nox.Session) -> None:
     """Record the cassettes again: live where a key is set, else from the strict server."""
     session.install("-e", ".[conformance]")

@@ -3,11 +3,13 @@
 EllmerError
 ├── UsageError                 the caller's: a wrong argument, an unknown provider, a missing key
 │   ├── ContentError           a content that this wire format or model cannot take (before sending)
+│   │   └── ContentFieldError      a field of a content is not of its kind
 │   ├── ToolResultError        a tool returned what cannot be sent (names the tool and the path)
 │   └── AsyncToolError         an async tool or callback in a blocking call
 ├── ToolReject                 raised by a tool or callback to refuse a call; never leaves the chat
 ├── ProviderError              the provider answered with an error
 │   ├── BadRequestError            400, 404, 413, 422, a redirect
+│   │   └── ContextWindowError         the conversation is longer than the model's context: see `chat.compact()`
 │   ├── AuthenticationError        401, 403
 │   ├── RateLimitError             429
 │   └── ServerError                408, 409, 424, 5xx (529 included)
@@ -37,6 +39,8 @@ __all__ = [
     "BadRequestError",
     "ConnectError",
     "ContentError",
+    "ContentFieldError",
+    "ContextWindowError",
     "ConversionError",
     "EllmerError",
     "EllmerWarning",
@@ -84,6 +88,10 @@ class ContentError(UsageError):
     """A content cannot be expressed in the wire format, or the model does not take it."""
 
 
+class ContentFieldError(ContentError, TypeError):
+    """A field of a content is not of its kind: `ContentText(5)`."""
+
+
 class ToolResultError(UsageError):
     """A tool returned something that is not a string, JSON, content, or a list of those."""
 
@@ -126,6 +134,10 @@ class ProviderError(EllmerError):
 
 class BadRequestError(ProviderError):
     """The request was refused as it stands: 400, 404, 413, 422 and their like."""
+
+
+class ContextWindowError(BadRequestError):
+    """The conversation is longer than the context of the model; `chat.compact()` makes it shorter."""
 
 
 class AuthenticationError(ProviderError):

@@ -1,4 +1,4 @@
-"""The library's logger, `ellmer_core`: silent until the program sets logging up.
+"""The library's logger, `ellmer_core`: silent until the program sets logging up; and its warnings.
 
 DEBUG: requests and answers (address, size, status, time), tool calls, what a tool raised. INFO: another try, and why.
 Never keys, headers or what is said.
@@ -7,9 +7,15 @@ Never keys, headers or what is said.
 from __future__ import annotations
 
 import logging
+import sys
+import warnings
 from urllib.parse import urlsplit
 
-__all__ = ["logger", "place"]
+from .errors import EllmerWarning
+
+__all__ = ["logger", "place", "warn"]
+
+_PACKAGE = __name__.partition(".")[0]
 
 logger = logging.getLogger("ellmer_core")
 logger.addHandler(logging.NullHandler())
@@ -23,3 +29,11 @@ def place(url: str) -> str:
     except ValueError:
         return "an address that is none"
     return f"{parts.hostname}{f':{port}' if port else ''}{parts.path}"
+
+
+def warn(message: str) -> None:
+    """An `EllmerWarning` that points at the first line outside this package: the caller's."""
+    depth, frame = 1, sys._getframe(0)  # noqa: SLF001 - warnings has no such option before Python 3.12
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == _PACKAGE:
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, EllmerWarning, stacklevel=depth)

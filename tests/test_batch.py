@@ -13,6 +13,7 @@ from ellmer_core.errors import (
     AuthenticationError,
     BadRequestError,
     ConnectError,
+    ContextWindowError,
     EllmerWarning,
     ResponseError,
     ServerError,
@@ -159,7 +160,7 @@ def test_errors_of_single_prompts_stand_in_their_places(server, say, path):
     say(*openai.submitted(), openai.batch("expired", output_file_id="o", error_file_id="e"))
     say(b"\n".join(out), errors + b"\n" + expired)
     failed = outcomes(openai, server, path)
-    assert [type(one) for one in failed] == [BadRequestError, str, ServerError, ResponseError]
+    assert [type(one) for one in failed] == [ContextWindowError, str, ServerError, ResponseError]
     assert failed[0].code == "context_length_exceeded"
     assert "Expired." in str(failed[2])
 

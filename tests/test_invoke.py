@@ -215,11 +215,11 @@ def test_a_result_of_its_own_keeps_its_class_and_learns_of_its_request(run):
 def test_a_value_that_cannot_be_sent_is_an_error_result(run):
     image = ContentImageInline("image/png", "abc")
 
-    error = run(ask(lambda: {"image": image})).error
+    error = run(ask(lambda: {"deep": {"image": image}})).error
 
     assert isinstance(error, ToolResultError)
     assert "Tool `f`" in str(error)
-    assert "`value.image`" in str(error)
+    assert "`value.deep.image`" in str(error)
 
 
 @both

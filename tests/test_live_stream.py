@@ -154,8 +154,8 @@ def test_what_was_never_called_is_marked_when_the_stream_is_stopped(talk, said):
 def test_an_error_ends_the_stream_and_is_raised(talk, said):
     it = talk([], search)
 
-    with pytest.raises(ec.BadRequestError, match="media_type"):
-        collected(ec.shinychat_stream(it.chat, ec.ContentImageInline("image/nonsense", "YWJj")))
+    with pytest.raises(ec.BadRequestError, match="Could not process image"):
+        collected(ec.shinychat_stream(it.chat, ec.ContentImageInline("image/png", "no base64!")))
 
 
 def test_leaving_the_stream_frees_the_chat(talk, said):

@@ -19,6 +19,7 @@ from ellmer_core.contents.content import ContentImageInline, ContentPDF
 from ellmer_core.contents.tool_calls import ContentToolRequest
 from ellmer_core.errors import UsageError
 from ellmer_core.schemas.types import to_json_schema
+from ellmer_core.wire.shared.json_schema import json_schema
 
 pytest.importorskip("mcp")
 
@@ -225,7 +226,9 @@ def test_schemas_that_our_types_cannot_say():
 
     assert list(found.properties) == ["a", "b"]
     assert [one.required for one in found.properties.values()] == [False, True]
-    assert "$ref" not in json.dumps(to_json_schema(found))
+    sent = json_schema(found)
+    assert sent["properties"]["b"] == {"$ref": "#/$defs/tree"}
+    assert sent["$defs"] == {"tree": tree}
     assert arguments_of({"type": "object"}).additional_properties is True
 
 

@@ -158,11 +158,11 @@ cycle.append(cycle)
 @pytest.mark.parametrize(
     ("value", "path"),
     [
-        ({"image": CAT}, "value.image"),
+        ({"deep": {"image": CAT}}, "value.deep.image"),
         ([1, [CAT]], "value[1][0]"),
         ([1, 2, {"image": CAT}], "value[2].image"),
         ({"my key": (CAT,)}, "value['my key'][0]"),
-        (Wrapped(CAT), "value.image"),
+        ([Wrapped(CAT)], "value[0].image"),
         (Holder(images=[CAT]), "value.images[0]"),
         ([Holder(images=[CAT])], "value[0].images[0]"),
         ({"a": ContentText("deep")}, "value.a"),

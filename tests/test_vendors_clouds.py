@@ -77,7 +77,7 @@ def test_aws_profiles_are_read_by_botocore(variables):
         return SimpleNamespace(get_credentials=lambda: found if profile else None)
 
     variables.setattr(_cloud, "import_module", lambda _: SimpleNamespace(Session=session))
-    wire = chat("aws_bedrock/m", profile="work").wire
+    wire = chat("aws_bedrock/m", aws_profile="work").wire
     assert wire.credentials() == ellmer_core.AwsKeys("AKID", "s", "t")
     assert asked == ["work"]
     with pytest.raises(UsageError, match="No credentials for AWS"):

@@ -157,10 +157,9 @@ def test_mistral_strict_order_puts_an_ok_between_tool_and_user():
 
 
 def test_mistral_parameters():
-    wire = made("mistral", api_key="k", params={"seed": 1, "max_tokens": 9, "tool_choice": "any"})
+    wire = made("mistral", api_key="k", params={"seed": 1, "max_tokens": 9})
 
-    assert {k: v for k, v in body(wire).items() if k in {"random_seed", "max_tokens", "tool_choice"}} == {
+    assert {k: v for k, v in body(wire).items() if k in {"random_seed", "max_tokens"}} == {
         "random_seed": 1,
         "max_tokens": 9,
-        "tool_choice": "any",
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import replace
@@ -23,12 +21,15 @@ from ..conversation.response_reading import cut_short
 from ..conversation.settings import Fallback, Settings
 from ..conversation.spans import traced
 from ..conversation.usage_limits import UsageLimits
-from ..errors import EllmerWarning, UsageError
+from ..errors import UsageError
+from ..log import warn
 from ..models import prices
+from ..models.fitting import Asked, fitted
 from ..transport.blocking import BlockingDriver, drive
 from ..transport.connections import Connection, Timeouts
 from ..transport.limits import Limits
 from ..wire.base import Wire
+from ..wire.profile import Profile
 from .approvers import approver
 from .echo import Echo, EchoMode, echo_mode
 from .memory import Memory
@@ -37,7 +38,6 @@ from .tool_registry import ToolRegistry
 __all__ = ["ChatBase", "Input", "Shown"]
 
 Input = str | Content
-_PACKAGE = __name__.partition(".")[0]
 Shown = Content | Turn
 
 
@@ -55,13 +55,17 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         limits: Limits | None = None,
         max_tries: int = 3,
         max_tool_rounds: int = 100,
+        thinking: Any = None,
+        profile: Profile | Mapping[str, Any] | None = None,
     ) -> None:
         Memory.__init__(self)
         ToolRegistry.__init__(self)
         for name, count, least in (("max_tries", max_tries, 1), ("max_tool_rounds", max_tool_rounds, 0)):
             if not isinstance(count, int) or count < least:
                 raise UsageError(f"{name}= is a whole number, {least} or more, not {count!r}.")
-        self.wire = wire
+        self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
+        self.wire = self._fitted(wire, self._asked)
+        self._told: set[str] = set()
         self.echo = echo_mode(echo)
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
@@ -92,7 +96,28 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         """Goes on with another model of the vendor."""
         if not isinstance(model, str) or not model:
             raise UsageError(f"A model is called by its name, not {model!r}.")
-        self.wire = replace(self.wire, model=model)
+        self.wire = self._fitted(replace(self.wire, model=model), self._asked)
+
+    @property
+    def profile(self) -> Profile:
+        """What the model takes, as far as it is known, with the sources."""
+        return self.wire.profile
+
+    def get_params(self) -> dict[str, Any]:
+        """The parameters that were asked for, `thinking` among them; the model may take fewer."""
+        return dict(self._asked.params)
+
+    def set_params(self, params: Mapping[str, Any] | None = None, **words: Any) -> None:
+        """Replaces the parameters: `set_params(params(temperature=0.2))`, or `set_params(temperature=0.2)`."""
+        asked = Asked({**_checked_params(params), **words}, self._asked.profile)
+        self.wire, self._asked = self._fitted(self.wire, asked), asked
+
+    def _fitted(self, wire: Wire, asked: Asked) -> Wire:
+        """The wire with the parameters that the model takes; of the others, a warning tells the caller."""
+        fit, warning = fitted(wire, asked)
+        if warning:
+            warn(warning)
+        return fit
 
     def record(self) -> dict[str, Any]:
         """The conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
@@ -152,15 +177,27 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         assert isinstance(turn, AssistantTurn)
         return turn
 
-    def _plan(self, *, stream: bool, tool_mode: str, type: Any = None, controller: Any = None) -> Settings:
+    def _plan(
+        self,
+        *,
+        stream: bool,
+        tool_mode: str,
+        type: Any = None,
+        controller: Any = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> Settings:
         if tool_mode not in {"sequential", "concurrent"}:
             raise UsageError(f'tool_mode is "sequential" or "concurrent", not {tool_mode!r}.')
         if controller is not None and not isinstance(controller, StreamController):
             raise UsageError(f"controller is a StreamController, not {controller.__class__.__name__}.")
         if not isinstance(self.usage_limits, UsageLimits):
             raise UsageError(f"usage_limits is UsageLimits(…), not {self.usage_limits!r:.80}.")
+        wire = self.wire
+        if params is not None:
+            asked = Asked({**self._asked.params, **_checked_params(params)}, self._asked.profile)
+            wire = self._fitted(wire, asked)
         return Settings(
-            self.wire,
+            wire,
             self._tools,
             stream=stream,
             type=type,
@@ -178,6 +215,8 @@ class ChatBase(Memory, ToolRegistry, Displayed):
             usage_limits=self.usage_limits,
             ask_before=self.ask_before,
             approve=approver(self.approve),
+            told=self._told,
+            on_history=self._on_history,
         )
 
     @property
@@ -240,7 +279,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
     def _note(self, shown: Shown) -> None:
         """An answer is whole: warns if it is not all that the model had to say."""
         if isinstance(shown, AssistantTurn) and (cut := cut_short(shown)):
-            warnings.warn(cut[0].upper() + cut[1:], EllmerWarning, stacklevel=_depth_of_caller())
+            warn(cut[0].upper() + cut[1:])
 
     def _abandon(self, loop: Loop[Any]) -> None:
         """The stream of this conversation is gone: keeps what it received, and lets the next one in."""
@@ -248,9 +287,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         self._left(loop)
 
 
-def _depth_of_caller() -> int:
-    """The stacklevel of the first frame outside this package, for `warnings.warn()` in the calling function."""
-    depth, frame = 1, sys._getframe(1)  # noqa: SLF001 - warnings has no such option before Python 3.12
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == _PACKAGE:
-        depth, frame = depth + 1, frame.f_back
-    return depth
+def _checked_params(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if not isinstance(params, Mapping | None):
+        raise UsageError(f"params= is a dictionary, as params() makes one, not {params!r}.")
+    return params or {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NoReturn, TypeVar, overload
 
@@ -16,6 +16,7 @@ from ..schemas.data_frames import Library
 from ..transport.single_requests import arun, counted, run
 from .async_stream import AsyncStream
 from .base import ChatBase, Input, Shown
+from .compaction import PROMPT, parted, summarised
 from .echo import EchoMode, echo_mode
 from .structured import Structured
 
@@ -23,6 +24,7 @@ __all__ = ["Chat", "ToolMode"]
 
 T = TypeVar("T")
 ToolMode = Literal["sequential", "concurrent"]
+Params = Mapping[str, Any] | None
 
 
 class Chat(ChatBase):
@@ -34,21 +36,34 @@ class Chat(ChatBase):
 
     # Talking ------------------------------------------------------------------------------------------------
 
-    def chat(self, *inputs: Input, echo: EchoMode | None = None, tool_mode: ToolMode = "sequential") -> str:
+    def chat(
+        self,
+        *inputs: Input,
+        echo: EchoMode | None = None,
+        tool_mode: ToolMode = "sequential",
+        params: Params = None,
+    ) -> str:
         """Says something (strings, images, …), runs the tools the model asks for, returns its last answer's text.
 
-        `echo` is what to show meanwhile, `tool_mode="concurrent"` runs several tools at once, in threads.
+        `echo` is what to show meanwhile, `tool_mode="concurrent"` runs several tools at once, in threads. `params` are
+        parameters for this call, beside those of the chat.
         """
         mode = self.echo if echo is None else echo_mode(echo)
-        self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode))
+        self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params))
         return self._answer.text
 
     async def chat_async(
-        self, *inputs: Input, echo: EchoMode | None = None, tool_mode: ToolMode = "concurrent"
+        self,
+        *inputs: Input,
+        echo: EchoMode | None = None,
+        tool_mode: ToolMode = "concurrent",
+        params: Params = None,
     ) -> str:
         """`chat()` without blocking. Several tools run at once unless `tool_mode="sequential"`."""
         mode = self.echo if echo is None else echo_mode(echo)
-        await self._aexhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode))
+        await self._aexhaust(
+            inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
+        )
         return self._answer.text
 
     @overload
@@ -59,6 +74,7 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> Generator[str, None, None]: ...
     @overload
     def stream(
@@ -68,6 +84,7 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> Generator[Content, None, None]: ...
     def stream(
         self,
@@ -76,13 +93,14 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> Generator[Any, None, None]:
         """As `chat()`, but yields the answer as it comes: its text in pieces, or, with `content="all"`, as
         contents: pieces of text and of thinking, tool requests and their results.
 
         Nothing is sent before the first `next()`. An abandoned stream keeps what it received as a partial turn.
         """
-        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
+        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
         return self._stream(self._contents(inputs), echo_mode(echo), settings, _picker(content))
 
     @overload
@@ -93,6 +111,7 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> AsyncStream[str]: ...
     @overload
     def stream_async(
@@ -102,6 +121,7 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> AsyncStream[Content]: ...
     def stream_async(
         self,
@@ -110,9 +130,10 @@ class Chat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
         controller: StreamController | None = None,
+        params: Params = None,
     ) -> AsyncStream[Any]:
         """`stream()` for `async for`."""
-        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller)
+        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
         loop = self._converse(self._contents(inputs), settings)
         shown = self._atalk(loop, echo_mode(echo), settings)
         return AsyncStream(shown, _picker(content), lambda: self._abandon(loop))
@@ -126,6 +147,7 @@ class Chat(ChatBase):
         frame: None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
+        params: Params = None,
     ) -> T: ...
     @overload
     def chat_structured(
@@ -136,6 +158,7 @@ class Chat(ChatBase):
         frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
+        params: Params = None,
     ) -> Any: ...
     def chat_structured(
         self,
@@ -145,6 +168,7 @@ class Chat(ChatBase):
         frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
+        params: Params = None,
     ) -> Any:
         """As `chat()`, but the last answer is data of `type` (a `type_…()`, a Python type, a model class).
 
@@ -154,7 +178,7 @@ class Chat(ChatBase):
         shape.
         """
         wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
+        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent, params=params)
         self._exhaust(inputs, echo_mode(echo), settings)
         return wanted.value(self._answer)
 
@@ -167,6 +191,7 @@ class Chat(ChatBase):
         frame: None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
+        params: Params = None,
     ) -> T: ...
     @overload
     async def chat_structured_async(
@@ -177,6 +202,7 @@ class Chat(ChatBase):
         frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
+        params: Params = None,
     ) -> Any: ...
     async def chat_structured_async(
         self,
@@ -186,10 +212,11 @@ class Chat(ChatBase):
         frame: Library | None = None,
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
+        params: Params = None,
     ) -> Any:
         """`chat_structured()` without blocking."""
         wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent)
+        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent, params=params)
         await self._aexhaust(inputs, echo_mode(echo), settings)
         return wanted.value(self._answer)
 
@@ -210,11 +237,49 @@ class Chat(ChatBase):
         """`token_count()` without blocking."""
         return await arun(self._counted(inputs, include, type), self._connection)
 
+    def compact(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
+        """Makes the conversation shorter, for a context that is full (`ContextWindowError`) or too dear.
+
+        The last `keep` rounds stay as they are. For those before them stands a summary, for which the model is asked; or,
+        with `how="drop"`, nothing. Where nothing is older, nothing is changed.
+        """
+        if to_sum := self._older(keep, how):
+            to_sum.chat(PROMPT, echo="none")
+        self._shorten(keep, to_sum)
+
+    async def compact_async(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
+        """`compact()` without blocking."""
+        if to_sum := self._older(keep, how):
+            await to_sum.chat_async(PROMPT, echo="none")
+        self._shorten(keep, to_sum)
+
+    def _older(self, keep: int, how: str) -> Chat | None:
+        """A chat that has heard the older rounds alone, if they are to be summarized."""
+        if how not in ("summary", "drop"):
+            raise UsageError(f'how= is "summary" or "drop", not {how!r}.')
+        system, older, _ = parted(self._history.turns, keep)
+        if not older or how == "drop":
+            return None
+        other = self.fork()
+        other.set_tools([])
+        other.set_turns([*system, *older])
+        return other
+
+    def _shorten(self, keep: int, summed: Chat | None) -> None:
+        with self._idle("compact()"):
+            system, older, kept = parted(self._history.turns, keep)
+            answer = summed.last_turn("assistant") if summed else None
+            summary = summarised(answer.text) if answer else []
+            if older:
+                results = self._history.results if kept else {}
+                self._history.replace([*system, *summary, *kept], results)
+
     def fork(self) -> Chat:
         """A chat of its own that has heard, and can do, the same up to now. The two share connections."""
         other = Chat(
             self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
         )
+        other.wire, other._asked = self.wire, self._asked
         other._connection = self._connection
         other.fallbacks = [(replace(one, written=one.written.copy()), c) for one, c in self.fallbacks]
         other.deps, other.usage_limits = self.deps, self.usage_limits
@@ -222,6 +287,7 @@ class Chat(ChatBase):
         other._written = self._written.copy()
         other._history = self._history.copy()
         other._tools = dict(self._tools)
+        other._on_history = list(self._on_history)
         other._on_request, other._on_result = list(self._on_request), list(self._on_result)
         return other
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ..contents.turns import Turn
 from ..errors import UsageError
 from ..tools.definition import tool
 
@@ -17,6 +18,7 @@ __all__ = ["ToolRegistry"]
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 Callback = Callable[[T], Awaitable[object] | object]
 
 
@@ -27,6 +29,7 @@ class ToolRegistry:
         self._tools: dict[str, ToolDef] = {}
         self._on_request: list[Callback[ContentToolRequest]] = []
         self._on_result: list[Callback[ContentToolResult]] = []
+        self._on_history: list[Callable[[list[Turn]], Iterable[Turn]]] = []
 
     def register_tool(self, tool_def: Callable[P, R]) -> FunctionTool[P, R]:
         """Lets the model ask for a tool, or for a function as `tool()` makes it one; returns the tool.
@@ -66,8 +69,13 @@ class ToolRegistry:
         """Has `callback(result)` called after each tool call, refused ones too. Returns a function that removes it."""
         return _registered(self._on_result, callback)
 
+    def on_history(self, callback: Callable[[list[Turn]], Iterable[Turn]]) -> Callable[[], None]:
+        """Has `callback(turns)` called before each request: what it returns is sent in the place of the history, which
+        stays as it is. Returns a function that removes it."""
+        return _registered(self._on_history, callback)
 
-def _registered(callbacks: list[Callback[T]], callback: Callback[T]) -> Callable[[], None]:
+
+def _registered(callbacks: list[F], callback: F) -> Callable[[], None]:
     if not callable(callback):
         raise UsageError(f"A callback is a function of one argument, not {callback!r}.")
     callbacks.append(callback)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
+from ..errors import ContentFieldError
 from .display import Displayed
 
 C = TypeVar("C", bound="Content")
@@ -34,6 +35,10 @@ __all__ = [
 @dataclass(frozen=True)
 class Content(Displayed):
     """Base class of everything a turn can hold. `str()` is its printed form."""
+
+    def __post_init__(self) -> None:
+        if wrong := next(misfits(self), ""):
+            raise ContentFieldError(f"{wrong}.")
 
     def __str__(self) -> str:
         printed: str = self.displayed_as("text")

@@ -53,13 +53,15 @@ def params(
     stop_sequences: Sequence[str] | None = None,
     reasoning_effort: str | None = None,
     reasoning_tokens: int | None = None,
+    thinking: str | int | None = None,
     **extra: Any,
 ) -> dict[str, Any]:
     """Parameters of a model for `chat(params=…)`; those that are None are left to the provider.
 
-    `max_tokens` bounds the answer, reasoning included; `reasoning_effort` is a word (`"low"`, `"high"`), the
-    budget `reasoning_tokens` a number. A wire format renames what it knows and warns of what it does not;
-    `extra` are parameters by the provider's own name.
+    `max_tokens` bounds the answer, reasoning included. `thinking` is one setting for all providers: `"off"`, `"low"`,
+    `"medium"`, `"high"`, `"max"` or a number of tokens; `reasoning_effort` (a word) and `reasoning_tokens` (a budget)
+    are what single providers call it. What the model does not take is left out with a warning; `extra` are parameters
+    by the provider's own name.
     """
     named = {
         "temperature": temperature,
@@ -73,6 +75,7 @@ def params(
         "stop_sequences": _texts(stop_sequences),
         "reasoning_effort": reasoning_effort,
         "reasoning_tokens": reasoning_tokens,
+        "thinking": thinking,
     }
     return {name: value for name, value in (named | extra).items() if value is not None}
 
@@ -85,4 +88,4 @@ def _texts(sequences: Sequence[str] | None) -> list[str] | None:
 
 
 #: The names that every provider shares.
-NEUTRAL = frozenset(params.__kwdefaults__ or ())
+NEUTRAL = frozenset(params.__kwdefaults__ or ()) - {"thinking"}

@@ -26,7 +26,7 @@ from itertools import count
 
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantTurn, UserTurn
+from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import (
     ApprovalRequiredError,
     ConnectError,
@@ -36,10 +36,12 @@ from ..errors import (
     TimeoutError,
     ToolReject,
     ToolRoundsError,
+    UsageError,
 )
-from ..log import logger
+from ..log import logger, warn
 from ..tools.context import CallScope
 from ..tools.definition import matched
+from ..wire.in_words import sendable_to
 from ..wire.values import Request
 from . import retry
 from .approval import agreed, decision_of, denial, needs_decision, recorded
@@ -89,11 +91,12 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
 def request_answer(history: History, settings: Settings, user: UserTurn | None) -> Loop[AssistantTurn]:
     """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
     history as it was."""
-    turns = [*sendable(history.turns), *filter(None, [user])]
     tools = tuple(settings.tools.values())
+    sent = sendable_to(settings.wire, sendable(said(history, settings)), user, tools, settings.type)
     request, body = settings.written.request(
-        settings.wire, turns, tools, stream=settings.stream, type=settings.type
+        settings.wire, sent.turns, tools, stream=settings.stream, type=sent.type
     )
+    tell(settings, sent.replaced)
     began: float = yield Clock()
     try:
         turn = yield from with_retries(history, settings, request, body, user)
@@ -116,6 +119,25 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     settings.count(settings.wire, turn.tokens, turn.cost)
     yield Emit(turn)
     return turn
+
+
+def said(history: History, settings: Settings) -> list[Turn]:
+    """The history, as the caller's hooks want it sent."""
+    turns = list(history.turns)
+    for change in settings.on_history:
+        turns = list(change(turns))
+        if wrong := next((turn for turn in turns if not isinstance(turn, Turn)), None):
+            raise UsageError(f"A callback of on_history() returns turns, not {type(wrong).__name__}.")
+    return turns
+
+
+def tell(settings: Settings, replaced: Sequence[str]) -> None:
+    """Warns the caller, once for a chat and a medium, of what the model is told in words only."""
+    if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
+        settings.told.update(new)
+        warn(
+            f"{settings.wire.vendor}'s {settings.wire.model} was not sent {', '.join(new)}; words stand in its place."
+        )
 
 
 def with_retries(

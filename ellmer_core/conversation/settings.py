@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..contents.tool_calls import ToolDef
-from ..contents.turns import Tokens
+from ..contents.turns import Tokens, Turn
 from ..schemas.types import Type
 from ..wire.base import Wire
 from .approval import AskBefore, Decide
@@ -33,10 +33,12 @@ class Settings:
     max_tool_rounds: int = 100
     on_request: Sequence[Callback] = ()
     on_result: Sequence[Callback] = ()
+    on_history: Sequence[Callable[[list[Turn]], Iterable[Turn]]] = ()
     controller: StreamController = field(default_factory=StreamController)
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
     count: Callable[[Wire, Tokens, float | None], object] = lambda _wire, _tokens, _cost: None
     written: RequestCache = field(default_factory=RequestCache)
+    told: set[str] = field(default_factory=set)  # what the caller was warned of
     provider: int = 0
     fallbacks: Sequence[Fallback] = ()
     deps: Any = None

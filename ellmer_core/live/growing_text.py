@@ -6,11 +6,13 @@ import re
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import Markdown
 from rich.segment import Segment
 
 from ..render.html import SUGGESTION
+from ..render.math import formula_rules
 from ..render.rich_console import safe
 
 __all__ = ["Bottom", "complete", "markdown"]
@@ -35,7 +37,20 @@ class Bottom:
 
 def markdown(text: str) -> Markdown:
     """What a model wrote, for a terminal. A suggestion is something to type."""
-    return Markdown(BEGUN.sub("", SUGGESTION.sub(r"“\1”", safe(text))))
+    shown = Markdown("")
+    shown.parsed = _parsed(BEGUN.sub("", SUGGESTION.sub(r"“\1”", safe(text))))
+    return shown
+
+
+def _parsed(text: str) -> list[Token]:
+    """The tokens of a Markdown text. A terminal shows a formula as its source, which Markdown would change."""
+    tokens = _with_formulas().parse(text)
+    for token in [*tokens, *(child for block in tokens for child in block.children or [])]:
+        if token.type.startswith("math_"):
+            token.type, token.tag = (
+                ("fence", "code") if token.type == "math_block" else ("code_inline", "code")
+            )
+    return tokens
 
 
 def complete(text: str) -> int:
@@ -43,6 +58,11 @@ def complete(text: str) -> int:
     blocks = [token.map[0] for token in _reader().parse(text) if token.level == 0 and token.map]
     lines = text.splitlines(keepends=True)
     return sum(map(len, lines[: blocks[-1]])) if blocks else 0
+
+
+@cache
+def _with_formulas() -> MarkdownIt:
+    return formula_rules(MarkdownIt().enable("strikethrough").enable("table"))
 
 
 @cache

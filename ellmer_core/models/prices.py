@@ -60,6 +60,11 @@ class _Price:
     cache_write: float
 
 
+def known_models(vendor: str) -> list[str]:
+    """The models of a vendor that the table has a price for."""
+    return [row["model"] for row in _table().get(vendor, [])]
+
+
 def _price(vendor: str, model: str, tokens: int) -> _Price | None:
     """The price of a model, by how long the input is: some cost more, all of it, above a threshold."""
     rows = _thresholds(vendor, model)

@@ -43,6 +43,8 @@ class Alternating(ChatCompletions):
             last = messages[-1] if messages else None
             if last and last["role"] == message["role"] == "user":
                 messages[-1] = {**last, "content": [*_parts(last), *_parts(message)]}
+            elif last and last["role"] == message["role"] == "assistant" and _is_text(last, message):
+                messages[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
             else:
                 messages.append(message)
         return messages
@@ -91,3 +93,7 @@ class SchemaOrTools(ChatCompletions):
 def _parts(message: Json) -> list[Json]:
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _is_text(*messages: Json) -> bool:
+    return all(isinstance(m.get("content"), str) and "tool_calls" not in m for m in messages)

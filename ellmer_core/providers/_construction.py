@@ -18,12 +18,14 @@ from typing import Any, Literal, TypedDict, Unpack
 from .. import providers
 from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
+from ..contents.prompts import NEUTRAL
 from ..conversation.approval import AskBefore, Decide
 from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..transport.connections import Timeouts
 from ..transport.limits import Limits
 from ..wire.base import Wire
+from ..wire.profile import Profile
 from ..wire.shared.hidden import Key
 
 __all__ = ["Options", "chat", "construct", "constructor", "setting"]
@@ -36,7 +38,10 @@ class Options(TypedDict, total=False):
 
     - `model`: the vendor's name of the model. Default: the vendor's default, which is announced.
     - `params`: neutral parameters: `temperature`, `top_p`, `max_tokens`, `stop_sequences`, `seed`,
-      `reasoning_effort`, …; those that the wire format does not have are left out with a warning.
+      `thinking`, …; those that the model does not take are left out with a warning.
+    - `thinking`: how much the model thinks, one setting for all vendors: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
+      a number of tokens.
+    - `profile`: what the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
     - `api_key`: the key. Default: the vendor's environment variable, read anew for each request.
     - `credentials`: a function that gives the key (or token), called for each request.
     - `api_args`: merged into the body of each request, last; `None` removes a field.
@@ -59,6 +64,8 @@ class Options(TypedDict, total=False):
 
     model: str | None
     params: Mapping[str, Any] | None
+    thinking: str | int | None
+    profile: Profile | Mapping[str, Any] | None
     api_key: str | None
     credentials: Callable[[], Any] | None
     api_args: Mapping[str, Any] | None
@@ -98,6 +105,8 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     """What a `chat_<vendor>()` returns; called directly from there. `fields` are further fields of its wire."""
     known = Options.__annotations__
     if unknown := [name for name in options if name not in known]:
+        if unknown[0] in NEUTRAL:
+            raise TypeError(f"{unknown[0]}= is a parameter of the model: give params=params({unknown[0]}=…)")
         raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(known)}")
     echo = options.get("echo")
     given = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
@@ -119,6 +128,8 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         limits=options.get("limits"),
         max_tries=options.get("max_tries", 3),
         max_tool_rounds=options.get("max_tool_rounds", 100),
+        thinking=options.get("thinking"),
+        profile=options.get("profile"),
     )
     for name in ATTRIBUTES:
         if options.get(name) is not None:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
+from ..errors import UsageError
 from ..transport.aws_signature import AwsKeys, signed
 from ..wire.bedrock.request import Bedrock
 from ..wire.shared.cache_marks import Cache
@@ -56,16 +57,18 @@ def chat_aws_bedrock(
     system_prompt: str | None = None,
     *,
     region: str | None = None,
-    profile: str | None = None,
+    aws_profile: str | None = None,
     cache: Cache = "none",
     **options: Unpack[Options],
 ) -> Chat:
     """A chat with a model on Bedrock. Options as in `Options`; region in `AWS_REGION`. The key is looked for in
-    `AWS_BEARER_TOKEN_BEDROCK`, then as AWS's own tools do it, for which `profile` is. `cache="5m"` (or `"1h"`) lets
+    `AWS_BEARER_TOKEN_BEDROCK`, then as AWS's own tools do it, in `aws_profile`, if it is given. `cache="5m"` (or `"1h"`) lets
     Claude and Nova remember the prompt."""
+    if isinstance(options.get("profile"), str):
+        raise UsageError("profile= is what the model takes; the profile of AWS's own tools is aws_profile=.")
     if not options.get("base_url"):
         region = setting("region", region, "AWS_REGION", "AWS_DEFAULT_REGION")
         options["base_url"] = f"https://bedrock-runtime.{region}.amazonaws.com"
     if options.get("api_key") is None and options.get("credentials") is None:
-        options["credentials"] = aws_credentials(profile)
+        options["credentials"] = aws_credentials(aws_profile)
     return construct(AWSBedrock, system_prompt, options, region=region or "us-east-1", cache=cache)

@@ -34,6 +34,7 @@ class GoogleVertex(Gemini):
     )
 
     finish_numbers: ClassVar[Sequence[str]] = VERTEX_NUMBERS
+    fetches: ClassVar[bool] = True
 
     base_url: str = ""
     bearer: bool = True

@@ -24,6 +24,7 @@ from ..contents.content import (
 from ..contents.tool_calls import ContentProviderCall, ContentToolResult
 from ..contents.turns import Turn
 from ..errors import UsageError
+from .math import formula_rules
 from .sections import is_tag, sections, shown, turns_shown
 from .sources import source_anchor, sources_html
 from .tool_card import Card, card, value_text
@@ -199,12 +200,12 @@ def _from_markdown(text: str) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    """CommonMark with tables; HTML in it is shown as text, links that run code are none, and images are links."""
+    """CommonMark with tables and formulas; HTML in it is shown as text, links that run code are none, and images are links."""
     try:
         from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise UsageError('Markdown to HTML needs markdown-it-py: pip install "ellmer-core[html]".') from error
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser = formula_rules(MarkdownIt("commonmark", {"html": False}).enable("table"))
     parser.add_render_rule("table_open", lambda *_: f"{WIDE}<table>\n")
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     parser.add_render_rule("image", _image_in_text)

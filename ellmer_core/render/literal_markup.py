@@ -6,7 +6,7 @@ may have; and what `flatten()` writes for the model, which is not to be seen. Ad
 they would be tags with attributes), and so do images, which would tell their server that somebody looks: the empty
 `<ellmer-image>` in front of the link is where the page shows it on a click. In code everything is as it is.
 
-This scans; where a block of code begins and ends, a parser of Markdown says, since that depends on the lists and
+Formulas become MathML here, before Markdown would take their backslashes. This scans; where a block of code begins and ends, a parser of Markdown says, since that depends on the lists and
 quotes around it. shinychat itself takes out handlers and addresses that run code.
 """
 
@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from functools import cache
 from typing import TYPE_CHECKING
+
+from .math import formula_end, formula_html
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -37,7 +39,7 @@ PARENTHESES = re.compile(r"[()\\]")
 #: An image is a link, after a place of ours for it.
 IMAGE = "<ellmer-image></ellmer-image>["
 TOKEN = re.compile(
-    rf"(?P<mark>`+|~+)|(?P<line>\n[ \t]*)|(?P<escape>\\.?)|(?P<tag>{SUGGESTION.pattern}|<[^<>\n`]*>?)|(?P<image>!\[?)|[^`~\n\\<!]+",
+    rf"(?P<mark>`+|~+)|(?P<line>\n[ \t]*)|(?P<math>\$\$?|\\[(\[])|(?P<escape>\\.?)|(?P<tag>{SUGGESTION.pattern}|<[^<>\n`]*>?)|(?P<image>!\[?)|[^`~\n\\<!$]+",
     re.DOTALL,
 )
 MARK = re.compile("`+")
@@ -90,6 +92,9 @@ class Literal:
         if self._may_fence(token) and not known:
             return None
         self._leave(token)
+        if token["math"] and not self.fence:
+            end = formula_end(text, token.start(), token[0], last=last)
+            return None if end is None else max(end, token.end())
         if self.html or self.unclear or self.fence or self._may_fence(token) or not token[0].startswith("`"):
             return token.end()
         return self._code_end(token, limit, known=known)
@@ -134,6 +139,8 @@ class Literal:
             text = IMAGE
         elif token["line"] and not self.line:
             self.html = self.unclear = False
+        elif token["math"] and text != token[0]:
+            text = formula_html(text[len(token[0]) : -len(token[0])].strip(), block=token[0] in {"$$", "\\["})
         elif text == token["mark"] and text.startswith("`"):
             self.unclear = True
         if token["line"]:

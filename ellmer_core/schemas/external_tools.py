@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .python_types import known_type
-from .type_values import TypeJsonSchema, TypeObject
+from .type_values import TypeObject
 
 __all__ = ["arguments_of"]
 
@@ -21,9 +21,4 @@ def arguments_of(schema: Mapping[str, Any]) -> TypeObject:
         return found
     needed, defs = schema.get("required", ()), {"$defs": schema.get("$defs", {})}
     types = {k: known_type({**defs, **v}, closed=False, required=k in needed) for k, v in properties.items()}
-    unresolved = {k: TypeJsonSchema(t.description, t.required) for k, t in types.items() if _refers(t)}
-    return TypeObject(schema.get("description"), True, types | unresolved, not properties)
-
-
-def _refers(type: Any) -> bool:
-    return isinstance(type, TypeJsonSchema) and "$defs" in type.schema
+    return TypeObject(schema.get("description"), True, types, not properties)

@@ -57,6 +57,8 @@ class _Check:
         value = self.plain(value, "value")
         if isinstance(value, list):
             return [self.item(item, f"value[{i}]") for i, item in enumerate(value)]
+        if isinstance(value, dict) and any(map(is_media, value.values())):
+            return {name: self.item(item, _join("value", name)) for name, item in value.items()}
         return self.json(value, "value")
 
     def item(self, item: Any, path: str) -> Any:
@@ -96,7 +98,9 @@ class _Check:
                 return self.scalar(value, path)
             case Content():
                 raise self.error(
-                    path, value, "Content is the result itself or an item of the list it is, no deeper."
+                    path,
+                    value,
+                    "Content is the result itself or an item of the list it is, no deeper.",
                 )
             case Mapping():
                 return self.named(value, path)

@@ -77,6 +77,8 @@ def _pointed(result: ContentToolResult, call_id: Callable[[str], str] = str) -> 
         return [result]
     if is_media(result.value):
         return [replaced(result, value="[see below]"), *_tagged(call_id(result.id), result.value)]
+    if isinstance(result.value, dict) and any(map(is_media, result.value.values())):
+        return _pointed_by_name(result, result.value, call_id)
     if not isinstance(result.value, (list, tuple)) or not any(map(is_media, result.value)):
         return [result]
     items: list[object] = []
@@ -87,9 +89,24 @@ def _pointed(result: ContentToolResult, call_id: Callable[[str], str] = str) -> 
     return [replaced(result, value=items), *media]
 
 
+def _pointed_by_name(
+    result: ContentToolResult, value: dict[str, Any], call_id: Callable[[str], str]
+) -> list[Any]:
+    items = {name: f"[see below: {name}]" if is_media(item) else item for name, item in value.items()}
+    media = [
+        part
+        for name, item in value.items()
+        if is_media(item)
+        for part in _tagged(call_id(result.id), item, name)
+    ]
+    return [replaced(result, value=items), *media]
+
+
 def _described(result: ContentToolResult, which: Callable[[object], bool]) -> ContentToolResult:
     if which(result.value):
         return replaced(result, value=_missing(result.value))
+    if isinstance(result.value, dict) and result.error is None and any(map(which, result.value.values())):
+        return replaced(result, value={k: _missing(v) if which(v) else v for k, v in result.value.items()})
     if isinstance(result.value, (list, tuple)) and result.error is None:
         return replaced(result, value=[_missing(v) if which(v) else v for v in result.value])
     return result
@@ -101,8 +118,8 @@ def _missing(media: Content) -> str:
     return f"[The tool returned {kind} here, which this model cannot be shown.]"
 
 
-def _tagged(call_id: str, content: Content, number: int | None = None) -> list[Content]:
-    item = f' item="{number}"' if number else ""
+def _tagged(call_id: str, content: Content, number: int | str | None = None) -> list[Content]:
+    item = f' item="{escape(str(number))}"' if number else ""
     return [
         ContentText(f'<content tool-call-id="{escape(call_id)}"{item}>'),
         content,

@@ -16,9 +16,17 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-from ..contents.content import Content, ContentImage, ContentPDF
+from ..contents.content import (
+    Content,
+    ContentImage,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentPDF,
+    ContentUploaded,
+)
 from ..errors import UsageError
 from ..tools.results import described, flatten
+from .profile import IMAGES, Profile
 from .shared import content_parts, json_bodies
 from .shared.errors import error_of
 from .shared.hidden import HiddenHeaders, without_user
@@ -63,6 +71,7 @@ class Wire(ABC):
         Mapping[str, str]
     ] = {}  # neutral parameter: its place in the body, `a.b` for {"a": {"b"}}
     supports: ClassVar[Supports] = Supports()
+    fetches: ClassVar[bool] = True  # whether the API fetches an image from a URL
     tool_media: Literal["pointer", "native"] = "pointer"
 
     model: str = ""
@@ -71,6 +80,7 @@ class Wire(ABC):
     params: Mapping[str, Any] = field(default_factory=dict)
     api_args: Mapping[str, Any] = field(default_factory=dict)
     api_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    profile: Profile = field(default_factory=Profile, repr=False)
     keep: Callable[[Turn, Callable[[Turn], list[Json]]], list[Json]] = field(
         default=_anew, repr=False, compare=False
     )
@@ -103,9 +113,27 @@ class Wire(ABC):
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
         """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over
         what was there before."""
-        body = json_bodies.merged(body, self.parameters())
-        body = json_bodies.merged(body, self.api_args)
-        return Request(url, {**self.headers(), **self.api_headers}, body, stream)
+        body = json_bodies.merged(json_bodies.merged(body, self.profile.fields), self.parameters())
+        body = json_bodies.merged(self.with_tools(body), self.api_args)
+        return Request(url, {**self.headers(), **self.added_headers()}, body, stream)
+
+    @property
+    def takes(self) -> Mapping[str, str]:
+        """The neutral parameters that the format has for the model, with their places in the body."""
+        return self.param_names
+
+    def with_tools(self, body: Json) -> Json:
+        """The body with what the model needs beside tools; without tools, no choice among them either."""
+        if any(one.get("tools") or one.get("toolConfig", {}).get("tools") for one in (body, self.api_args)):
+            needed = json_bodies.parameters(self.profile.with_tools, self.takes, self.name)
+            return json_bodies.merged(body, needed)
+        return json_bodies.without(body, "tool_choice", "toolConfig", "parallel_tool_calls")
+
+    def added_headers(self) -> Mapping[str, str]:
+        """The headers of the profile and the caller's; one that both have holds both values."""
+        both = self.profile.headers.keys() & self.api_headers.keys()
+        joined = {name: f"{self.profile.headers[name]},{self.api_headers[name]}" for name in both}
+        return {**self.profile.headers, **self.api_headers, **joined}
 
     def parameters(self) -> Json:
         """`params` at their places in the body."""
@@ -134,15 +162,33 @@ class Wire(ABC):
         out. Raises `ContentError` for media that the vendor does not take; in a result they are named instead."""
         contents = described(contents, self.refuses)
         if refused := next(filter(self.refuses, contents), None):
-            kind = "PDF" if isinstance(refused, ContentPDF) else "image"
-            raise content_parts.refused(refused, self.name, f"{self.vendor}'s {self.model} takes no {kind}")
+            raise content_parts.refused(refused, self.name, self.objection(refused))
         return contents if self.tool_media == "native" else flatten(contents, self.call_id)
 
     def refuses(self, value: object) -> bool:
         """Whether this is media of a kind that the vendor, or the model, does not take."""
-        if isinstance(value, ContentPDF):
-            return not self.supports.pdfs
-        return isinstance(value, ContentImage) and not self.supports.images
+        return bool(self.objection(value))
+
+    def objection(self, value: object) -> str:
+        """Why the vendor, or the model, does not take this medium; nothing, where it does."""
+        who, profile = f"{self.vendor}'s {self.model}", self.profile
+        match value:
+            case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
+                return f"{who} takes no PDF"
+            case ContentImage() if not self.supports.images or profile.images == ():
+                return f"{who} takes no image"
+            case ContentImageInline(type=type) if type.lower() not in (profile.images or IMAGES):
+                there = ", ".join(profile.images or IMAGES)
+                return f"{type} is not one of {there}, which {who} takes"
+            case ContentImageRemote(url=url) if not self.fetches_from(url):
+                return f"{self.vendor} fetches no URL; send the bytes of {url} instead"
+            case ContentUploaded(wire=wire) if wire != self.name or not self.supports.pdfs:
+                return f"{who} cannot read what was uploaded elsewhere ({wire})"
+        return ""
+
+    def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only
+        """Whether the API fetches an image from there."""
+        return self.fetches
 
     def call_id(self, id: str) -> str:
         """A tool-call id that this format takes; the same for the call and its result."""

@@ -249,3 +249,13 @@ def test_the_page_has_an_icon_and_asks_nobody_else(talk):
     it = talk([])
 
     assert it.page.locator("link[rel=icon]").get_attribute("href").startswith("data:image/svg+xml")
+
+
+def test_formulas_are_drawn_and_keep_their_backslashes(talk):
+    it = talk([Answer((Say(r"The root \(\sqrt{x_1}\) and $$\frac{a}{b}$$ for $5 and $6."),))])
+    it.ask("A formula")
+    for _ in ("live", "again"):
+        expect(it.log.locator("math msqrt msub")).to_be_visible()
+        expect(it.log.locator("math[display=block] mfrac")).to_be_visible()
+        expect(it.log.get_by_text("for $5 and $6.")).to_be_visible()
+        it.reload("for $5 and $6.")

@@ -66,7 +66,7 @@ class Vendor:
     @property
     def capabilities(self) -> Capabilities:
         """What it declares, for the model that is played."""
-        wire = self.wire(model=self.place.model)
+        wire = ec.Chat(self.wire(model=self.place.model)).wire
         images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
         return Capabilities(
             structured="native",  # where the API has no schemas, the prompt has

@@ -15,7 +15,7 @@ from ...contents.tool_calls import ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_bodies, json_schema
-from ..shared.cache_marks import Cache, with_marks
+from ..shared.cache_marks import Cache, check_cache, with_marks
 from ..shared.schema_dialects import ANTHROPIC
 from ..values import Json, Request
 from .content import AnthropicContent
@@ -46,7 +46,7 @@ COUNTED = (
 
 @dataclass(frozen=True)
 class AnthropicMessages(AnthropicContent, AnthropicResponse):
-    """The format itself. `max_tokens`, which it requires, is 4096 beyond what thinking may take."""
+    """The format itself. It requires `max_tokens`: see `limit()`."""
 
     name: ClassVar[str] = "anthropic"
     vendor: ClassVar[str] = "Anthropic"
@@ -66,6 +66,10 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
     base_url: str = "https://api.anthropic.com/v1"
     cache: Cache = "none"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_cache(self.cache)
+
     @property
     def issuer(self) -> str:
         """Claude's signatures hold at every host of the model."""
@@ -79,7 +83,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        body: Json = {"model": self.model, "max_tokens": 4096 + (self.params.get("reasoning_tokens") or 0)}
+        body: Json = {"model": self.model, "max_tokens": self.limit()}
         if system := "\n\n".join(filter(None, (self.system(turn) for turn in turns))):
             body["system"] = system
         body["messages"] = self.messages(turns)
@@ -115,7 +119,14 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         """How the parameters ask for thinking: so many tokens of it, or as much as the effort is worth."""
         if self.params.get("reasoning_tokens"):
             return {"type": "enabled"}
-        return {"type": "adaptive"} if self.params.get("reasoning_effort") else None
+        effort = self.params.get("reasoning_effort") and self.profile.adaptive
+        return {"type": "adaptive"} if effort else None
+
+    def limit(self) -> int:
+        """`max_tokens` where the caller gives none: what the model's profile says, beyond what thinking may take."""
+        most = self.profile.ranges.get("max_tokens", (1, float("inf")))[1]
+        wanted = (self.profile.max_tokens or 4096) + (self.params.get("reasoning_tokens") or 0)
+        return int(min(wanted, most))
 
     def system(self, turn: Turn) -> str:
         """The text of a system turn; it stands beside the messages."""

@@ -41,7 +41,7 @@ _CLAUDE = Family(
     assistant_first=True,
     forces=True,
     caches=True,
-    schemas=r"claude-(opus|sonnet|haiku)-(4-[5-9]|[5-9]|\d\d)",
+    schemas=r"claude-[a-z]+-(4-[5-9]|[5-9]|\d\d)",
     params={
         "top_k": f"{_MORE}.top_k",
         "reasoning_tokens": f"{_MORE}.thinking.budget_tokens",

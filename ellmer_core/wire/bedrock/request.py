@@ -20,7 +20,7 @@ from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...errors import UsageError
 from ...tools.results import flatten, result_text, split
 from ..shared import content_parts, json_bodies, json_schema, tool_calls
-from ..shared.cache_marks import Cache, pointed
+from ..shared.cache_marks import Cache, check_cache, pointed
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
@@ -59,6 +59,7 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_cache(self.cache)
         if self.cache != "none" and not self.family.caches:
             raise UsageError(f"{self.model} caches no prompts that are marked: leave cache out.")
 
@@ -92,9 +93,16 @@ class Bedrock(BedrockContent, BedrockResponse):
         url = f"{self.base_url.rstrip('/')}/model/{quote(self.model, safe='')}/{method}"
         return replace(self.post(url, body, stream=stream), framing="aws")
 
+    @property
+    def takes(self) -> Mapping[str, str]:
+        return {**self.param_names, **self.family.params}
+
+    def fetches_from(self, url: str) -> bool:
+        return url.startswith("s3://")
+
     def parameters(self) -> Json:
         family = self.family
-        fields = json_bodies.parameters(self.params, {**self.param_names, **family.params}, self.name)
+        fields = json_bodies.parameters(self.params, self.takes, self.name)
         for name in family.with_param.keys() & self.params.keys():
             fields = json_bodies.merged(fields, family.with_param[name])
         return fields
@@ -123,7 +131,11 @@ class Bedrock(BedrockContent, BedrockResponse):
             return {**body, "outputConfig": {"textFormat": text_format}}
         tool = {"toolSpec": {"name": STRUCTURED, "inputSchema": {"json": schema}}}
         config: Json = {"tools": [*body.get("toolConfig", {}).get("tools", ()), tool]}
-        if self.family.forces and not self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
+        if (
+            self.family.forces
+            and self.profile.forced
+            and not self.params.keys() & {"reasoning_tokens", "reasoning_effort"}
+        ):
             choice: Json = {"any": {}} if among_tools else {"tool": {"name": STRUCTURED}}
             return {**body, "toolConfig": {**config, "toolChoice": choice}}
         asked = {"text": f"Give your answer by calling the tool `{STRUCTURED}`."}

@@ -58,6 +58,7 @@ class Gemini(GeminiContent, GeminiResponse):
     }
 
     models_path: ClassVar[str] = "/models?pageSize=1000"
+    fetches: ClassVar[bool] = False
 
     base_url: str = "https://generativelanguage.googleapis.com/v1beta"
 

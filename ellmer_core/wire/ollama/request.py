@@ -50,6 +50,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
     }
 
     supports: ClassVar[Supports] = Supports(pdfs=False)
+    fetches: ClassVar[bool] = False
 
     models_path: ClassVar[str] = "/api/tags"
 

@@ -63,11 +63,8 @@ class OpenAIChatContent(Wire):
         """A tool call, its arguments exactly as the model wrote them."""
         own = self.issued(request.extra) or {}
         kind, key = ("custom", "input") if own.get("type") == "custom" else ("function", "arguments")
-        call = {
-            "id": self.call_id(request.id),
-            "type": kind,
-            kind: {"name": request.name, key: tool_calls.raw(request)},
-        }
+        written = request.raw or "" if kind == "custom" else tool_calls.raw(request)
+        call = {"id": self.call_id(request.id), "type": kind, kind: {"name": request.name, key: written}}
         return {**call, **own.get("fields", {})}
 
     def call_id(self, id: str) -> str:

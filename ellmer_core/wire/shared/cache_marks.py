@@ -9,12 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-__all__ = ["Cache", "pointed", "with_marks"]
+from ...errors import UsageError
+
+__all__ = ["Cache", "check_cache", "pointed", "with_marks"]
 
 Json = dict[str, Any]
 
 #: How long the provider keeps it after the last use: 5 minutes or an hour.
 Cache = Literal["none", "5m", "1h"]
+
+
+def check_cache(cache: object) -> None:
+    """Raises `UsageError` for a time that there is not."""
+    if cache not in ("none", "5m", "1h"):
+        raise UsageError(f'cache= is "none", "5m" or "1h", not {cache!r}.')
 
 
 def with_marks(body: Json, cache: Cache) -> Json:

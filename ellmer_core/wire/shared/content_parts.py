@@ -113,6 +113,8 @@ def result_parts(result: ContentToolResult) -> list[Content] | None:
     """A result's text and media one by one, for a format that carries media in results; `None` without media."""
     value = result.value
     items = value if isinstance(value, (list, tuple)) else [value]
+    if isinstance(value, dict) and any(map(is_media, value.values())):
+        items = [part for name, item in value.items() for part in ([f"{name}:", item])]
     if result.error is not None or not any(map(is_media, items)):
         return None
     return [

@@ -14,7 +14,14 @@ from contextlib import suppress
 from html import unescape
 from typing import Any
 
-from ...errors import AuthenticationError, BadRequestError, ProviderError, RateLimitError, ServerError
+from ...errors import (
+    AuthenticationError,
+    BadRequestError,
+    ContextWindowError,
+    ProviderError,
+    RateLimitError,
+    ServerError,
+)
 from ..framing.json_text import read_json
 
 __all__ = ["error_of", "in_band_error"]
@@ -69,7 +76,7 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderEr
         facts["request_id"] = headers.get(name) or facts["request_id"]
     wait = _header_wait(headers)
     facts["retry_after"] = facts["retry_after"] if wait is None else wait
-    return _class(status)(**facts)
+    return _kind(status, facts)(**facts)
 
 
 def in_band_error(body: object) -> ProviderError:
@@ -77,12 +84,35 @@ def in_band_error(body: object) -> ProviderError:
     facts = _facts(body) | {"body": body}
     facts["message"] = facts["message"] or f"The provider reported an error, {_quoted(body)}"
     facts["status"] = facts["status"] or STATUS_OF.get(facts["type"]) or STATUS_OF.get(facts["code"])
-    return _class(facts["status"])(**facts)
+    return _kind(facts["status"], facts)(**facts)
 
 
 def _quoted(body: object) -> str:
     """What stands for an explanation where none is found: the body, as far as there is one."""
     return f"with no message in its body: {json.dumps(body):.300}" if body else "without an explanation"
+
+
+#: How providers say that a conversation is too long (each text was recorded).
+_TOO_LONG = re.compile(
+    r"prompt is too long|prompt too long|too many total text bytes|input is too long|input tokens exceeded"
+    r"|maximum (?:context|prompt) length|maximum number of tokens allowed|context window|context size"
+    r"|too many tokens|reduce the length of the messages|user input tokens exceeds"
+    r"|total length of all messages is too long|too large to process",
+    re.IGNORECASE,
+)
+_TOO_LONG_CODES = {
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "too_many_prompt_tokens",
+    "TOO_MANY_TOKENS",
+}
+
+
+def _kind(status: int | None, facts: Mapping[str, Any]) -> type[ProviderError]:
+    """The class of the error. Some say with a 500 that the conversation is too long."""
+    coded = {facts["code"], facts["type"]} & _TOO_LONG_CODES
+    worded = status in {400, 413, 422, 500, None} and _TOO_LONG.search(facts["message"])
+    return ContextWindowError if coded or worded else _class(status)
 
 
 def _class(status: int | None) -> type[ProviderError]:

@@ -16,14 +16,36 @@ Json = dict[str, Any]
 
 
 def json_schema(type: Type, *, strict: bool = False) -> Json:
-    """JSON Schema. `strict` is OpenAI's dialect: every property is required, an optional one may be null."""
+    """JSON Schema. `strict` is OpenAI's dialect: every property is required, an optional one may be null.
+
+    Definitions (`$defs`) of parts are the whole's: what refers to them starts at the root.
+    """
+    defs: Json = {}
+    schema = _lifted(_schema(type, strict=strict), defs)
+    return {**schema, "$defs": defs} if defs else schema
+
+
+def _lifted(schema: Any, defs: Json) -> Any:
+    """The schema without the definitions inside it, which are collected in `defs`."""
+    if isinstance(schema, list):
+        return [_lifted(item, defs) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    own = schema.get("$defs")
+    if isinstance(own, Mapping) and all(defs.get(name, inner) == inner for name, inner in own.items()):
+        schema = {key: value for key, value in schema.items() if key != "$defs"}
+        defs.update(own)
+    return {key: _lifted(value, defs) for key, value in schema.items()}
+
+
+def _schema(type: Type, *, strict: bool) -> Json:
     match type:
         case TypeBasic():
             schema: Json = {"type": type.type}
         case TypeEnum():
             schema = {"type": "string", "enum": list(type.values)}
         case TypeArray():
-            schema = {"type": "array", "items": json_schema(type.items, strict=strict)}
+            schema = {"type": "array", "items": _schema(type.items, strict=strict)}
         case TypeObject():
             schema = _object(type, strict=strict)
         case TypeJsonSchema():
@@ -43,7 +65,7 @@ def in_words(type: Type) -> str:
 def _object(type: TypeObject, *, strict: bool) -> Json:
     properties = {}
     for name, inner in type.properties.items():
-        schema = json_schema(inner, strict=strict)
+        schema = _schema(inner, strict=strict)
         properties[name] = _nullable(schema) if strict and not inner.required else schema
     required = [name for name, inner in type.properties.items() if strict or inner.required]
     return {

@@ -26,7 +26,9 @@ OURS = frozenset(
 SEALED = frozenset({"encrypted_content", "encrypted_stdout", "renderedContent", "search_suggestions"})
 
 
-def provider_content(wire: str, block: Mapping[str, Any]) -> ContentUnknown:
+def provider_content(  # noqa: PLR0911 - one return per kind of block
+    wire: str, block: Mapping[str, Any]
+) -> ContentUnknown:
     """A block that the wire format has no class for: a call, a result, or unknown."""
     match block:
         case {"type": "server_tool_use" | "mcp_tool_use", "name": str(name)}:
@@ -35,6 +37,16 @@ def provider_content(wire: str, block: Mapping[str, Any]) -> ContentUnknown:
             return _result(wire, block, id, kind.removesuffix("_tool_result"), block.get("content"))
         case {"type": str(kind)} if kind.endswith("_call") and kind not in OURS:
             return _item(wire, block, kind.removesuffix("_call"))
+        case {"type": "mcp_list_tools", "tools": list(tools)}:
+            names = [tool.get("name") for tool in _objects(tools)]
+            given = {"server": block.get("server_label")}
+            return ContentProviderCall(wire, block, _text(block.get("id")), "mcp_list_tools", given, names)
+        case {"type": "mcp_approval_request", "name": str(name)}:
+            arguments = _json_object(block.get("arguments"))
+            return ContentProviderCall(wire, block, _text(block.get("id")), name, arguments)
+        case {"type": "tool_search_output", "tools": list(tools)}:
+            names = [tool.get("name") for tool in _objects(tools)]
+            return ContentProviderResult(wire, block, _text(block.get("id")), "tool_search", value=names)
         case {"toolUse": {"type": "server_tool_use", "name": str(name)} as call}:
             return ContentProviderCall(
                 wire, block, _text(call.get("toolUseId")), name, _object(call.get("input"))

@@ -85,9 +85,15 @@ def tool_input(text: str) -> Any:
 
 
 def raw(request: ContentToolRequest) -> str:
-    """The arguments as JSON text: exactly as the model wrote them, where it wrote text."""
-    written = (request.raw or "").strip() not in {"", "null"}
-    return request.raw if request.raw and written else json_text(request.arguments)
+    """The arguments as JSON text: exactly as the model wrote them, where it wrote a JSON object; else `{}`."""
+    text = request.raw or ""
+    whole = not request.problem and text.strip() not in {"", "null"} and _is_object(text)
+    return text if whole else json_text(dict(request.arguments))
+
+
+def _is_object(text: str) -> bool:
+    """Whether the text is a JSON object; a server may parse what it is sent back."""
+    return not _arguments(text)[1]
 
 
 def distinct(contents: Iterable[Content], seed: object) -> list[Content]:

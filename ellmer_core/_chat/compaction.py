@@ -1,0 +1,45 @@
+"""Making a conversation shorter: its oldest rounds are dropped whole, or a summary by the model stands for them.
+
+A round is what the user says and all that follows until the user says something again: calls and their results stay
+together, as every provider wants them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..contents.tool_calls import ContentToolResult
+from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
+from ..errors import UsageError
+
+__all__ = ["PROMPT", "parted", "summarised"]
+
+PROMPT = (
+    "Summarize our conversation so far for yourself: what I asked for, what was found and decided, names, numbers and "
+    "file names that will be needed, and what is still open. Your summary replaces the conversation. Answer with the "
+    "summary only."
+)
+
+
+def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], list[Turn]]:
+    """The system prompt, the older rounds and the last `keep` of them."""
+    if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
+        raise UsageError(f"keep= is how many of the last rounds stay as they are, 0 or more, not {keep!r}.")
+    system: list[Turn] = [turn for turn in turns if isinstance(turn, SystemTurn)]
+    said = [turn for turn in turns if not isinstance(turn, SystemTurn)]
+    starts = [place for place, turn in enumerate(said) if _starts(turn)]
+    kept = len(said) if not keep else (starts[-keep] if len(starts) >= keep else 0)
+    return system, said[:kept], said[kept:]
+
+
+def summarised(summary: str) -> list[Turn]:
+    """A round that stands for those that were summarized."""
+    return [
+        UserTurn([f"This is a summary of our conversation so far:\n\n{summary}"]),
+        AssistantTurn(["I have read it, and go on from there."]),
+    ]
+
+
+def _starts(turn: Turn) -> bool:
+    """Whether the user says something here, and does not only bring results."""
+    return isinstance(turn, UserTurn) and not any(isinstance(c, ContentToolResult) for c in turn.contents)

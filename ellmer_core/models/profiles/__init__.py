@@ -1,0 +1,56 @@
+"""The tables of what models take, and the profile of a model from them.
+
+Every row names providers, a pattern of model names and its source. The rows that match are applied in their order, so
+that a later one wins, and an unknown model has what the general rows of its provider say.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import fields
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ...errors import UsageError
+from ...wire.base import Wire
+from ...wire.profile import Profile
+
+__all__ = ["profile_of", "rows"]
+
+_KEYS = {field.name for field in fields(Profile)} - {"sources"}
+
+
+def profile_of(wire: Wire) -> Profile:
+    """What the tables say of the wire's model."""
+    return _profile(wire.vendor, wire.name, wire.model)
+
+
+@cache
+def rows() -> tuple[dict[str, Any], ...]:
+    """All rows, file by file."""
+    tables = sorted((f for f in files(__name__).iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+    found = [row for f in tables for row in tomllib.loads(f.read_text(encoding="utf-8"))["row"]]
+    for row in found:
+        if wrong := row.keys() - _KEYS - {"provider", "format", "model", "source"}:
+            raise UsageError(f"A profile has no {', '.join(sorted(wrong))}: {row['source']}")
+    return tuple(found)
+
+
+@cache
+def _profile(vendor: str, format: str, model: str) -> Profile:
+    said: dict[str, Any] = {}
+    sources: list[str] = []
+    for row in rows():
+        here = vendor in row["provider"] and row.get("format", format) == format
+        if here and re.search(row["model"], model, re.IGNORECASE):
+            said |= {key: _frozen(value) for key, value in row.items() if key in _KEYS}
+            sources.append(row["source"])
+    return Profile(**said, sources=tuple(dict.fromkeys(sources)))
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

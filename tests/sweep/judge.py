@@ -1,0 +1,117 @@
+"""The request that the library would send for a cell, through its own conversation loop, and what the rules say of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import ellmer_core as ec
+from ellmer_conformance.contract.readers import request as read_request
+from ellmer_conformance.contract.rule import objection
+from ellmer_conformance.contract.rules import book
+from ellmer_core.conversation.effects import Send
+from ellmer_core.schemas.types import type_object, type_string
+
+from . import values
+from .grid import Cell, named
+
+__all__ = ["Count", "Outcome", "judged", "swept"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell: a request that the rules have nothing against, an error of our own, or a refusal."""
+
+    cell: Cell
+    declined: str = ""
+    refused: str = ""
+
+
+@dataclass
+class Count:
+    """A line of the table."""
+
+    asked: int = 0
+    declined: Counter[str] = field(default_factory=Counter)
+    refused: list[Outcome] = field(default_factory=list)
+
+
+def judged(cell: Cell) -> Outcome:
+    """What would be sent, and what the provider would say."""
+    try:
+        sent = _sent(cell)
+    except ec.EllmerError as error:
+        return Outcome(cell, declined=f"{type(error).__name__}: {error}")
+    wire, vendor = cell.vendor.key
+    request = read_request("POST", sent.request.url, sent.request.headers, sent.body, vendor)
+    broken = objection(book(wire, vendor).judge(request))
+    if broken is None:
+        return Outcome(cell)
+    return Outcome(cell, refused=f"{broken.rule.id} {broken.pointer}: {broken.message}")
+
+
+def swept(cells: Iterable[Cell]) -> dict[str, Count]:
+    """The outcomes by provider."""
+    found: dict[str, Count] = {}
+    for cell in cells:
+        outcome, count = judged(cell), found.setdefault(cell.vendor.name, Count())
+        count.asked += 1
+        if outcome.declined:
+            count.declined[outcome.declined.partition(":")[0]] += 1
+        if outcome.refused:
+            count.refused.append(outcome)
+    return found
+
+
+def _sent(cell: Cell) -> Send:
+    with warnings.catch_warnings(action="ignore"):
+        loop = _loop(cell)
+        try:
+            effect = next(loop)
+            while not isinstance(effect, Send):
+                effect = loop.send(0.0 if type(effect).__name__ == "Clock" else None)
+            return effect
+        finally:
+            loop.close()
+
+
+def _loop(cell: Cell):  # type: ignore[no-untyped-def]  # a generator of effects
+    chat = _chat(cell)
+    settings = chat._plan(
+        stream=cell.asked.get("stream") == "yes",
+        tool_mode="sequential",
+        type=type_object(a=type_string()) if cell.asked.get("type") == "object" else None,
+    )
+    said = named(values.CONTENTS, cell, "user")
+    inputs = [values.CONTENTS["image"]] if said is None else ["Look:", said]
+    return chat._converse(chat._contents(inputs), settings)
+
+
+def _chat(cell: Cell) -> ec.Chat:
+    vendor = cell.vendor
+    key = {"api_key": "k"} if vendor.wire.key_vars else {"credentials": lambda: "k"}
+    params = dict(named(values.PARAMS, cell, "params"))
+    if (choice := params.get("tool_choice")) is not None:
+        params["tool_choice"] = _choice(vendor.wire.name, choice)
+    chat = vendor.construct(model=cell.model, base_url=vendor.url, echo="none", params=params, **key)
+    tools = named(values.SCHEMAS, cell, "schema")
+    chat.register_tools([one() if one is values.recursive else one for one in tools])
+    turns = list(named(values.HISTORIES, cell, "history"))
+    if "result" in cell.asked:
+        turns += values._answered(named(values.RESULTS, cell, "result"))
+    chat.set_turns(turns)
+    return chat
+
+
+def _choice(wire: str, choice: str) -> object:
+    """A choice of tools in the words of the format: they are not neutral."""
+    forced = choice == "required"
+    return {
+        "anthropic": {"type": "any" if forced else "auto"},
+        "gemini": {"mode": "ANY" if forced else "AUTO"},
+        "bedrock": {"any": {}} if forced else {"auto": {}},
+        "mistral": "any" if forced else "auto",
+        "cohere": "REQUIRED" if forced else None,
+    }.get(wire, choice)

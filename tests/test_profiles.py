@@ -1,0 +1,172 @@
+"""What a model takes: the tables, `thinking=`, and parameters that are left out with one warning."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from ellmer_core.contents.prompts import params
+from ellmer_core.contents.turns import UserTurn
+from ellmer_core.errors import EllmerWarning, UsageError
+from ellmer_core.models.profiles import profile_of, rows
+from ellmer_core.providers.anthropic import Anthropic, chat_anthropic
+from ellmer_core.providers.aws_bedrock import AWSBedrock
+from ellmer_core.providers.google_gemini import chat_google_gemini
+from ellmer_core.providers.groq import chat_groq
+from ellmer_core.providers.openai import chat_openai
+from ellmer_core.wire.profile import Profile
+
+ASK = [UserTurn("hi")]
+
+
+def sent(chat, *without):
+    body = chat.wire.request(ASK).json
+    return {name: value for name, value in body.items() if name not in {"messages", "input", *without}}
+
+
+def claude(**options):
+    return chat_anthropic(**{"api_key": "k", "model": "claude-sonnet-5", **options})
+
+
+def test_every_row_of_the_tables_names_its_source_and_compiles():
+    assert len(rows()) > 50
+    for row in rows():
+        assert urlsplit(row["source"]).scheme == "https"
+        assert row["provider"]
+        re.compile(row["model"])
+
+
+def test_an_unknown_model_inherits_what_is_new():
+    unknown = profile_of(Anthropic(model="claude-opus-9"))
+    assert "temperature" in unknown.refuses
+    assert unknown.thinks
+    assert unknown.headers
+    assert not unknown.forced
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-5", "claude-sonnet-5-20260203", "claude-opus-4-8"])
+def test_models_before_preserved_thinking_are_not_told_of_it(model):
+    profile = profile_of(Anthropic(model=model))
+    assert (profile.fields, profile.headers, profile.forced) == ({}, {}, True)
+
+
+@pytest.mark.parametrize("model", ["claude-fable-5-1", "claude-opus-5-5", "claude-fable-5-2"])
+def test_a_changed_prefix_drops_thinking_and_does_not_stop_the_chat(model):
+    request = claude(model=model, api_headers={"anthropic-beta": "mine"}).wire.request(ASK)
+    binding = {"prefix_mismatch_behavior": "drop_block"}
+    assert request.json["thinking"] == {"type": "adaptive", "block_binding": binding}
+    assert request.headers["anthropic-beta"] == "thinking-binding-controls-2026-08-01,mine"
+
+
+def test_one_warning_at_the_line_of_the_caller_names_model_and_parameters():
+    with pytest.warns(EllmerWarning) as caught:
+        chat = claude(params=params(temperature=0.2, top_p=0.9, seed=1, max_tokens=50))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    for name in ("claude-sonnet-5", "temperature", "top_p", "seed"):
+        assert name in str(caught[0].message)
+    assert sent(chat) == {"model": "claude-sonnet-5", "max_tokens": 50}
+    assert chat.get_params() == {"temperature": 0.2, "top_p": 0.9, "seed": 1, "max_tokens": 50}
+
+
+def test_what_was_left_out_comes_back_with_a_model_that_takes_it():
+    with pytest.warns(EllmerWarning, match="temperature is left out"):
+        chat = claude(params=params(temperature=0.2))
+    chat.set_model("claude-haiku-4-5")
+    assert sent(chat)["temperature"] == 0.2
+    assert sent(chat.fork()) == sent(chat)
+    chat.set_params(top_k=3)
+    assert "temperature" not in sent(chat)
+    assert sent(chat)["top_k"] == 3
+
+
+def test_a_profile_of_the_caller_s_own():
+    chat = claude(params=params(temperature=0.2), profile={"refuses": (), "refuses_thinking": ()})
+    assert sent(chat)["temperature"] == 0.2
+    assert chat.profile.efforts
+    assert claude(profile=Profile()).profile == Profile()
+    with pytest.raises(UsageError, match="smells"):
+        claude(profile={"smells": 1})
+
+
+def test_a_parameter_as_a_keyword_is_told_its_place():
+    with pytest.raises(TypeError, match=r"params=params\(temperature=…\)"):
+        chat_openai(api_key="k", temperature=0.2)
+
+
+THOUGHT = [
+    ("claude-sonnet-5", "off", {"thinking": {"type": "disabled"}}),
+    (
+        "claude-sonnet-5",
+        "high",
+        {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "high"}},
+    ),
+    (
+        "claude-sonnet-5",
+        5000,
+        {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": "medium"}},
+    ),
+    ("claude-haiku-4-5", "off", {}),
+    ("claude-haiku-4-5", "low", {"thinking": {"type": "enabled", "budget_tokens": 2048}}),
+    ("claude-haiku-4-5", 5000, {"thinking": {"type": "enabled", "budget_tokens": 5000}}),
+]
+
+
+@pytest.mark.parametrize(("model", "setting", "said"), THOUGHT)
+def test_thinking_at_claude(model, setting, said):
+    assert sent(claude(model=model, thinking=setting), "model", "max_tokens") == said
+
+
+@pytest.mark.parametrize(
+    ("make", "model", "setting", "place", "said"),
+    [
+        (chat_openai, "gpt-5.6-terra", "low", "reasoning", {"effort": "low", "summary": "auto"}),
+        (chat_openai, "gpt-5.6-terra", "off", "reasoning", {"effort": "none"}),
+        (
+            chat_google_gemini,
+            "gemini-2.5-flash",
+            "off",
+            "generationConfig",
+            {"thinkingConfig": {"thinkingBudget": 0, "includeThoughts": True}},
+        ),
+        (
+            chat_google_gemini,
+            "gemini-3.5-flash",
+            "max",
+            "generationConfig",
+            {"thinkingConfig": {"thinkingLevel": "high", "includeThoughts": True}},
+        ),
+        (chat_groq, "openai/gpt-oss-120b", "medium", "reasoning_effort", "medium"),
+    ],
+)
+def test_thinking_elsewhere(make, model, setting, place, said):
+    assert make(api_key="k", model=model, thinking=setting).wire.request(ASK).json[place] == said
+
+
+def test_a_model_that_always_thinks_says_so():
+    with pytest.warns(EllmerWarning, match="always thinks"):
+        chat = claude(model="claude-fable-5", thinking="off")
+    assert sent(chat)["output_config"] == {"effort": "low"}
+
+
+@pytest.mark.parametrize("setting", ["much", -1, True, 1.5])
+def test_a_setting_that_there_is_not(setting):
+    with pytest.raises(UsageError, match="thinking= is"):
+        claude(thinking=setting)
+
+
+def test_two_settings_of_one_thing():
+    with pytest.raises(UsageError, match="not both"):
+        claude(thinking="low", params=params(reasoning_effort="high"))
+
+
+def test_a_budget_leaves_room_for_the_answer():
+    with pytest.warns(EllmerWarning, match="half of max_tokens"):
+        chat = claude(model="claude-haiku-4-5", params=params(reasoning_tokens=8000, max_tokens=4000))
+    assert sent(chat)["thinking"]["budget_tokens"] == 2000
+
+
+def test_families_on_bedrock():
+    assert profile_of(AWSBedrock(model="us.anthropic.claude-sonnet-5")).refuses
+    assert not profile_of(AWSBedrock(model="us.anthropic.claude-sonnet-5")).fields
+    assert profile_of(AWSBedrock(model="openai.gpt-oss-20b-1:0")).images == ()

@@ -1,0 +1,30 @@
+"""The sweep's sample: what the library would send is refused by nobody. The whole of it: `nox -s sweep`."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent))  # the sweep is a package of these tests
+
+from sweep.grid import places, sample
+from sweep.judge import judged, swept
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_is_refused(seed):
+    outcomes = [judged(cell) for cell in sample(10 * len(places()), seed)]
+    assert [f"{o.cell}: {o.refused}" for o in outcomes if o.refused] == []
+    assert sum(bool(o.declined) for o in outcomes) < len(outcomes) / 2
+
+
+def test_the_judge_can_refuse():
+    """With nothing known of the models, the same sweep is refused: the profiles are what makes the difference."""
+    from unittest.mock import patch
+
+    from ellmer_core.models import fitting
+    from ellmer_core.wire.profile import Profile
+
+    with patch.object(fitting, "profile_of", lambda _wire: Profile()):
+        found = swept(sample(10 * len(places()), 0))
+    assert sum(len(count.refused) for count in found.values()) > 5
