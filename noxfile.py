@@ -91,7 +91,7 @@ def node(session: nox.Session) -> None:
     """Judge the example in Node.js, which talks through the official SDK (needs npm)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("npm", "ci", "--silent", "--prefix", "examples/driver-node", external=True)
-    session.run("pytest", "conformance/tests/test_driver.py", *session.posargs, env=OFFLINE)
+    session.run("pytest", "conformance/tests/runner/test_command.py", *session.posargs, env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -114,7 +114,7 @@ def exhaustive(session: nox.Session) -> None:
     """Cut every recorded stream at every place, and in every other way; takes an hour (`-- -k anthropic`)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     posargs = session.posargs or ["-n", "2"]
-    session.run("pytest", "-v", "conformance/tests/exhaustive.py", *posargs, env=OFFLINE)
+    session.run("pytest", "-v", "conformance/tests/runner/exhaustive.py", *posargs, env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -122,7 +122,7 @@ def fuzz(session: nox.Session) -> None:
     """Mutate answers, requests and files, 50,000 of each kind (`-- -k anthropic`); the tests take a sample of them."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run(
-        *("pytest", "-n", "auto", "tests/test_fuzz.py", "conformance/tests/test_fuzz.py"),
+        *("pytest", "-n", "auto", "tests/hostile/test_fuzz.py", "conformance/tests/test_fuzz.py"),
         *session.posargs,
         env={**OFFLINE, "FUZZ": os.environ.get("FUZZ", "50000")},
     )
@@ -227,7 +227,7 @@ def types(session: nox.Session) -> None:
 def inspect(session: nox.Session) -> None:
     """Test the bridge to inspect-ai, by itself: it brings eighty packages."""
     session.install("-e", ".[harness,inspect]")
-    session.run("pytest", "tests/test_inspect_ai.py", *session.posargs, env=OFFLINE)
+    session.run("pytest", "tests/inspect_ai/test_inspect_ai.py", *session.posargs, env=OFFLINE)
 
 
 #: What is measured. Each script prints a table and exits with 1 if a target is missed.
@@ -259,8 +259,14 @@ def bench_peers(session: nox.Session) -> None:
 PACKAGED = (
     *("tests", "--ignore=tests/test_layers.py", "harness/tests"),
     *(
-        f"conformance/tests/test_{name}.py"
-        for name in ("driver", "report", "report_verdicts", "report_failures", "server_http", "suite", "ways")
+        f"conformance/tests/{path}"
+        for path in (
+            "report",
+            "runner/test_command.py",
+            "runner/test_outside_adapters.py",
+            "runner/test_recorded_and_replayed.py",
+            "server/test_http.py",
+        )
     ),
 )
 
@@ -286,7 +292,7 @@ def package(session: nox.Session) -> None:
 
 
 #: Libraries that have a bridge, each with a pinned environment.
-PEERS = sorted(file.stem for file in Path("conformance/peers").glob("*.txt"))
+PEERS = sorted(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))
 
 
 @nox.session(default=False)
@@ -295,14 +301,14 @@ def peers(session: nox.Session, peer: str) -> None:
     """Play every case with another library, each in its pinned environment; make the pages of the results."""
     collect, page = "conformance/peers/collect.py", "conformance/peers/page.py"
     try:
-        session.install("--no-deps", "-r", f"conformance/peers/{peer}.txt")
+        session.install("--no-deps", "-r", f"conformance/peers/pins/{peer}.txt")
     except nox.command.CommandFailed as error:
         session.install("-e", ".[conformance]")
         session.run("python", collect, peer, "--not-installed", f"the pinned versions: {error.reason}")
         session.run("python", page)
         session.skip(f"{peer} could not be installed")
     session.install("--no-deps", "-e", ".")
-    report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/{peer}.toml"
+    report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/baselines/{peer}.toml"
     run = ("run", "--adapter", peer, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
     try:
         session.run("conformance", *run, "--report", report, *session.posargs, env=OFFLINE)

@@ -3,7 +3,7 @@
 A hook of mkdocs. `rules/` comes from the rule books, `providers.md` from the report of a run of the suite
 (`_providers.py`), `api/` from what each package offers, and `suite.md`,
 `harness.md`, `contributing.md` and `changelog.md` from the files beside the code. The comments that tell
-`tests/test_docs.py` how to run a block are shown to readers only where they say why one is not run.
+`tests/documentation/test_docs.py` how to run a block are shown to readers only where they say why one is not run.
 """
 
 from __future__ import annotations

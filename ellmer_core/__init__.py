@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .tools.results import *
     from .transport.aws_signature import *
     from .transport.connections import *
-    from .transport.limits import *
+    from .transport.timeouts_and_limits import *
 
 __all__ = [
     "ApprovalRequiredError",
@@ -181,8 +181,8 @@ _MODULES = (
     "conversation.approval",
     "conversation.usage_limits",
     "conversation.cancellation",
+    "transport.timeouts_and_limits",
     "transport.connections",
-    "transport.limits",
     "_chat.chat",
     "_chat.fallback",
     "providers._construction",

@@ -27,7 +27,7 @@ from sources import SOURCES
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.contract.rule import objection
-from ellmer_conformance.contract.rules._shapes import UNRECORDED
+from ellmer_conformance.contract.rules._shape_faults import UNRECORDED
 from ellmer_conformance.contract.shapes import FaultKind
 from ellmer_conformance.contract.shapes.checker import Checker
 from ellmer_conformance.recordings.reading import Unreadable, find, read

@@ -26,8 +26,8 @@ from ..log import warn
 from ..models import prices
 from ..models.fitting import Asked, fitted
 from ..transport.blocking import BlockingDriver, drive
-from ..transport.connections import Connection, Timeouts
-from ..transport.limits import Limits
+from ..transport.connections import Connection
+from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.profile import Profile
 from .approvers import approver

@@ -22,7 +22,7 @@ from ..render.shinychat_blocks import page_scripts
 from .page import Page
 from .page_parts import status_bar, toolbar
 from .policy import ChatApp, origins
-from .room import Room
+from .shared_conversation import Room
 
 __all__ = ["app", "serve"]
 

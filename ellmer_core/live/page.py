@@ -19,7 +19,7 @@ from ..errors import UsageError
 from ..render.shinychat import contents_shinychat
 from .chat_stream import Decided, Said
 from .page_parts import question_tag, status_text, trouble_tag
-from .room import Answer, Question, Room, Trouble
+from .shared_conversation import Answer, Question, Room, Trouble
 
 __all__ = ["Page", "attached"]
 

@@ -22,8 +22,7 @@ from ..contents.prompts import NEUTRAL
 from ..conversation.approval import AskBefore, Decide
 from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
-from ..transport.connections import Timeouts
-from ..transport.limits import Limits
+from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.profile import Profile
 from ..wire.shared.hidden import Key

@@ -8,7 +8,7 @@ from types import TracebackType
 
 from ..conversation.cancellation import StreamController
 from ..errors import ConnectError, TimeoutError, UsageError
-from .connections import Timeouts
+from .timeouts_and_limits import Timeouts
 
 __all__ = ["ConnectionMonitor"]
 

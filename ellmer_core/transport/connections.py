@@ -14,26 +14,12 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
 from ..errors import UsageError
-from .limits import Limits
+from .timeouts_and_limits import Limits, Timeouts
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-__all__ = ["Connection", "Timeouts", "user_agent"]
-
-
-@dataclass(frozen=True)
-class Timeouts:
-    """Seconds to wait for an answer; `None` is no limit.
-
-    `connect`: for the connection. `idle`: for anything at all to arrive; an answer that is not streamed
-    arrives all at once, when the model is done. `total`: for the whole answer to one request. One that is set ends a
-    silence, too; the default of an hour ends an answer that goes on and on, when the next piece of it comes.
-    """
-
-    connect: float | None = 10.0
-    idle: float | None = 600.0
-    total: float | None = 3600.0
+__all__ = ["Connection", "user_agent"]
 
 
 @dataclass

@@ -18,7 +18,8 @@ from ..errors import ResponseError
 from ..log import logger, place
 from ..wire.framing.decoders import decoder
 from .connection_errors import ConnectionMonitor
-from .connections import Connection, Timeouts, user_agent
+from .connections import Connection, user_agent
+from .timeouts_and_limits import Timeouts
 
 __all__ = ["LINGER", "HttpExchange", "hang_up", "some_time"]
 

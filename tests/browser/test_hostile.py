@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 import ellmer_core as ec
 from ellmer_conformance.report import Report, Row
-from ellmer_conformance.report.html import page as report_page
+from ellmer_conformance.report.formats.html import page as report_page
 from ellmer_conformance.report.results import Play
 from ellmer_conformance.server.strict_server import StrictServer
 

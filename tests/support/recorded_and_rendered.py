@@ -13,7 +13,7 @@ from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Think, Usage
 from ellmer_conformance.server.dialect_lookup import dialect_of
 from ellmer_conformance.server.dialects.base import Ticket
-from ellmer_conformance.server.rendering import render
+from ellmer_conformance.server.replies.rendering import render
 
 
 class Format(NamedTuple):

@@ -9,11 +9,21 @@ from pathlib import Path
 
 import click
 
-from ..corpus import cache, cite, cited, dates, fetch, index, pins, propose, verify
+from ..corpus import (
+    cache,
+    cited_recordings,
+    dates,
+    evidence_search,
+    fetch,
+    index,
+    pins,
+    propose,
+    verify,
+)
 from ..corpus.download import Corrupt
 from ..corpus.pins import Pin
 from ..corpus.survey import survey
-from ._paths import pinned
+from ._shared.paths import pinned
 
 __all__ = ["command"]
 
@@ -97,7 +107,7 @@ def verify_command(names: tuple[str, ...]) -> None:
         click.echo("Nothing is in the cache: run `conformance corpus fetch` first.", err=True)
         sys.exit(2)
     problems = [f"{pin.name}: {problem}" for pin in found for problem in verify.problems(pin)]
-    count, wrong = cited.checked(found)
+    count, wrong = cited_recordings.checked(found)
     days = dates.dated([cache.folder_of(pin) for pin in found])
     wrong += [f"{rule}: {problem}." for rule, entry in days.items() for problem in entry.contradictions]
     for problem in (*problems, *wrong):
@@ -118,8 +128,8 @@ def cite_command(folders: tuple[Path, ...]) -> None:
     Looked through are the cache, and FOLDERS of records that name where they are public: a recorded refusal is evidence
     of a rule that flags its request and says the same.
     """
-    found = cite.looked_for([pin for pin in pinned() if cache.present(pin)], folders)
-    click.echo(f"{cite.written(found)} entries were added.")
+    found = evidence_search.looked_for([pin for pin in pinned() if cache.present(pin)], folders)
+    click.echo(f"{evidence_search.written(found)} entries were added.")
 
 
 @command.command("add")

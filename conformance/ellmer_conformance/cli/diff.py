@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ..report.compare import counted, differences
-from ._reports import opened
+from ._shared.reports import opened
 
 __all__ = ["command"]
 

@@ -10,7 +10,7 @@ from ..contract import rules
 from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
-from ..corpus import cache, cited, pins
+from ..corpus import cache, cited_recordings, pins
 from ..corpus.evidence import Citation, Evidence, evidence_of
 
 __all__ = ["command"]
@@ -81,6 +81,6 @@ def _evidence(found: list[Evidence]) -> list[str]:
             continue
         pin = pinned[each.pin]
         lines.append(f"  {each.member} {each.place} of {pin.name}: {pin.link(each.member)}")
-        if not shown and cache.present(pin) and (recording := cited.recorded(pin, each)):
-            shown = cited.exchange(recording)
+        if not shown and cache.present(pin) and (recording := cited_recordings.recorded(pin, each)):
+            shown = cited_recordings.exchange(recording)
     return [*lines, "", "Recorded:", shown] if shown else lines

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from ..report import Report, files, rescored
-from ..report.matrix import console, print_report
-from ._reports import opened
+from ..report.formats.matrix import console, print_report
+from ._shared.reports import opened
 
 __all__ = ["command"]
 

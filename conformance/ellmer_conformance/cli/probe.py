@@ -55,7 +55,7 @@ def command(
     from ..contract import rules  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..probe import Target, probed  # noqa: PLC0415 - likewise
     from ..report import files  # noqa: PLC0415 - likewise
-    from ..report.matrix import console, print_report  # noqa: PLC0415 - likewise
+    from ..report.formats.matrix import console, print_report  # noqa: PLC0415 - likewise
 
     if wire not in rules.WIRES:
         raise click.UsageError(f"There is no wire format {wire!r}; there are {', '.join(rules.WIRES)}.")

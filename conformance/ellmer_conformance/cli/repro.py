@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..report.repro import NotReproducible, as_curl, as_python, row_of
-from ._reports import opened, report_option
+from ._shared.reports import opened, report_option
 
 __all__ = ["command"]
 

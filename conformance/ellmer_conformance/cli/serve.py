@@ -11,10 +11,10 @@ from typing import Any, Literal, cast
 import click
 
 from ..report import files
-from ..report.matrix import console, print_report
+from ..report.formats.matrix import console, print_report
 from ..scenarios.cases import scripts
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
-from ._serve_report import observed
+from ._shared.serve_report import observed
 
 __all__ = ["command"]
 

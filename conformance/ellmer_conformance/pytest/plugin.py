@@ -21,8 +21,8 @@ from syrupy.assertion import SnapshotAssertion
 from ..baseline import FILE, Baseline, BaselineError, load
 from ..contract.redaction import redacted
 from ..report import Report, Row, files, finished, judged
-from ..report.abilities import abilities
-from ..report.matrix import console, print_report
+from ..report.formats.abilities import abilities
+from ..report.formats.matrix import console, print_report
 from ..report.requirements import LATEST, requirements
 from ..report.unjudged import without_verdict
 from ..runner.against_server import play_direct

@@ -1,7 +1,7 @@
 """What a run of the suite found, and every form in which people read it.
 
-`values` holds rows and reports, `evidence` makes them of a play, `document` writes and reads `report.json`, `score`
-counts; `matrix`, `markdown`, `html`, `sarif` and `badge` each write one form.
+`results` holds rows and reports, `rows` makes them of a play, `document` writes and reads `report.json`, `score`
+counts; each module of `formats` writes one form.
 """
 
 from .document import UnreadableReport, finished, read, rescored, schema, write

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 from . import document
-from .badge import badges
-from .html import page
-from .markdown import markdown
+from .formats.badge import badges
+from .formats.html import page
+from .formats.markdown import markdown
+from .formats.sarif import sarif
 from .results import Report
-from .sarif import sarif
 
 __all__ = ["write"]
 

@@ -48,7 +48,7 @@ with StrictServer() as server:
 """
 _PLAY = """import sys
 
-from ellmer_conformance.runner.again import play_again
+from ellmer_conformance.runner.reproduction import play_again
 
 sys.exit(play_again({adapter!r}, {wire!r}, {vendor!r}, {case!r}, {mode!r}, rule={rule!r}))
 """

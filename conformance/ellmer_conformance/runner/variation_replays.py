@@ -16,7 +16,7 @@ from ellmer_harness.exchange.reply import Reply
 from ..adapters import Adapter
 from ..adapters.endpoints import endpoint, place_of
 from ..contract.observed_run import Run, Varied
-from ..contract.rules.behaviour.streams import difference
+from ..contract.rules.behaviour.answers.streams import difference
 from ..scenarios.case import Case, Mode
 from ..scenarios.variations import Variation
 from .from_cassettes import cassette_path, observed

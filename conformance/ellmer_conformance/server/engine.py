@@ -26,7 +26,7 @@ from .http.reply import Reply, is_short, plain
 from .http.request_parser import HttpRequest
 from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
-from .rendering import refuse, render
+from .replies.rendering import refuse, render
 from .request_check import ANY, CheckedRequest, check_request
 from .services import Services
 

@@ -18,14 +18,14 @@ from ..contract.exchange import Request
 from ..contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
 from ..contract.rules import book
 from ..scenarios.script import Answer, Say
-from .alike import Alike, Judged
 from .dialect_lookup import dialect_of
 from .dialects.base import Ticket, pretty
 from .http.reply import Reply
 from .http.request_parser import HttpRequest
 from .http.routes import OPEN_CASE, Route, route
 from .journal import without_secrets
-from .rendering import refuse, render
+from .replies.rendering import refuse, render
+from .verdict_cache import Alike, Judged
 
 __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 

@@ -17,8 +17,8 @@ from typing import Any
 from ..display.interactions import Events, Media, view
 from ..exchange.messages import Headers
 from ..recordings import Interaction
-from ..secrets.scrub import Scrub, clean_url
-from ..tape.explanation import differences
+from ..secrets.redaction import Scrub, clean_url
+from ..tape.matching.explanation import differences
 from ._paths import one
 from ._terminal import say
 

@@ -22,8 +22,8 @@ from ..format.blobs import Blobs
 from ..format.bodies import decode
 from ..format.serializer import OURS, Serializer
 from ..recordings.file_formats import content
-from ..secrets.scan import scan
-from ..secrets.scrub import Scrub
+from ..secrets.cassette_scan import scan
+from ..secrets.redaction import Scrub
 from ._paths import files
 from ._terminal import progress, say
 

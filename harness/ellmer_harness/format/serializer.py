@@ -24,8 +24,8 @@ from pydantic_core import from_json
 from ..errors import CassetteError
 from .blobs import Blobs
 from .bodies import decode, encode
+from .cassette_validation import check
 from .json_layout import layout
-from .shape import check
 
 __all__ = ["FORMAT", "OURS", "Serializer"]
 

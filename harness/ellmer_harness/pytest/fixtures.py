@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from ..interception.virtual_clock import Clock
-from ..secrets.scrub import Scrub
+from ..secrets.redaction import Scrub
 from ..store import Store
 from ..tape.cassette_names import file_name
+from ..tape.matching.request_key import Match
 from ..tape.options import Judge, Mode
-from ..tape.request_key import Match
 from ..tape.stale_policies import Policy
 
 __all__ = [

@@ -25,11 +25,11 @@ import pytest
 
 from ..errors import HarnessError, Miss
 from ..interception.virtual_clock import Clock
-from ..secrets.scrub import Scrub, clean_url
+from ..secrets.redaction import Scrub, clean_url
 from ..store import Store
-from ..tape.explanation import rerecord_command
+from ..tape.matching.explanation import rerecord_command
+from ..tape.matching.request_key import Match
 from ..tape.options import MODES, Judge, Mode, set_default_mode
-from ..tape.request_key import Match
 from ..tape.stale_policies import Policy, Recording
 from ..tape.staleness import LEVELS
 from ..tape.tape import Tape

@@ -20,8 +20,8 @@ from vcr.cassette import Cassette, CassetteContextDecorator
 from vcr.request import Request
 
 from ..errors import SecretFound
-from ..secrets.scan import scan
-from ..secrets.scrub import Scrub, clean_url, is_secret_name, masked
+from ..secrets.cassette_scan import scan
+from ..secrets.redaction import Scrub, clean_url, is_secret_name, masked
 
 __all__ = ["Guarded", "guard_vcrpy", "release_vcrpy"]
 

@@ -16,9 +16,9 @@ from .har import har_entry, is_http
 from .httprr import MAGIC
 from .httprr import exchanges as traced
 from .interaction import Interaction
-from .limits import file_bytes, modest, unzipped
 from .logs import exchanges, is_log
 from .mocks import is_httpmock, is_wiremock, of_httpmock, of_wiremock
+from .size_limits import file_bytes, modest, unzipped
 from .unreadable import Unreadable, explained
 from .vcr_entries import entry, is_entry
 

@@ -19,8 +19,8 @@ from ..exchange.reply import Reply, cut, saved
 from ..format.blobs import Blobs
 from ..format.compression import is_coded
 from ..format.serializer import OURS, Serializer
-from ..secrets.scan import masks, scan
-from ..secrets.scrub import Scrub
+from ..secrets.cassette_scan import masks, scan
+from ..secrets.redaction import Scrub
 from . import Found, Interaction
 from .interaction import value_of
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from .interaction import Interaction
-from .limits import MAX_BYTES
+from .size_limits import MAX_BYTES
 from .unreadable import explained
 from .vcr_entries import entry, is_entry
 

@@ -13,9 +13,9 @@ from ..exchange.messages import Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
 from ..interception.virtual_clock import Clock
-from ..secrets.scrub import Scrub
+from ..secrets.redaction import Scrub
 from ..store import Store
-from .request_key import Match
+from .matching.request_key import Match
 from .stale_policies import Policy
 
 __all__ = ["MODES", "Mode", "Options", "Repeat", "chosen_mode", "set_default_mode"]

@@ -18,9 +18,9 @@ from vcr.request import HeadersDict, Request
 from ..errors import CassetteError
 from ..format.blobs import Blobs
 from ..format.bodies import Form, decode
+from ..format.cassette_validation import where
 from ..format.serializer import Serializer
-from ..format.shape import where
-from ..secrets.scrub import Scrub
+from ..secrets.redaction import Scrub
 
 __all__ = ["Blank", "Persister", "Recorded"]
 

@@ -22,12 +22,12 @@ from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..format.atomic_files import replace_file
 from ..format.blobs import Blobs
 from ..format.serializer import OURS, Serializer
-from ..secrets.masking import Masking
-from ..secrets.scan import scan
+from ..secrets.cassette_scan import scan
+from ..secrets.placeholders import Masking
 from ..store.merging import locked, merged, rewritten_before
-from . import recorded_form
-from .cassette_index import CassetteIndex
-from .explanation import command
+from .matching import recorded_form
+from .matching.cassette_index import CassetteIndex
+from .matching.explanation import command
 from .persister import Blank, Persister
 from .state import TapeState
 from .vcrpy_patchers import PatchedIndex

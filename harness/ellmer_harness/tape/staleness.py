@@ -13,8 +13,8 @@ from datetime import datetime
 
 from ..errors import CassetteError, Stale
 from ..exchange.messages import Sent
-from .explanation import changes, command
-from .request_key import RequestKey
+from .matching.explanation import changes, command
+from .matching.request_key import RequestKey
 from .stale_policies import Recording, older_than
 from .state import TapeState
 

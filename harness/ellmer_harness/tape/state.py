@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Miss
 from ..exchange.messages import Exchange, Sent
-from ..secrets.scrub import Scrub
+from ..secrets.redaction import Scrub
 from ..store.shared import shared
 from .concurrency import Concurrency
-from .explanation import command, nearest
+from .matching.explanation import command, nearest
+from .matching.request_key import RequestKey
 from .options import Mode, Options, chosen_mode
-from .request_key import RequestKey
 
 if TYPE_CHECKING:
-    from ..secrets.masking import Masking
-    from .cassette_index import CassetteIndex
+    from ..secrets.placeholders import Masking
+    from .matching.cassette_index import CassetteIndex
 
 __all__ = ["TapeState"]
 
@@ -89,7 +89,7 @@ class TapeState(Options):
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
         """A miss that says what was asked, and what was recorded instead; it may be printed into a log."""
-        from .recorded_form import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
+        from .matching.recorded_form import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
 
         shown = RequestKey(index.match, masked(ask.request))
         another = index.find(shown) is not None

@@ -18,16 +18,16 @@ from ..exchange.reply import Reply
 from ..faults import Schedule
 from ..interception import network_guard, transports
 from ..interception.request_in_flight import RequestInFlight
-from ..secrets.scrub import masked
+from ..secrets.redaction import masked
 from ..store.shared import Shared
 from .decorating import F, decorated
-from .request_key import RequestKey
+from .matching.request_key import RequestKey
 from .routing import routed
 from .state import TapeState
 from .verdict import Verdict, hold_to_account, verdict
 
 if TYPE_CHECKING:
-    from .cassette_index import CassetteIndex
+    from .matching.cassette_index import CassetteIndex
 
 __all__ = ["Tape", "use_cassette"]
 

@@ -13,8 +13,8 @@ from typing import Any
 from vcr.request import Request
 
 from ..exchange.reply import Reply
-from . import recorded_form
-from .cassette_index import CassetteIndex, Response
+from .matching import recorded_form
+from .matching.cassette_index import CassetteIndex, Response
 from .state import TapeState
 
 __all__ = ["PatchedIndex"]

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ..errors import NotIntercepted, Unused
-from .explanation import command
+from .matching.explanation import command
 from .staleness import hold_to_date, reasons
 from .state import TapeState
 

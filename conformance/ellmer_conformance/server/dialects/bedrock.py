@@ -157,7 +157,12 @@ class Bedrock(Dialect):
 
     def usage(self, usage: Usage) -> Json:
         """Token counts: what the cache holds is counted apart."""
-        cached = {"cacheReadInputTokens": usage.cached, "cacheWriteInputTokens": 0}
+        cached = {
+            "cacheReadInputTokenCount": usage.cached,
+            "cacheReadInputTokens": usage.cached,
+            "cacheWriteInputTokenCount": 0,
+            "cacheWriteInputTokens": 0,
+        }
         return {
             **(cached if self.signs or usage.cached else {}),
             "inputTokens": usage.input - usage.cached,

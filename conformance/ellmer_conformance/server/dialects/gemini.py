@@ -133,8 +133,10 @@ class Gemini(Dialect):
         candidate = {"content": self.content(parts), **(self.finish(answer) if answer else {}), "index": 0}
         if answer and self.made(answer) and not (self.modern and self.ticket.request.stream):
             candidate["finishMessage"] = "Model generated function call(s)."
+        if answer and self.averages and not self.ticket.request.stream:
+            candidate["avgLogprobs"] = -0.0125
         return {
-            "candidates": [candidate],
+            "candidates": [candidate | ({"index": index} if index else {}) for index in range(self.count)],
             "usageMetadata": usage,
             "modelVersion": self.model,
             "responseId": self.ticket.token("response", 23, _URLSAFE),
@@ -176,6 +178,17 @@ class Gemini(Dialect):
     def sse(self) -> bool:
         """Whether the request asks for server-sent events."""
         return "alt=sse" in self.ticket.request.url
+
+    @property
+    def count(self) -> int:
+        """How many candidates are asked for."""
+        asked = either(either(self.asked, "generationConfig"), "candidateCount")
+        return asked if isinstance(asked, int) and 1 <= asked <= 8 else 1
+
+    @property
+    def averages(self) -> bool:
+        """Whether a whole reply has its average log probability: Gemini 2.0 and older."""
+        return re.search(r"gemini-(?:1|2\.0)", self.model) is not None
 
     @cached_property
     def modern(self) -> bool:

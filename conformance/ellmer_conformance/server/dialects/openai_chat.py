@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Usage
+from ._log_probabilities import log_probabilities
 from ._openai import OpenAI, fields, object_at
 from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
 
@@ -32,6 +34,7 @@ class OpenAIChat(OpenAI):
     """api.openai.com, and those who copy it."""
 
     wire: ClassVar[str] = "openai-chat"
+    index: int = 0  # of the choice
     stops: ClassVar[Mapping[Stop, str]] = {
         "stop": "stop",
         "tool": "tool_calls",
@@ -52,16 +55,16 @@ class OpenAIChat(OpenAI):
 
     def completion(self, answer: Answer) -> Json:
         """The whole reply as JSON."""
-        choice = {"index": 0, "message": self.message(answer), **self.unless_reasoning(logprobs=None)}
-        choice["finish_reason"] = self.stops[answer.reason]
+        finish = {"finish_reason": self.stops[answer.reason]}
+        choice = {"message": self.message(answer), **self.probabilities(answer.text), **finish}
         return {
             "id": self.id,
             "object": "chat.completion",
             "created": self.ticket.created,
             "model": self.model,
-            "choices": [choice],
+            "choices": [{"index": index, **choice} for index in range(self.count)],
             "usage": self.usage(answer.usage),
-            "service_tier": "default",
+            "service_tier": self.tier,
             "system_fingerprint": self.fingerprint,
         }
 
@@ -81,6 +84,16 @@ class OpenAIChat(OpenAI):
         return {"role": "assistant", "content": content, **more, "refusal": None, "annotations": []}
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
+        for index in range(self.count):
+            one = copy(self)
+            one.index = index
+            yield from one.of_one(answer)
+        if self.options.get("include_usage"):
+            yield Frame("end", self.usage_chunk(answer.usage))
+        yield Frame("end", sse("[DONE]"))
+
+    def of_one(self, answer: Answer) -> Iterator[Frame]:
+        """The chunks of one of the choices that were asked for."""
         yield Frame("open", self.chunk(self.opening(answer)))
         for part in answer.parts:
             for piece in words(part) if isinstance(part, Say) else ():
@@ -88,9 +101,6 @@ class OpenAIChat(OpenAI):
         for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
-        if self.options.get("include_usage"):
-            yield Frame("end", self.usage_chunk(answer.usage))
-        yield Frame("end", sse("[DONE]"))
 
     def opening(self, answer: Answer) -> Json:
         """The first delta: before calls alone there is no content."""
@@ -109,7 +119,8 @@ class OpenAIChat(OpenAI):
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         """A chunk with one choice."""
-        choice = {"index": 0, "delta": delta, **self.unless_reasoning(logprobs=None), "finish_reason": finish}
+        probabilities = self.probabilities(delta.get("content"))
+        choice = {"index": self.index, "delta": delta, **probabilities, "finish_reason": finish}
         usage = {"usage": None} if self.options.get("include_usage") else {}
         return self.event({"choices": [choice], **usage})
 
@@ -132,9 +143,28 @@ class OpenAIChat(OpenAI):
             "object": "chat.completion.chunk",
             "created": self.ticket.created,
             "model": self.model,
-            "service_tier": "default",
+            "service_tier": self.tier,
             "system_fingerprint": self.fingerprint,
         }
+
+    @property
+    def count(self) -> int:
+        """How many choices are asked for."""
+        asked = self.asked.get("n")
+        return asked if isinstance(asked, int) and 1 <= asked <= 128 else 1
+
+    @property
+    def tier(self) -> str:
+        """The tier that serves the request; `auto` is the default one."""
+        asked = self.asked.get("service_tier") or "auto"
+        return "default" if asked == "auto" else str(asked)
+
+    def probabilities(self, text: str | None) -> Json:
+        """Log probabilities of a text, if they are asked for; reasoning models have no such field."""
+        if not self.asked.get("logprobs") or not text:
+            return self.unless_reasoning(logprobs=None)
+        found = log_probabilities(text, self.asked.get("top_logprobs") or 0)
+        return self.unless_reasoning(logprobs={"content": found, "refusal": None})
 
     @property
     def options(self) -> Json:

@@ -16,6 +16,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._openai import FAILURES, OpenAI, object_at
+from ._response_settings import in_recorded_order, response_settings, tool_usage
 from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, compact, pretty, slices, sse, words
 
 __all__ = ["OpenAIResponses"]
@@ -185,51 +186,31 @@ class OpenAIResponses(OpenAI):
         """The response object at some point of its life; what was asked is said back in it."""
         cause = {"reason": self.stops[answer.reason]} if answer and status == "incomplete" else None
         billing = {} if self.ticket.request.stream else {"billing": {"payer": "developer"}}
-        return {
-            "id": self.id("resp"),
-            "object": "response",
-            "created_at": self.ticket.created,
-            "status": status,
-            "background": False,
-            **billing,
-            "completed_at": self.ticket.created + 1 if status == "completed" else None,
-            "error": None,
-            "frequency_penalty": 0.0,
-            "incomplete_details": cause,
-            "instructions": self.asked.get("instructions"),
-            "max_output_tokens": self.asked.get("max_output_tokens"),
-            "max_tool_calls": None,
-            "model": self.model,
-            "moderation": None,
-            "output": list(output),
-            **self.settings,
-            "usage": usage(answer.usage) if answer else None,
-            "user": None,
-            "metadata": {},
-        }
+        return in_recorded_order(
+            {
+                "id": self.id("resp"),
+                "object": "response",
+                "created_at": self.ticket.created,
+                "status": status,
+                **billing,
+                "completed_at": self.ticket.created + 1 if status == "completed" else None,
+                "error": None,
+                "incomplete_details": cause,
+                "instructions": self.asked.get("instructions"),
+                "max_output_tokens": self.asked.get("max_output_tokens"),
+                "model": self.model,
+                "moderation": None,
+                "output": list(output),
+                **self.settings,
+                "tool_usage": tool_usage(),
+                "usage": usage(answer.usage) if answer else None,
+            }
+        )
 
     @cached_property
     def settings(self) -> Json:
         """The request's settings with their defaults filled in."""
-        asked = self.asked
-        return {
-            "parallel_tool_calls": asked.get("parallel_tool_calls", True),
-            "presence_penalty": 0.0,
-            "previous_response_id": asked.get("previous_response_id"),
-            "prompt_cache_key": None,
-            "prompt_cache_retention": None,
-            "reasoning": {"effort": None, "summary": None} | object_at(asked, "reasoning"),
-            "safety_identifier": None,
-            "service_tier": "default",
-            "store": asked.get("store", True),
-            "temperature": asked.get("temperature", 1.0),
-            "text": {"format": {"type": "text"}} | object_at(asked, "text") | {"verbosity": "medium"},
-            "tool_choice": asked.get("tool_choice", "auto"),
-            "tools": asked.get("tools", []),
-            "top_logprobs": 0,
-            "top_p": asked.get("top_p", 1.0),
-            "truncation": "disabled",
-        }
+        return response_settings(self.asked, self.model)
 
     def id(self, prefix: str, number: int | None = None) -> str:
         """`fc_` and 50 hex digits, the time among them."""
@@ -287,7 +268,7 @@ def usage(usage: Usage) -> Json:
     """Token counts: the parts are included in the wholes."""
     return {
         "input_tokens": usage.input,
-        "input_tokens_details": {"cached_tokens": usage.cached},
+        "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": usage.cached},
         "output_tokens": usage.output,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning},
         "total_tokens": usage.input + usage.output,

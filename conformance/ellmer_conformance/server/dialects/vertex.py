@@ -53,6 +53,10 @@ class Vertex(Gemini):
         id = response.pop("responseId")
         return response | {"createTime": self.ticket.moment("%Y-%m-%dT%H:%M:%S.000000Z"), "responseId": id}
 
+    @property
+    def averages(self) -> bool:
+        return not self.modern  # of Gemini 2.5, too
+
     def content(self, parts: Sequence[Json]) -> Json:
         return {"role": "model", "parts": list(parts)} if parts else {"role": "model"}
 

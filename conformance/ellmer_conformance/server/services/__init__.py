@@ -17,7 +17,7 @@ from ..dialects.base import Dialect, Ticket
 from ..http.reply import Reply
 from ..http.request_parser import HttpRequest
 from ..http.routes import Route
-from ..rendering import refuse
+from ..replies.rendering import refuse
 from . import anthropic, gemini, mistral, ollama, openai
 from .service_request import ServiceRequest, StoredObjects
 

@@ -17,7 +17,7 @@ from ..dialects.base import Dialect, compact, utf8
 from ..http.reply import Reply, plain
 from ..http.request_parser import HttpRequest
 from ..http.routes import Route
-from ..rendering import refuse
+from ..replies.rendering import refuse
 
 __all__ = ["Asked", "Batch", "File", "ServiceRequest", "StoredObjects"]
 

@@ -6,23 +6,23 @@ from .. import common
 from ._rulebook import book, conversation
 
 for _part in (
-    "tools",
-    "schemas",
-    "strict_tools",
-    "shape",
+    "tools.declared",
+    "tools.schemas",
+    "tools.strict",
+    "body_structure",
     "caching",
     "content",
     "media",
-    "models",
-    "parameters",
-    "thinking_modes",
-    "sampling",
+    "parameters.models",
+    "parameters.options",
+    "thinking.modes",
+    "parameters.sampling",
     "fields",
-    "shapes",
+    "shape_faults",
     "order",
     "pairing",
-    "server_tools",
-    "thinking",
+    "tools.server_tools",
+    "thinking.sent_back",
 ):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)

@@ -23,8 +23,8 @@ from ._rulebook import (
     use,
     user,
 )
-from ._tools import custom
 from ._turns import all_blocks
+from .tools._client_tools import custom
 
 MEASURED = "measured on the live API, 2026-08"
 KEYS = frozenset(

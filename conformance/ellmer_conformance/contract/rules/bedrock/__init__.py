@@ -5,7 +5,16 @@ from importlib import import_module
 from .. import common
 from ._rulebook import book
 
-for _part in ("validation", "shape", "shapes", "order", "media", "families", "claude", "sampling"):
+for _part in (
+    "service_model_constraints",
+    "body_structure",
+    "shape_faults",
+    "order",
+    "media",
+    "families",
+    "claude",
+    "sampling",
+):
     import_module(f".{_part}", __name__)
 common.enter(book)
 

@@ -17,7 +17,7 @@ from ...readers.bedrock import blocks, messages
 from ...readers.json_access import object_of
 from ...rule import Check, Finding, Refusal, broken, met
 from ..anthropic import book as anthropic
-from ..anthropic._schemas import strict_problem
+from ..anthropic.tools._grammar import strict_problem
 from ._blocks import specs
 from ._role_changes import led_back, translation
 from ._rulebook import (

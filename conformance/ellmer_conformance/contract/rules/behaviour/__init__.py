@@ -4,46 +4,30 @@ These rules are of kind *loss*: the provider may answer 200 to all of it, and so
 into the run: `/exchanges/1/request/…` (then the place in the body), `/replies/0`, `/tool_runs`, `/varied/crlf`.
 """
 
-from . import (
-    cassettes,
-    echoed,
-    endings,
-    errors,
-    history,
-    leaks,
-    media,
-    replies,
-    results,
-    runs,
-    secrets,
-    streams,
-    structured,
-    thoughts,
-    tools,
-    transcripts,
-    uninvited,
-    user_media,
-)
+from importlib import import_module
+
 from ._rulebook import book
 
-__all__ = [
-    "book",
-    "cassettes",
-    "echoed",
-    "endings",
-    "errors",
-    "history",
-    "leaks",
-    "media",
-    "replies",
-    "results",
+for _part in (
+    "replay",
+    "requests.answers_sent_back",
+    "answers.endings",
+    "answers.errors",
+    "requests.history",
+    "keys.printed",
+    "tools.result_media",
+    "answers.replies",
+    "tools.results",
     "runs",
-    "secrets",
-    "streams",
-    "structured",
-    "thoughts",
-    "tools",
-    "transcripts",
-    "uninvited",
-    "user_media",
-]
+    "keys.sent",
+    "answers.streams",
+    "answers.structured_output",
+    "requests.reasoning",
+    "tools.calls",
+    "requests.user_input",
+    "requests.unrequested",
+    "requests.user_media",
+):
+    import_module(f".{_part}", __name__)
+
+__all__ = ["book"]

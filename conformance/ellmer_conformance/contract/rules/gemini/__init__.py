@@ -5,7 +5,17 @@ from importlib import import_module
 from .. import common
 from ._rulebook import book, conversation
 
-for _part in ("fields", "shape", "schemas", "tools", "shapes", "models", "features", "thinking", "order"):
+for _part in (
+    "fields",
+    "body_structure",
+    "schemas",
+    "tools",
+    "shape_faults",
+    "models",
+    "features",
+    "thinking",
+    "order",
+):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)
 

@@ -6,12 +6,12 @@ from .. import common
 from ._rulebook import book, conversation
 
 for _part in (
-    "shape",
+    "body_structure",
     "content",
     "calls",
     "tools",
     "parameters",
-    "shapes",
+    "shape_faults",
     "reasoning",
     "models",
     "media",

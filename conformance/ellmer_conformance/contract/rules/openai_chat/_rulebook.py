@@ -11,7 +11,7 @@ from ...exchange import Json
 from ...rule import Kind, Level
 from ...rulebook import RuleBook
 from .._media import PNG
-from .._openai import envelope
+from .._openai.refusals import envelope
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS

@@ -9,7 +9,7 @@ from ...exchange import Request
 from ...readers.json_access import items_of, object_of
 from ...readers.openai_chat import all_parts, messages
 from ...rule import Finding, broken, met
-from .._openai import WORDED, listed, mistyped, path, refused
+from .._openai.refusals import WORDED, listed, mistyped, path, refused
 from ._rulebook import ASK, MEASURED, MUST, REJECT, body, book
 
 PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")

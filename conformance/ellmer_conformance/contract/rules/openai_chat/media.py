@@ -10,7 +10,7 @@ from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts, read
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, redacted, sniffed
-from .._openai import path, refused
+from .._openai.refusals import path, refused
 from ._rulebook import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
 
 OLD = (

@@ -8,7 +8,7 @@ from ...exchange import Request
 from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts
 from ...rule import Finding, Refusal, broken, met
-from .._openai import path, refused
+from .._openai.refusals import path, refused
 from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
 

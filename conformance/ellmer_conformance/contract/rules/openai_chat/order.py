@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...readers.openai_chat import messages
 from ...rule import Finding, broken, met
-from .._openai import refused
+from .._openai.refusals import refused
 from ._pairing import pairing
 from ._rulebook import ASK, MEASURED, MUST, REJECT, body, book, call, result
 

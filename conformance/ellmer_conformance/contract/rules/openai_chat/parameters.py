@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from .._openai import OUT_OF_RANGE, TOO_LONG, WORDED, listed, misfits, ranges, refused, too_long
+from .._openai.refusals import (
+    OUT_OF_RANGE,
+    TOO_LONG,
+    WORDED,
+    listed,
+    misfits,
+    ranges,
+    refused,
+    too_long,
+)
 from ._rulebook import ASK, MEASURED, MUST, REJECT, TOOL, body, book
 
 SPEC = "https://github.com/openai/openai-openapi (CreateChatCompletionRequest)"

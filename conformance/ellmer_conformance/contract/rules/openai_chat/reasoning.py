@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...rule import Finding, Refusal, broken, met
-from .._openai import EFFORTS, REASONING, listed, refused, undated
+from .._openai.refusals import EFFORTS, REASONING, listed, refused, undated
 from ._rulebook import ASK, MEASURED, MUST, REJECT, TOOL, body, book
 
 NO_CHAT = ("!*chat*", "!*search*", "!*audio*")  # of a family's models, those that do not reason

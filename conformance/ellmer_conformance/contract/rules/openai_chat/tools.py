@@ -10,8 +10,8 @@ from ...exchange import Json, Request
 from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, tools
 from ...rule import Finding, broken, met
-from .._openai import TOO_LONG, WORDED, misnamed, refused, too_long
-from .._openai_schemas import ARRAYS, STRICT, array_findings, schema_problems, strict_findings
+from .._openai.refusals import TOO_LONG, WORDED, misnamed, refused, too_long
+from .._openai.schemas import ARRAYS, STRICT, array_findings, schema_problems, strict_findings
 from ._pairing import calls_of
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, result
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from .. import common
 from ._rulebook import book, conversation
 
-for _part in ("shape", "items", "tools", "parameters", "shapes", "features", "media", "order"):
+for _part in ("body_structure", "items", "tools", "parameters", "shape_faults", "features", "media", "order"):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)
 

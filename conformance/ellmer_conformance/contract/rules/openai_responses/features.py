@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...readers.json_access import object_of
 from .._lacks import Lack, enter
-from .._openai import refused
+from .._openai.refusals import refused
 from ._rulebook import ASK, body, book
 
 #: Recorded by others, in public.

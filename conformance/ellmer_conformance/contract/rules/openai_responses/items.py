@@ -8,7 +8,7 @@ from ...exchange import Json, Request
 from ...readers.json_access import words
 from ...readers.openai_responses import items, parts, type_of
 from ...rule import Finding, broken, met
-from .._openai import TOO_LONG, listed, path, refused, too_long, type_name
+from .._openai.refusals import TOO_LONG, listed, path, refused, too_long, type_name
 from ._rulebook import ASK, IMAGE, MEASURED, MUST, REJECT, SPEC, body, book, call, output
 
 ROLES = ("assistant", "system", "developer", "user")

@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.openai_responses import items, parts, read
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, redacted, sniffed
-from .._openai import path, refused
+from .._openai.refusals import path, refused
 from ._rulebook import ASK, IMAGE, MUST, REJECT, body, book, call, output
 
 PDF = f"data:application/pdf;base64,{b64encode(b'%PDF-1.4').decode()}"

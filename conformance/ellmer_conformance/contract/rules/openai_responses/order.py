@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.openai_responses import items, type_of
 from ...rule import Finding, broken, met
 from .._media import redacted
-from .._openai import path, refused
+from .._openai.refusals import path, refused
 from ._rulebook import ASK, MUST, REJECT, body, book, call, output
 
 KINDS = {"function_call": "function", "custom_tool_call": "custom tool"}

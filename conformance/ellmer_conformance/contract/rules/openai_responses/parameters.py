@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
-from .._openai import (
+from .._openai.refusals import (
     EFFORTS,
     OUT_OF_RANGE,
     REASONING,

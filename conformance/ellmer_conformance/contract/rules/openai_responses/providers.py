@@ -8,7 +8,7 @@ from ...exchange import Request
 from ...readers.openai_responses import items, type_of
 from ...rule import Finding, Refusal, broken, met
 from ...rulebook import RuleBook
-from .._shapes import IDS as RULES_OF_SHAPES
+from .._shape_faults import IDS as RULES_OF_SHAPES
 from ._rulebook import ASK, MUST, REJECT, body, book, call, output
 
 UNSEEN = Refusal(

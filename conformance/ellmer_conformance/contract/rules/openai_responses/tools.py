@@ -9,8 +9,8 @@ from ...exchange import Json, Request
 from ...readers import openai_responses as wire
 from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from .._openai import WORDED, misnamed, path, refused
-from .._openai_schemas import ARRAYS, COMPOSED, STRICT, array_findings, schema_problems, strict_findings
+from .._openai.refusals import WORDED, misnamed, path, refused
+from .._openai.schemas import ARRAYS, COMPOSED, STRICT, array_findings, schema_problems, strict_findings
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, call, output
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionToolParam)"

@@ -42,7 +42,8 @@ class Azure(OpenAIChat):
 
     def completion(self, answer: Answer) -> Json:
         completion = super().completion(answer)
-        completion["choices"][0]["content_filter_results"] = _SAFE
+        for choice in completion["choices"]:
+            choice["content_filter_results"] = _SAFE
         return completion | {"prompt_filter_results": _PROMPT}
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
@@ -52,9 +53,14 @@ class Azure(OpenAIChat):
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         results = _SAFE if delta.get("content") else {}
-        choice = {"content_filter_results": results, "delta": delta, "finish_reason": finish, "index": 0}
+        choice = {
+            "content_filter_results": results,
+            "delta": delta,
+            "finish_reason": finish,
+            "index": self.index,
+        }
         usage = {"usage": None} if self.options.get("include_usage") else {}
-        return self.event({"choices": [choice | self.unless_reasoning(logprobs=None)], **usage})
+        return self.event({"choices": [choice | self.probabilities(delta.get("content"))], **usage})
 
     def event(self, rest: Json) -> bytes:
         return sse(compact(ordered(json.loads(super().event(rest).removeprefix(b"data: ")))))

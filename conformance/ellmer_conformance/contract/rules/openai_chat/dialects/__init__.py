@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....rulebook import Envelope, RuleBook
-from ..._shapes import IDS as RULES_OF_SHAPES
+from ..._shape_faults import IDS as RULES_OF_SHAPES
 from .._rulebook import book
 
 __all__ = ["compact", "elsewhere"]

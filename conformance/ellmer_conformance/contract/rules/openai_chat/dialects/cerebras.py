@@ -8,9 +8,9 @@ from ....exchange import Request
 from ....rule import Refusal
 from ....shapes import Fault
 from ..._lacks import Lack, enter
-from ..._openai import refused
-from ..._shapes import UNRECORDED, FaultKind, Wording, problem
-from ..._shapes import enter as enter_shape
+from ..._openai.refusals import refused
+from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem
+from ..._shape_faults import enter as enter_shape
 from .._features import forced, streamed_format
 from .._rulebook import ASK, TOOL, body, call, result
 from . import compact, elsewhere

@@ -12,7 +12,7 @@ from ....exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import messages, parts
 from ....rule import Finding, Refusal, broken, met
-from ..._openai import envelope
+from ..._openai.refusals import envelope
 from .._pairing import calls_of
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere

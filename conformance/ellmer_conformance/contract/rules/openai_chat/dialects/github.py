@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
-from ..._openai import refused
+from ..._openai.refusals import refused
 from .._rulebook import ASK, MUST, REJECT, body
 from . import elsewhere
 

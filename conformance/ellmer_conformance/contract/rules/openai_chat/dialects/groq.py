@@ -13,10 +13,10 @@ from ....readers.json_access import object_of, words
 from ....readers.openai_chat import messages, parts, tools
 from ....rule import Finding, Refusal, broken, met
 from ....shapes import Fault
-from ..._shapes import UNRECORDED, FaultKind, Wording, enter, problem, types_of
-from .._groq_features import add
+from ..._shape_faults import UNRECORDED, FaultKind, Wording, enter, problem, types_of
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere
+from ._groq_features import add
 
 
 def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:

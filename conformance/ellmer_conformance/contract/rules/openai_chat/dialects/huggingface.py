@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ..._lacks import Lack, enter
-from ..._openai import envelope
+from ..._openai.refusals import envelope
 from .._features import a_part
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
 from . import compact, elsewhere

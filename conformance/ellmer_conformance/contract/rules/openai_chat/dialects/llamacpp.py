@@ -9,7 +9,7 @@ from ....readers.json_access import decoded, object_of, text_of
 from ....readers.openai_chat import all_parts
 from ....rule import Refusal
 from ..._lacks import Lack, enter
-from ..._openai import refused
+from ..._openai.refusals import refused
 from .._features import a_part
 from .._rulebook import ASK, IMAGE, body
 from . import compact, elsewhere

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, broken, met
-from ..._openai import refused
+from ..._openai.refusals import refused
 from .._pairing import calls_of
 from .._rulebook import ASK, MUST, REJECT, body, call, result
 from . import elsewhere

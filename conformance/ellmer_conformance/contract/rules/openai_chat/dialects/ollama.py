@@ -14,7 +14,7 @@ from ....exchange import Request
 from ....readers.json_access import items_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, broken, met
-from ..._openai import refused
+from ..._openai.refusals import refused
 from .._pairing import calls_of
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body, call, result
 from . import elsewhere

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
-from ..._openai import refused
+from ..._openai.refusals import refused
 from .._rulebook import ASK, MUST, REJECT, TOOL, body
 from . import elsewhere
 

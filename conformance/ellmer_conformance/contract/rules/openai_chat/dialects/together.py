@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..._lacks import Lack, enter
-from ..._openai import refused
+from ..._openai.refusals import refused
 from .._features import a_part, functions
 from .._rulebook import ASK, IMAGE, TOOL, body
 from . import elsewhere

@@ -1,0 +1,84 @@
+"""What the commands that read recordings share: their paths, and a bar while they read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ...corpus import cache, pins
+from ...corpus.pins import Pin, PinError
+from ...recordings.reading import Unreadable, find
+from ...recordings.remote_files import Source, sources
+
+__all__ = ["files_argument", "located", "pinned", "progress", "traffic"]
+
+F = TypeVar("F")
+G = TypeVar("G")
+
+files_argument = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+_FEW = 50  # files: below, a bar would only flicker
+
+
+def traffic(paths: Iterable[Path]) -> list[Path]:
+    """The files under the paths that were given, else in the corpus and in the folders in `CONFORMANCE_TRAFFIC`; all
+    must exist."""
+    fetched = [cache.folder_of(pin) for pin in pinned() if cache.present(pin)]
+    return _found(find, list(paths) or [*fetched, *cache.folders(), *_folders()])
+
+
+def located(paths: Iterable[str]) -> list[Source]:
+    """The same, in stores, too."""
+    return _found(sources, paths)
+
+
+def _found(search: Callable[[Iterable[G]], Iterable[F]], paths: Iterable[G]) -> list[F]:
+    given: list[Any] = list(paths) or _folders()
+    if not given:
+        raise click.UsageError(
+            "There is nothing to read: name files or folders of recordings, or folders in CONFORMANCE_TRAFFIC, or run "
+            "`conformance corpus fetch`."
+        )
+    try:
+        return list(search(given))
+    except Unreadable as error:
+        raise click.UsageError(f"{error.path} cannot be read: {error.problem}.") from error
+
+
+def _folders() -> list[Path]:
+    """The folders in `CONFORMANCE_TRAFFIC`, which stand there as in `PATH`."""
+    return [Path(folder) for folder in os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep) if folder]
+
+
+def pinned(names: Sequence[str] = ()) -> list[Pin]:
+    """The pins that come with the suite and one's own, or those of them that are named."""
+    try:
+        found = [*pins.load(pins.shipped()), *(pins.load(cache.own()) if cache.own().is_file() else ())]
+    except PinError as error:
+        raise click.UsageError(str(error)) from error
+    known = {pin.name for pin in found} | {pin.package for pin in found}
+    if unknown := sorted(set(names) - known):
+        raise click.UsageError(
+            f"The corpus has no {', '.join(unknown)}; `conformance corpus list` shows all."
+        )
+    return [pin for pin in found if not names or {pin.name, pin.package} & set(names)]
+
+
+@contextmanager
+def progress(files: Sequence[object]) -> Iterator[Callable[[object], None]]:
+    """A bar on standard error, for a person, when there is much to read. Call it once a file."""
+    if len(files) < _FEW or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - a large import, needed rarely
+    from rich.progress import MofNCompleteColumn, Progress  # noqa: PLC0415
+
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Judging", total=len(files))
+        yield lambda _: bar.advance(task)

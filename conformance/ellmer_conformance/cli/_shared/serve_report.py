@@ -1,0 +1,45 @@
+"""A report of what a strict server saw of a client that knows nothing of the suite: its requests, and no more."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Literal
+
+from ...contract.exchange import Exchange
+from ...contract.observed_run import Run
+from ...contract.rules import behaviour
+from ...report import Report, finished, judged
+from ...runner.judgement import judge
+from ...scenarios.case import Case, Mode
+from ...scenarios.cases import all_cases
+from ...server import Entry
+
+__all__ = ["CLIENT", "observed"]
+
+CLIENT = "client"  # nobody told its name
+_WHY = "a base URL shows requests alone: not what the client made of the answers"
+
+Place = tuple[str, str, str, Mode]
+
+
+def observed(entries: Iterable[Entry], way: Literal["server", "observe", "proxy"]) -> Report:
+    """The report: a play for each case, vendor and mode that was talked to. Requests to no chat endpoint are left out.
+
+    Every rule about a whole conversation is listed as not judged.
+    """
+    talks: dict[Place, list[Exchange]] = defaultdict(list)
+    for entry in entries:
+        request = entry.exchange.request
+        if request.wire:
+            mode: Mode = "stream" if request.stream else "sync"
+            talks[entry.case, request.wire, request.vendor, mode].append(entry.exchange)
+    return finished(Report.joined(_judged(place, talk, way) for place, talk in talks.items()))
+
+
+def _judged(place: Place, exchanges: list[Exchange], way: Literal["server", "observe", "proxy"]) -> Report:
+    name, wire, vendor, mode = place
+    case = all_cases().get(name) or Case(script=(), steps=(), name=name)
+    unseen = dict.fromkeys(behaviour.book.rules, _WHY)
+    run = Run(case, wire, vendor, mode, exchanges, way=way, unseen=unseen)
+    return judged(CLIENT, run, judge(run))

@@ -1,0 +1,113 @@
+"""What OpenAI refuses in a JSON Schema, in both of its formats: of any function, and of strict ones.
+
+Beyond this, schemas are left alone: what strict mode takes of the other keywords has changed too often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ...exchange import Json
+from ...readers.json_access import items_of
+from ...rule import Finding, broken, met
+from .refusals import path
+
+__all__ = ["ARRAYS", "COMPOSED", "STRICT", "array_findings", "schema_problems", "strict_findings"]
+
+# Where each of the provider's reasons was seen.
+STRICT = (
+    "https://github.com/xemantic/xemantic-ai-tool-schema/issues/37",
+    "reports of `oneOf`, `allOf` and of schemas without a type, 2025 and 2026",
+)
+ARRAYS = "many reports of the same text, of functions strict or not"
+
+COMPOSED = ("oneOf", "anyOf", "allOf", "enum", "not")
+_BARE = {"type", "description", "title", "additionalProperties", "required", "$schema"}
+_TYPED = {"type", "$ref", "anyOf", "enum", "oneOf", "allOf", "not", "properties"}
+
+Context = tuple[str, ...]
+
+
+def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
+    """A finding for a function's parameters: whether they describe an object."""
+    schema = function.get("parameters")
+    if not isinstance(schema, dict) or not schema:
+        return
+    reason = None
+    if schema.get("type") != "object" and "$ref" not in schema:
+        kind = schema.get("type")
+        reason = f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{kind}\"'."
+    elif schema.keys() <= _BARE:
+        reason = "In context=(), object schema missing properties."
+    facts = {"name": function.get("name"), "reason": reason, "path": path(pointer)}
+    yield broken(pointer, reason, **facts) if reason else met(pointer)
+
+
+def array_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
+    """A finding for each array in a schema: whether it says of what."""
+    for context, inner in _schemas(schema):
+        if inner.get("type") == "array":
+            reason = f"{_where(context)}, array schema missing items."
+            facts = {"name": name, "reason": reason, "path": path(pointer)}
+            place = f"{pointer}{_pointer(context)}"
+            yield met(place) if inner.keys() & {"items", "prefixItems"} else broken(place, reason, **facts)
+
+
+def strict_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
+    """A finding for each thing that strict mode refuses in a schema, or one that there is none."""
+    problems = [
+        (context, reason) for context, inner in _schemas(schema) for reason in _strict_problems(inner)
+    ]
+    for context, reason in problems:
+        text = f"{_where(context)}, {reason}"
+        yield broken(f"{pointer}{_pointer(context)}", text, name=name, reason=text, path=path(pointer))
+    if not problems:
+        yield met(pointer)
+
+
+def _strict_problems(schema: Json) -> Iterator[str]:
+    properties = schema.get("properties")
+    if schema.get("type") == "object" or isinstance(properties, dict):
+        yield from _open_object(schema, properties if isinstance(properties, dict) else {})
+    for key in ("oneOf", "allOf"):
+        if key in schema:
+            yield f"'{key}' is not permitted."
+    if not schema.keys() & _TYPED:
+        yield "schema must have a 'type' key."
+
+
+def _open_object(schema: Json, properties: Json) -> Iterator[str]:
+    if schema.get("additionalProperties") is not False:
+        yield "'additionalProperties' is required to be supplied and to be false."
+    required = items_of(schema.get("required"))
+    missing = [name for name in properties if name not in required]
+    if missing:
+        every = "'required' is required to be supplied and to be an array including every key in properties."
+        yield f"{every} Missing '{missing[0]}'."
+
+
+def _schemas(schema: Any, context: Context = ()) -> Iterator[tuple[Context, Json]]:
+    """A schema and all within it, each with where it stands."""
+    if not isinstance(schema, dict):
+        return
+    yield context, schema
+    for key in ("properties", "$defs", "definitions"):
+        for name, inner in _children(schema.get(key)):
+            yield from _schemas(inner, (*context, key, name))
+    yield from _schemas(schema.get("items"), (*context, "items"))
+    for i, inner in enumerate(items_of(schema.get("anyOf"))):
+        yield from _schemas(inner, (*context, "anyOf", str(i)))
+
+
+def _where(context: Context) -> str:
+    """In Python's own way to write a tuple, without its brackets."""
+    return f"In context=({repr(context)[1:-1]})"
+
+
+def _pointer(context: Context) -> str:
+    return "".join(f"/{key}" for key in context)
+
+
+def _children(value: Any) -> Iterable[tuple[str, Any]]:
+    return value.items() if isinstance(value, dict) else ()

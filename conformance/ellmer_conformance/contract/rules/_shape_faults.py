@@ -1,0 +1,116 @@
+"""Rules over the shape of a wire format: one for each kind of fault, in the provider's own words.
+
+What is wrong is found by `shapes`; how a provider says it is in `<wire>/shape_faults.py`. They stand behind the rules that say
+a fault in words of its own, and before those that read the conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from ..exchange import Json, Request
+from ..rule import Check, Finding, Kind, Level, Refusal, broken, met
+from ..rulebook import RuleBook
+from ..shapes import Fault, FaultKind, checker
+
+__all__ = ["IDS", "UNRECORDED", "FaultKind", "Wording", "enter", "kind_of", "problem", "types_of"]
+
+#: Put behind a sentence where the provider's own is not known.
+UNRECORDED = " (the provider refuses this; its own words for it are not on record)"
+RULES: Mapping[FaultKind, tuple[str, str]] = {
+    FaultKind.UNKNOWN_FIELD: ("REQ-101", "No object has a field that the provider's types do not have."),
+    FaultKind.MISSING_FIELD: ("REQ-102", "Every object has the fields that the provider's types require."),
+    FaultKind.WRONG_TYPE: ("REQ-103", "Every value has the type that the provider's types give its place."),
+    FaultKind.WRONG_VARIANT: ("REQ-104", "The type of an object is one of those that can be at its place."),
+    FaultKind.UNKNOWN_VALUE: ("REQ-105", "A value that is listed is one of the list."),
+    FaultKind.OUT_OF_RANGE: ("REQ-106", "Numbers, lengths and patterns are within the provider's bounds."),
+}
+IDS = tuple(id for id, _ in RULES.values())
+_WHY = "Why: the types of the official SDKs and documents agree on it, and no accepted request on record contradicts it."
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a provider words the faults of one shape. `say` gives the facts that fill the refusal."""
+
+    shape: str
+    say: Callable[[Fault, Request], Mapping[str, str]]
+    refusals: Mapping[FaultKind, Refusal]
+    source: str
+    example: Json
+    counterexamples: Mapping[FaultKind, Sequence[Json]]
+    vendors: Mapping[str, str] = field(default_factory=dict)  # those whose reader has another shape
+    ignored: frozenset[str] = frozenset()  # fields of our own examples that are in the URL, not in the body
+    tolerated: Callable[[Fault, Request], bool] = lambda *_: (
+        False
+    )  # what accepted requests show to be no fault
+
+
+def enter(book: RuleBook, wording: Wording) -> None:
+    """Enters a rule for each kind of fault that the wording has a counterexample of."""
+    for kind, (id, sentence) in RULES.items():
+        if kind in wording.counterexamples:
+            book.rule(
+                id,
+                Level.MUST,
+                Kind.REJECT,
+                source=[f"shapes/{wording.shape}.json", wording.source],
+                refusal=wording.refusals[kind],
+                examples=[wording.example],
+                counterexamples=wording.counterexamples[kind],
+            )(_check(kind, sentence, wording))
+
+
+def _check(kind: FaultKind, sentence: str, wording: Wording) -> Check:
+    def check(request: Request) -> Iterator[Finding]:
+        found = False
+        shape = wording.vendors.get(request.vendor, wording.shape)
+        for fault in _faults(request, shape, wording.ignored):
+            if fault.kind is kind and not wording.tolerated(fault, request):
+                found = True
+                yield broken(fault.pointer, problem(fault), **wording.say(fault, request))
+        if not found:
+            yield met("")
+
+    check.__doc__ = f"{sentence}\n\n{_WHY}"
+    return check
+
+
+@lru_cache(maxsize=4)
+def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[Fault]:
+    """What is wrong with a request, looked for once for all kinds."""
+    body = request.body
+    if ignored & body.keys():
+        body = {key: value for key, value in body.items() if key not in ignored}
+    return checker(shape).faults(body)
+
+
+def problem(fault: Fault) -> str:
+    """Our own sentence for a fault."""
+    match fault.kind:
+        case FaultKind.UNKNOWN_FIELD:
+            return f"`{fault.key}` is no field here"
+        case FaultKind.MISSING_FIELD:
+            return f"`{fault.key}` is missing"
+        case FaultKind.WRONG_TYPE:
+            return f"{kind_of(fault.value)}, where {' or '.join(types_of(fault.expected))} belongs"
+        case FaultKind.OUT_OF_RANGE:
+            return f"the {fault.bound} here is {fault.expected}"
+    return f"{fault.value if not fault.key else fault.value.get(fault.key)!r} is none of {', '.join(fault.expected)}"
+
+
+_NAMES = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
+
+
+def kind_of(value: Any) -> str:
+    """The JSON type of a value."""
+    return _NAMES.get(type(value), "object")
+
+
+def types_of(node: Mapping[str, Any]) -> list[str]:
+    """The JSON types that a place can have, but for null."""
+    found = ["integer" if "integer" in node[name] else name for name in node if name != "null"]
+    return found or ["null"]

@@ -1,0 +1,105 @@
+"""The format of the answer, and what some models do not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....exchange import Json, Request
+from ....rule import Finding, broken, met
+from .._rulebook import ASK, MUST, REJECT, body, book, refused, user
+from .._turns import all_blocks
+from ..tools._grammar import strict_problem
+
+SUM: Json = {"type": "object", "properties": {"sum": {"type": "number"}}, "additionalProperties": False}
+
+
+def _format(**schema: Any) -> Json:
+    return {"format": {"type": "json_schema", "schema": schema}}
+
+
+def _document(*, cites: bool) -> Json:
+    source = {"type": "text", "media_type": "text/plain", "data": "2 + 3 = 5"}
+    return {"type": "document", "source": source, "citations": {"enabled": cites}}
+
+
+@book.rule(
+    "STO-009",
+    MUST,
+    REJECT,
+    source="recorded refusals (claude-opus-4-8, claude-3-5-haiku)",
+    refusal=refused("{place}: {reason}"),
+    examples=[body(ASK, output_config=_format(**SUM))],
+    counterexamples=[
+        body(ASK, output_config=_format(type="object", properties={"sum": {"type": "number"}})),
+        body(
+            ASK,
+            output_format={
+                "type": "json_schema",
+                "schema": {**SUM, "properties": {"sum": {"type": "integer", "minimum": 0}}},
+            },
+        ),
+    ],
+)
+def answers_are_closed(request: Request) -> Iterator[Finding]:
+    """In the schema of an answer every object sets `additionalProperties: false`, and no number is bounded.
+
+    Fix: close the objects; say the bounds in the description.
+    """
+    for place, format in _formats(request.body):
+        if isinstance(format.get("schema"), dict):
+            pointer = f"/{place.replace('.', '/')}/schema"
+            reason = strict_problem(format["schema"])
+            facts = {"place": f"{place}.schema", "reason": reason}
+            yield broken(pointer, reason, **facts) if reason else met(pointer)
+
+
+@book.rule(
+    "REQ-020",
+    MUST,
+    REJECT,
+    source="recorded refusals (claude-3-5-haiku, claude-sonnet-4)",
+    refusal=refused("'{model}' does not support output format."),
+    models=[
+        "claude-3*",
+        "claude-sonnet-4-2025*",
+        "claude-sonnet-4-0",
+        "claude-opus-4-2025*",
+        "claude-opus-4-0",
+    ],
+    examples=[body(ASK, model="claude-3-5-haiku-20241022")],
+    counterexamples=[body(ASK, model="claude-3-5-haiku-20241022", output_config=_format(**SUM))],
+)
+def old_models_have_no_format(request: Request) -> Iterator[Finding]:
+    """Structured output needs a model of the 4.5 generation or newer."""
+    asked = any(True for _ in _formats(request.body))
+    yield broken("/model", "this model has no output format", model=request.model) if asked else met("/model")
+
+
+@book.rule(
+    "REQ-022",
+    MUST,
+    REJECT,
+    source="recorded refusal (claude-3-haiku)",
+    refusal=refused("'{model}' does not support citations."),
+    models=["claude-3-haiku*"],
+    examples=[body(user(_document(cites=False)), model="claude-3-haiku-20240307")],
+    counterexamples=[body(user(_document(cites=True)), model="claude-3-haiku-20240307")],
+)
+def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
+    """Citations need a newer model."""
+    for pointer, _, block in all_blocks(request.body):
+        citations = block.get("citations")
+        if block.get("type") == "document" and isinstance(citations, dict):
+            asked, place = citations.get("enabled") is True, f"{pointer}/citations"
+            yield broken(place, "this model does not cite", model=request.model) if asked else met(place)
+
+
+def _formats(request: Json) -> Iterator[tuple[str, Json]]:
+    config = request.get("output_config")
+    for place, format in (
+        ("output_config.format", config.get("format") if isinstance(config, dict) else None),
+        ("output_format", request.get("output_format")),
+    ):
+        if isinstance(format, dict):
+            yield place, format

@@ -1,0 +1,217 @@
+"""Options: thinking, limits and sampling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ....exchange import Json, Request
+from ....readers.anthropic import tools
+from ....readers.json_access import items_of, object_of
+from ....rule import Finding, broken, met
+from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
+
+MEASURED = "measured on the live API, 2026-08"
+GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
+THINKING: Json = {"type": "enabled", "budget_tokens": 1024}
+SEARCH: Json = {"type": "web_search_20250305", "name": "web_search"}
+
+
+@book.rule(
+    "THK-013",
+    MUST,
+    REJECT,
+    source="https://github.com/anthropics/anthropic-sdk-python (ThinkingConfigEnabledParam)",
+    refusal=refused("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"),
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING)],
+    counterexamples=[body(ASK, max_tokens=2048, thinking={"type": "enabled", "budget_tokens": 100})],
+)
+def the_budget_is_enough(request: Request) -> Iterator[Finding]:
+    """A thinking budget is at least 1024 tokens."""
+    budget = _budget(request)
+    if budget is not None:
+        place = "/thinking/budget_tokens"
+        yield met(place) if budget >= 1024 else broken(place, f"the budget is {budget}")
+
+
+@book.rule(
+    "REQ-014",
+    MUST,
+    REJECT,
+    source=["recorded validation errors", MEASURED],
+    refusal=refused("max_tokens: Field required"),
+    examples=[body(ASK)],
+    counterexamples=[{"model": "claude-sonnet-4-5", "messages": [ASK]}],
+)
+def a_token_limit_is_set(request: Request) -> Iterator[Finding]:
+    """The request sets `max_tokens`."""
+    given = request.body.get("max_tokens") is not None
+    yield met("/max_tokens") if given else broken("", "`max_tokens` is missing")
+
+
+@book.rule(
+    "REQ-013",
+    MUST,
+    REJECT,
+    source="recorded refusal (claude-sonnet-4-6)",
+    refusal=refused("temperature: range: 0..1"),
+    examples=[body(ASK, temperature=1)],
+    counterexamples=[body(ASK, temperature=1.5)],
+)
+def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
+    """The temperature is 0 to 1.
+
+    Why: other providers go to 2.
+    """
+    value = request.body.get("temperature")
+    if isinstance(value, int | float):
+        place = "/temperature"
+        yield met(place) if 0 <= value <= 1 else broken(place, f"the temperature is {value}")
+
+
+@book.rule(
+    "THK-014",
+    MUST,
+    REJECT,
+    source="recorded refusal (claude-sonnet-4-5)",
+    refusal=refused(
+        "`max_tokens` must be greater than `thinking.budget_tokens`. Please consult our documentation at "
+        f"{GUIDE}#max-tokens-and-context-window-size"
+    ),
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING)],
+    counterexamples=[
+        body(ASK, max_tokens=1024, thinking=THINKING),
+        body(ASK, max_tokens=1024, thinking=THINKING, tools=[SEARCH]),
+    ],
+)
+def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
+    """A thinking budget is smaller than `max_tokens`, unless thinking may interleave with calls of the client's tools.
+
+    Why not with tools of the client: a header tells whether it does, and recordings seldom keep it.
+    """
+    budget, limit = _budget(request), request.body.get("max_tokens")
+    called = any(tool.get("type") in {None, "custom"} for _, tool in tools(request.body))
+    if budget is not None and isinstance(limit, int) and not called and not _interleaves(request):
+        place, problem = (
+            "/max_tokens",
+            f"the limit of {limit} tokens leaves nothing beside {budget} of thinking",
+        )
+        yield met(place) if limit > budget else broken(place, problem)
+
+
+@book.rule(
+    "THK-011",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal (claude-opus-4-8)",
+        "https://github.com/mastra-ai/mastra/issues/7507",
+        "adaptive: recorded as accepted (claude-opus-4-6)",
+    ],
+    refusal=refused("Thinking may not be enabled when tool_choice forces tool use."),
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING, tools=[TOOL], tool_choice={"type": "auto"})],
+    counterexamples=[
+        body(ASK, max_tokens=2048, thinking=THINKING, tools=[TOOL], tool_choice={"type": "any"}),
+        body(
+            ASK,
+            model="claude-opus-4-8",
+            thinking={"type": "adaptive"},
+            tools=[TOOL],
+            tool_choice={"type": "tool", "name": "add"},
+        ),
+    ],
+)
+def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
+    """While the model thinks, no tool is forced on it; the 4.6 models may be, while they decide whether to think."""
+    thinking, choice = request.body.get("thinking"), request.body.get("tool_choice")
+    kinds = (
+        {"enabled"} if re.match(r"claude-(opus|sonnet|haiku)-4-6", request.model) else {"enabled", "adaptive"}
+    )
+    if isinstance(thinking, dict) and thinking.get("type") in kinds:
+        forced = isinstance(choice, dict) and choice.get("type") in {"any", "tool"}
+        yield broken("/tool_choice", "a call is forced while thinking is on") if forced else met("/thinking")
+
+
+@book.rule(
+    "THK-012",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/MartialBE/one-hub/issues/529",
+        "several later reports, of adaptive thinking too",
+    ],
+    refusal=refused(
+        "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode. Please consult our "
+        f"documentation at {GUIDE}#important-considerations"
+    ),
+    formerly=[
+        refused(
+            "`temperature` may only be set to 1 when thinking is enabled. Please consult our documentation at "
+            f"{GUIDE}#important-considerations-when-using-extended-thinking"
+        )
+    ],
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING, temperature=1.0)],
+    counterexamples=[
+        body(ASK, max_tokens=2048, thinking=THINKING, temperature=0),
+        body(ASK, model="claude-sonnet-4-6", thinking={"type": "adaptive"}, temperature=0),
+    ],
+)
+def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
+    """While the model thinks, the temperature is 1 or not set."""
+    value = request.body.get("temperature")
+    if _thinks(request) and isinstance(value, int | float):
+        yield met("/temperature") if value == 1 else broken("/temperature", f"the temperature is {value}")
+
+
+@book.rule(
+    "THK-019",
+    MUST,
+    REJECT,
+    source=["several independent reports of the same text", GUIDE],
+    refusal=refused("`{key}` must be {wanted} when thinking is enabled or in adaptive mode"),
+    formerly=[refused("`{key}` must be {wanted} when thinking is enabled")],
+    examples=[body(ASK, max_tokens=2048, thinking=THINKING, top_p=0.95)],
+    counterexamples=[
+        body(ASK, max_tokens=2048, thinking=THINKING, top_p=0.9),
+        body(ASK, max_tokens=2048, thinking=THINKING, top_k=5),
+    ],
+)
+def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
+    """While the model thinks, `top_p` is 0.95 at least, and `top_k` is not set."""
+    limits = {"top_p": (0.95, "greater than or equal to 0.95 or unset"), "top_k": (float("inf"), "unset")}
+    for key, (least, wanted) in limits.items() if _thinks(request) else ():
+        value, place = request.body.get(key), f"/{key}"
+        if isinstance(value, int | float):
+            facts = {"key": key, "wanted": wanted}
+            yield met(place) if value >= least else broken(place, f"`{key}` is {value}", **facts)
+
+
+@book.rule(
+    "REQ-029",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    refusal=refused("stop_sequences: each stop sequence must contain non-whitespace"),
+    examples=[body(ASK, stop_sequences=["END"])],
+    counterexamples=[body(ASK, stop_sequences=["\n\n"]), body(ASK, stop_sequences=["END", ""])],
+)
+def stop_sequences_can_be_seen(request: Request) -> Iterator[Finding]:
+    """A stop sequence is not just white space."""
+    for index, said in enumerate(items_of(request.body.get("stop_sequences"))):
+        if isinstance(said, str):
+            place = f"/stop_sequences/{index}"
+            yield met(place) if said.strip() else broken(place, f"{said!r} is blank")
+
+
+def _thinks(request: Request) -> bool:
+    return object_of(request.body.get("thinking")).get("type") in {"enabled", "adaptive"}
+
+
+def _interleaves(request: Request) -> bool:
+    return any("interleaved-thinking" in value for value in request.headers.values())
+
+
+def _budget(request: Request) -> int | None:
+    thinking = object_of(request.body.get("thinking"))
+    budget = thinking.get("budget_tokens") if thinking.get("type") == "enabled" else None
+    return budget if isinstance(budget, int) else None

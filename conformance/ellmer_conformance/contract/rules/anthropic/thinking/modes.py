@@ -1,0 +1,187 @@
+"""Thinking and effort: which modes and levels a generation of models has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....exchange import Json, Request
+from ....readers.json_access import object_of
+from ....rule import Finding, broken, met
+from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
+
+#: Before effort and adaptive thinking.
+BUDGETED = [
+    *("claude-3*", "claude-opus-4-0", "claude-opus-4-1*", "claude-opus-4-2025*"),
+    *("claude-sonnet-4-0", "claude-sonnet-4-2025*", "claude-sonnet-4-5*", "claude-haiku-4-5*"),
+]
+#: After budgets.
+ADAPTIVE = [
+    *("claude-opus-4-7*", "claude-opus-4-8*", "claude-opus-5*", "claude-sonnet-5*"),
+    *("claude-fable-5*", "claude-mythos-5*"),
+]
+#: They think whatever is asked of them.
+ALWAYS = ["claude-fable-5*", "claude-mythos-5*", "claude-opus-5-5*", "claude-sonnet-5-5*"]
+UNFORCED = ["claude-fable-5-[1-9]*", "claude-mythos-5-[1-9]*", "claude-opus-5-5*", "claude-sonnet-5-5*"]
+USE = 'Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+BUDGET: Json = {"type": "enabled", "budget_tokens": 1024}
+
+
+@book.rule(
+    "THK-015",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/handochan/aelix-ai/issues/258",
+        "https://github.com/Sylinko/Everywhere/issues/410",
+    ],
+    refusal=refused(f'"thinking.type.enabled" is not supported for this model. {USE}'),
+    models=ADAPTIVE,
+    examples=[body(ASK, model="claude-opus-4-8", thinking={"type": "adaptive"})],
+    counterexamples=[body(ASK, model="claude-opus-4-8", max_tokens=2048, thinking=BUDGET)],
+)
+def newer_models_have_no_budget(request: Request) -> Iterator[Finding]:
+    """From Opus 4.7 on, thinking has no budget: it is `adaptive`, and effort steers it."""
+    if kind := _thinking(request):
+        wrong = kind == "enabled"
+        yield broken("/thinking/type", "a budget of thinking") if wrong else met("/thinking")
+
+
+@book.rule(
+    "THK-016",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/docker/docker-agent/issues/3362",
+        "https://github.com/pensarai/apex/pull/890",
+    ],
+    refusal=refused("adaptive thinking is not supported on this model"),
+    models=[*BUDGETED, "claude-opus-4-5*"],
+    examples=[body(ASK, max_tokens=2048, thinking=BUDGET)],
+    counterexamples=[body(ASK, thinking={"type": "adaptive"})],
+)
+def older_models_do_not_adapt(request: Request) -> Iterator[Finding]:
+    """Before the 4.6 models, thinking has a budget: it is `enabled`, not `adaptive`."""
+    if kind := _thinking(request):
+        yield broken("/thinking/type", "adaptive thinking") if kind == "adaptive" else met("/thinking")
+
+
+@book.rule(
+    "THK-017",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/stdapi-ai/stdapi.ai/issues/284",
+        "several independent reports of the same text",
+    ],
+    refusal=refused(f'"thinking.type.disabled" is not supported for this model. {USE}'),
+    models=ALWAYS,
+    examples=[body(ASK, model="claude-fable-5", thinking={"type": "adaptive"})],
+    counterexamples=[body(ASK, model="claude-fable-5", thinking={"type": "disabled"})],
+)
+def some_models_always_think(request: Request) -> Iterator[Finding]:
+    """Fable, Mythos and, from 5.5 on, Opus and Sonnet think always."""
+    if kind := _thinking(request):
+        yield broken("/thinking/type", "thinking is off") if kind == "disabled" else met("/thinking")
+
+
+@book.rule(
+    "THK-018",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/anthropics/claude-code/issues/76689",
+        "https://platform.claude.com/docs/en/models/opus-5/migration-guide",
+    ],
+    refusal=refused(
+        "output_config.effort '{effort}' is not supported when thinking is disabled on this model. "
+        "Use effort 'high' or below, or enable thinking."
+    ),
+    models=["claude-opus-5*"],
+    examples=[
+        body(ASK, model="claude-opus-5", output_config={"effort": "high"}, thinking={"type": "disabled"}),
+        body(ASK, model="claude-opus-5", output_config={"effort": "max"}),
+    ],
+    counterexamples=[
+        body(ASK, model="claude-opus-5", output_config={"effort": "max"}, thinking={"type": "disabled"})
+    ],
+)
+def great_effort_takes_thought(request: Request) -> Iterator[Finding]:
+    """Where thinking is switched off, the effort is `high` at most."""
+    if effort := _effort(request):
+        wrong = effort in {"xhigh", "max"} and _thinking(request) == "disabled"
+        place = "/output_config/effort"
+        yield broken(place, "thinking is off", effort=effort) if wrong else met(place)
+
+
+@book.rule(
+    "REQ-021",
+    MUST,
+    REJECT,
+    source=["recorded refusal (claude-opus-4-6)", "several reports of the same text (claude-sonnet-4-6)"],
+    refusal=refused("This model does not support effort level '{effort}'. Supported levels: {levels}."),
+    models=["claude-opus-4-5*", "claude-opus-4-6*", "claude-sonnet-4-6*"],
+    examples=[body(ASK, model="claude-opus-4-6", output_config={"effort": "max"})],
+    counterexamples=[
+        body(ASK, model="claude-opus-4-6", output_config={"effort": "xhigh"}),
+        body(ASK, model="claude-opus-4-5", output_config={"effort": "max"}),
+    ],
+)
+def the_effort_is_known(request: Request) -> Iterator[Finding]:
+    """An effort is one of those the model has."""
+    if effort := _effort(request):
+        first = request.model.startswith("claude-opus-4-5")
+        place, levels = "/output_config/effort", ["high", "low", *([] if first else ["max"]), "medium"]
+        facts = {"effort": effort, "levels": ", ".join(levels)}
+        yield met(place) if effort in levels else broken(place, f"this model has no {effort!r}", **facts)
+
+
+@book.rule(
+    "REQ-027",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/Oaklight/llm-rosetta/pull/289",
+        "https://platform.claude.com/docs/en/build-with-claude/effort",
+    ],
+    refusal=refused("This model does not support the effort parameter."),
+    models=BUDGETED,
+    examples=[body(ASK, output_config={})],
+    counterexamples=[body(ASK, model="claude-haiku-4-5", output_config={"effort": "low"})],
+)
+def older_models_know_no_effort(request: Request) -> Iterator[Finding]:
+    """Effort needs Opus 4.5, Sonnet 4.6 or a newer model."""
+    if isinstance(request.body.get("output_config"), dict):
+        place = "/output_config"
+        yield broken(place, "this model has no effort") if _effort(request) else met(place)
+
+
+@book.rule(
+    "REQ-028",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/stdapi-ai/stdapi.ai/issues/284",
+        "several independent reports of the same text",
+    ],
+    refusal=refused('tool_choice: type "tool" and "any" are not supported for this model.'),
+    models=UNFORCED,
+    examples=[body(ASK, model="claude-opus-5-5", tools=[TOOL], tool_choice={"type": "auto"})],
+    counterexamples=[body(ASK, model="claude-opus-5-5", tools=[TOOL], tool_choice={"type": "any"})],
+)
+def newest_models_are_not_forced(request: Request) -> Iterator[Finding]:
+    """From Fable 5.1 and Opus 5.5 on, no tool is forced.
+
+    Fix: ask for the call in the prompt, or for structured output.
+    """
+    if choice := object_of(request.body.get("tool_choice")).get("type"):
+        forced = choice in {"any", "tool"}
+        yield broken("/tool_choice/type", "a call is forced") if forced else met("/tool_choice")
+
+
+def _thinking(request: Request) -> object:
+    return object_of(request.body.get("thinking")).get("type")
+
+
+def _effort(request: Request) -> object:
+    effort = object_of(request.body.get("output_config")).get("effort")
+    return effort if isinstance(effort, str) else None

@@ -1,0 +1,128 @@
+"""Thinking, sent back: signed, unchanged, in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....exchange import Request
+from ....readers.anthropic import messages
+from ....rule import Finding, broken, met
+from .._rulebook import (
+    ASK,
+    MUST,
+    REJECT,
+    THOUGHT,
+    TOOL,
+    assistant,
+    body,
+    book,
+    refused,
+    result,
+    use,
+    user,
+)
+from .._turns import all_blocks, turns
+
+#: They think unless told not to.
+THINKING_ANYWAY = ["claude-opus-5*", "claude-sonnet-5*", "claude-fable-*", "claude-mythos-*"]
+THINKING = {"type": "enabled", "budget_tokens": 1024}
+MORE = {"max_tokens": 2048, "tools": [TOOL], "thinking": THINKING}
+
+
+@book.rule(
+    "THK-001",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text, one with the whole body",
+    refusal=refused("{text}"),
+    examples=[body(ASK, assistant(THOUGHT, use("a")), user(result("a")), **MORE)],
+    counterexamples=[
+        body(ASK, assistant({**THOUGHT, "signature": ""}, use("a")), user(result("a")), **MORE),
+        body(ASK, assistant({**THOUGHT, "thinking": "", "signature": ""}, "5"), ASK),
+    ],
+)
+def thoughts_are_signed(request: Request) -> Iterator[Finding]:
+    """A thinking block goes back with the signature it came with.
+
+    Why: the API checks the thought against it. Fix: put the pieces of a streamed signature together; drop thoughts
+    of other models.
+    """
+    for pointer, place, block in all_blocks(request.body):
+        if block.get("type") == "thinking":
+            where = place.rpartition(".")[0]
+            empty = f"{where}.thinking: each thinking block must contain thinking"
+            text = f"{where}: Invalid `signature` in `thinking` block" if block.get("thinking") else empty
+            problem, facts = "the thought is not signed", {"place": where, "text": text}
+            yield met(pointer) if block.get("signature") else broken(pointer, problem, **facts)
+
+
+@book.rule(
+    "THK-009",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/deepset-ai/haystack-core-integrations/issues/2146",
+        "https://github.com/Kilo-Org/kilocode/issues/5219",
+        "newer versions of the API are said to turn thinking off for such a request instead",
+    ],
+    preview=True,
+    refusal=refused(
+        "messages.{turn}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{kind}`. When "
+        "`thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost "
+        "set of `tool_use` and `tool_result` blocks). We recommend you include thinking blocks from previous turns. "
+        "To avoid this requirement, disable `thinking`. Please consult our documentation at "
+        "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
+    ),
+    examples=[
+        body(ASK, assistant(THOUGHT, use("a")), user(result("a")), **MORE),
+        body(
+            *(ASK, assistant(use("a")), user(result("a"))),
+            **{**MORE, "model": "claude-opus-4-6", "thinking": {"type": "adaptive"}},
+        ),
+    ],
+    counterexamples=[body(ASK, assistant(use("a")), user(result("a")), **MORE)],
+)
+def a_tool_loop_starts_with_a_thought(request: Request) -> Iterator[Finding]:
+    """While thinking is enabled, the assistant turn whose calls are being answered starts with its thought.
+
+    Fix: send thinking blocks back; or use `adaptive`, which does not ask for them.
+    """
+    thinking, found = request.body.get("thinking"), turns(request)
+    enabled = isinstance(thinking, dict) and thinking.get("type") == "enabled"
+    if enabled and len(found) > 1 and found[-1].role == "user" and found[-1].of("tool_result"):
+        turn = found[-2]
+        pointer, first = turn.blocks[0] if turn.blocks else (turn.pointer, {})
+        kind = first.get("type")
+        thought = kind in {"thinking", "redacted_thinking"} or not turn.of("tool_use")
+        problem = f"the turn starts with {kind}"
+        yield met(pointer) if thought else broken(pointer, problem, turn=len(found) - 2, kind=kind)
+
+
+@book.rule(
+    "THK-010",
+    MUST,
+    REJECT,
+    source="https://github.com/tailcallhq/forgecode/issues/1853",
+    models=["claude-*", *(f"!{name}" for name in THINKING_ANYWAY)],
+    refusal=refused(
+        "messages.{index}.content.0: When thinking is disabled, an `assistant` message in the final position cannot "
+        "contain `thinking`. To use thinking blocks, enable `thinking` in your request."
+    ),
+    examples=[body(ASK, assistant(THOUGHT, "5"), ASK), body(ASK, assistant("5"))],
+    counterexamples=[body(ASK, assistant(THOUGHT, "5"))],
+)
+def a_prefill_does_not_think(request: Request) -> Iterator[Finding]:
+    """While thinking is off, a last message of the assistant has no thought."""
+    found, thinking = list(messages(request.body)), request.body.get("thinking")
+    on = isinstance(thinking, dict) and thinking.get("type") in {"enabled", "adaptive"}
+    if found and not on and found[-1][1].get("role") == "assistant":
+        pointer, message = found[-1]
+        content = message.get("content")
+        kinds = (
+            {block.get("type") for block in content if isinstance(block, dict)}
+            if isinstance(content, list)
+            else ()
+        )
+        thought = "thinking" in kinds
+        problem = "a thought, and thinking is off"
+        yield broken(pointer, problem, index=len(found) - 1) if thought else met(pointer)

@@ -1,0 +1,114 @@
+"""What Anthropic takes of JSON Schema, its grammar compiler above all, as far as refusals are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....exchange import Json
+from ....readers.json_access import items_of, object_of
+
+__all__ = ["circle", "invalid", "optional_count", "strict_problem", "union_count"]
+
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+_NUMERIC = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
+
+
+def subschemas(schema: Any) -> Iterator[Json]:
+    """A schema and all in it."""
+    if not isinstance(schema, dict):
+        return
+    yield schema
+    for key in ("properties", "$defs", "definitions"):
+        if isinstance(inner := schema.get(key), dict):
+            for each in inner.values():
+                yield from subschemas(each)
+    for key in ("anyOf", "allOf", "oneOf"):
+        if isinstance(inner := schema.get(key), list):
+            for each in inner:
+                yield from subschemas(each)
+    yield from subschemas(schema.get("items"))
+
+
+def invalid(schema: Any) -> str | None:
+    """What in a schema is of an older draft, or of none; None where nothing is."""
+    return next((problem for each in subschemas(schema) if (problem := _outdated(each))), None)
+
+
+def _outdated(schema: Json) -> str | None:
+    kind = schema.get("type")
+    kinds = kind if isinstance(kind, list) else [] if kind is None else [kind]
+    if any(each not in _TYPES for each in kinds):
+        return f"{kind!r} is no type"
+    if isinstance(schema.get("items"), list):
+        return "`items` is a list"
+    if any(isinstance(schema.get(key), bool) for key in ("exclusiveMinimum", "exclusiveMaximum")):
+        return "an exclusive bound that is no number"
+    return "`required` is no list" if isinstance(schema.get("required"), bool | str) else None
+
+
+def strict_problem(schema: Any) -> str | None:
+    """Why a strict schema is refused, in the provider's words."""
+    found = list(subschemas(schema))
+    lists = [each["minItems"] for each in found if each.get("type") == "array" and "minItems" in each]
+    if many := [count for count in lists if count not in (0, 1)]:
+        return f"For 'array' type, 'minItems' values other than 0 or 1 are not supported (got: {many})"
+    return next((problem for each in found if (problem := _problem(each))), None)
+
+
+def _problem(schema: Json) -> str | None:
+    kind, told = schema.get("type"), "is not supported"
+    if kind == "object":
+        if schema.get("additionalProperties") is not False:
+            return "For 'object' type, 'additionalProperties' must be explicitly set to false"
+        bare = any(isinstance(value, bool) for value in object_of(schema.get("properties")).values())
+        return f"For 'object' type, property 'properties' {told}" if bare else None
+    bounds = {"integer": _NUMERIC, "number": _NUMERIC, "array": ("maxItems",)}.get(str(kind), ())
+    return next((f"For '{kind}' type, property '{key}' {told}" for key in bounds if key in schema), None)
+
+
+def optional_count(schema: Any) -> int:
+    """How many properties, at any depth, are not required."""
+    total = 0
+    for each in subschemas(schema):
+        properties, required = each.get("properties"), each.get("required")
+        if isinstance(properties, dict):
+            total += len(properties.keys() - set(items_of(required)))
+    return total
+
+
+def union_count(schema: Any) -> int:
+    """How many properties, at any depth, have a union type: a list of types, or `anyOf`."""
+    return sum(
+        isinstance(value, dict) and (isinstance(value.get("type"), list) or "anyOf" in value)
+        for each in subschemas(schema)
+        for value in object_of(each.get("properties")).values()
+    )
+
+
+def circle(schema: Any) -> list[str]:
+    """Names of definitions that refer to each other in a circle, the first one again at the end."""
+    if not isinstance(schema, dict):
+        return []
+    definitions = {**(schema.get("definitions") or {}), **(schema.get("$defs") or {})}
+    refers = {
+        name: [
+            str(each["$ref"]).rpartition("/")[2]
+            for each in subschemas(inner)
+            if isinstance(each.get("$ref"), str)
+        ]
+        for name, inner in definitions.items()
+    }
+    harmless: set[str] = set()
+    return next((found for name in refers if (found := _walk(refers, [name], harmless))), [])
+
+
+def _walk(refers: dict[str, list[str]], trail: list[str], harmless: set[str]) -> list[str]:
+    """The circle that a trail leads into. `harmless` are the names that lead into none: each is gone into once."""
+    for name in refers.get(trail[-1], ()):
+        if name in trail:
+            return [*trail[trail.index(name) :], name]
+        if name not in harmless and (found := _walk(refers, [*trail, name], harmless)):
+            return found
+    harmless.add(trail[-1])
+    return []

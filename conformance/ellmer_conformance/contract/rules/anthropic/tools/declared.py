@@ -1,0 +1,155 @@
+"""Declared tools, their names, and the choice among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ....exchange import Json, Request
+from ....readers.anthropic import tools
+from ....readers.json_access import object_of
+from ....rule import Finding, broken, met
+from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
+from ._client_tools import custom
+
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+MEASURED = "measured on the live API, 2026-08"
+
+
+@book.rule(
+    "REQ-012",
+    MUST,
+    REJECT,
+    source=MEASURED,
+    refusal=refused("tool_choice: {text}"),
+    examples=[body(ASK, tools=[TOOL], tool_choice={"type": "any"})],
+    counterexamples=[
+        body(ASK, tools=[TOOL], tool_choice="auto"),
+        body(ASK, tools=[TOOL], tool_choice={"type": "required"}),
+    ],
+)
+def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
+    """`tool_choice` is an object of type `auto`, `any`, `tool` or `none`.
+
+    Why: other providers write strings, and `required`. Fix: `{"type": "any"}` forces a call.
+    """
+    choice, tags = request.body.get("tool_choice"), "'auto', 'any', 'tool', 'none'"
+    if choice is None:
+        return
+    if not isinstance(choice, dict):
+        yield broken("/tool_choice", "it is no object", text="Input should be an object")
+    elif f"'{choice.get('type')}'" not in tags:
+        said = f"Input tag '{choice.get('type')}' found using 'type' does not match any of the expected tags: {tags}"
+        yield broken("/tool_choice/type", f"{choice.get('type')!r} is no choice", text=said)
+    else:
+        yield met("/tool_choice")
+
+
+@book.rule(
+    "REQ-030",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text, some with the whole body",
+    preview=True,  # nothing of it can be opened
+    refusal=refused("tool_choice.{type} may only be specified while providing tools."),
+    formerly=[refused("tool_choice may only be specified while providing tools")],
+    examples=[body(ASK, tools=[TOOL], tool_choice={"type": "any"}), body(ASK, tool_choice={"type": "none"})],
+    counterexamples=[
+        body(ASK, tool_choice={"type": "any"}),
+        body(ASK, tools=[], tool_choice={"type": "auto"}),
+    ],
+)
+def a_choice_has_tools(request: Request) -> Iterator[Finding]:
+    """Where there are no tools, there is no `tool_choice`."""
+    choice, given = object_of(request.body.get("tool_choice")).get("type"), _given(request.body)
+    if choice in {"auto", "any", "tool"}:
+        yield met("/tool_choice") if given else broken("/tool_choice", "nothing to choose from", type=choice)
+
+
+@book.rule(
+    "REQ-031",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text",
+    preview=True,  # nothing of it can be opened
+    refusal=refused("Tool '{name}' not found in provided tools"),
+    examples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "add"})],
+    counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "mul"})],
+)
+def the_chosen_tool_is_there(request: Request) -> Iterator[Finding]:
+    """A tool that is forced is one of those declared; a set of tools may have it."""
+    choice = object_of(request.body.get("tool_choice"))
+    declared = [tool for _, tool in tools(request.body)]
+    sets = any("toolset" in str(tool.get("type")) for tool in declared) or request.body.get("mcp_servers")
+    if choice.get("type") == "tool" and declared and not sets:
+        name, place = choice.get("name"), "/tool_choice/name"
+        known = name in [tool.get("name") for tool in declared]
+        yield met(place) if known else broken(place, f"there is no tool {name!r}", name=name)
+
+
+@book.rule(
+    "REQ-032",
+    MUST,
+    REJECT,
+    source="several independent reports of the same text, some with the whole body",
+    refusal=refused(
+        "tools.{index}: Input tag '{type}' found using 'type' does not match any of the expected tags: "
+        "'bash_20250124', 'custom', 'text_editor_20250124', 'text_editor_20250429', 'text_editor_20250728', "
+        "'web_search_20250305'"
+    ),
+    examples=[body(ASK, tools=[{**TOOL, "type": "custom"}])],
+    counterexamples=[body(ASK, tools=[{"type": "function", "function": {"name": "add", "parameters": {}}}])],
+)
+def tools_are_anthropics(request: Request) -> Iterator[Finding]:
+    """A tool has one of Anthropic's types, or none; not `function`.
+
+    Fix: `{"name": …, "description": …, "input_schema": …}`, without the wrapping of other providers.
+    """
+    for index, (pointer, tool) in enumerate(tools(request.body)):
+        kind, place = tool.get("type"), f"{pointer}/type"
+        facts = {"index": index, "type": kind}
+        yield broken(place, "another provider's tool", **facts) if kind == "function" else met(place)
+
+
+@book.rule(
+    "SCH-002",
+    MUST,
+    REJECT,
+    source=MEASURED,
+    refusal=refused("tools.{index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"),
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[
+        body(ASK, tools=[{**TOOL, "name": "math.add"}]),
+        body(ASK, tools=[{**TOOL, "name": ""}]),
+    ],
+)
+def names_are_plain(request: Request) -> Iterator[Finding]:
+    """A tool's name has 1 to 128 letters, digits, `_` and `-`."""
+    for index, pointer, tool in custom(request.body):
+        name, place = tool.get("name"), f"{pointer}/name"
+        if isinstance(name, str):
+            problem = f"{name!r} is no name"
+            yield met(place) if NAME.fullmatch(name) else broken(place, problem, index=index)
+
+
+@book.rule(
+    "SCH-010",
+    MUST,
+    REJECT,
+    source="https://github.com/danny-avila/LibreChat/issues/13162",
+    refusal=refused("tools: Tool names must be unique."),
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[body(ASK, tools=[TOOL, TOOL])],
+)
+def names_are_unique(request: Request) -> Iterator[Finding]:
+    """No two tools have one name."""
+    seen: set[str] = set()
+    for pointer, tool in tools(request.body):
+        name, place = tool.get("name"), f"{pointer}/name"
+        if isinstance(name, str):
+            yield broken(place, f"a second {name!r}") if name in seen else met(place)
+            seen.add(name)
+
+
+def _given(request: Json) -> bool:
+    return bool(request.get("tools") or request.get("mcp_servers"))

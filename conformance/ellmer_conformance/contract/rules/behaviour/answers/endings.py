@@ -1,0 +1,99 @@
+"""The end of an answer: cut, failed, stopped by the token limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .....scenarios.script import Answer, Call, Cut, Failure
+from ....observed_run import Run
+from ....rule import Finding, broken
+from .._rulebook import LOSS, MUST, book, found, stopped_by
+from .streams import cuts
+
+_EARLY = {"length", "filter"}
+
+
+@book.rule("STR-007", MUST, LOSS, source="langchain-ai/langchain#39275; engineering judgement")
+def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
+    """An answer that ends without its terminal marker is an error, or marked incomplete; never complete.
+
+    Why: a dropped connection looks like a short answer, and is acted upon.
+    How to fix: remember whether the marker came (finish_reason, message_stop, response.completed,
+    finishReason) and raise at the end of the stream if not.
+    """
+    yield from _incomplete(run, Cut, "an answer without its end was taken for complete")
+    for one in cuts(run):
+        for reply in one.run.replies[:1]:
+            problem = f"cut ({one.variation.name}), the answer was taken for complete"
+            fine = reply.error is not None or not reply.complete
+            yield found(fine, f"/varied/{one.variation.name}", problem)
+
+
+@book.rule("STR-008", MUST, LOSS, source="langchain, chatlas, llm: cut arguments executed")
+def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
+    """A tool call that was cut off is never run, nor surfaced as a valid call."""
+    for call in run.cut_calls():
+        runs = [r for r in run.tool_runs if r.name == call.name]
+        yield found(not runs, "/tool_runs", f"{call.name} was run: {[dict(r.arguments) for r in runs]}")
+    for one in cuts(run):
+        runs = list(one.run.tool_runs)
+        yield found(not runs, f"/varied/{one.variation.name}", f"{[r.name for r in runs]} was run")
+
+
+@book.rule("STR-009", MUST, LOSS, source="litellm, pydantic-ai: 'stop' reported for a cut stream")
+def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
+    """The stop reason is the provider's; where none came, none is reported."""
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if wanted.outcome == "incomplete" and any(isinstance(s, Cut) for s in run.case.script):
+            problem = f"the answer was cut, and stop reason {reply.stop!r} is reported"
+            yield found(not reply.stop, f"/replies/{index}", problem)
+    for one in cuts(run):
+        stops = [reply.stop for reply in one.run.replies[:1] if reply.stop]
+        yield found(not stops, f"/varied/{one.variation.name}", f"{stops} is reported of a cut answer")
+
+
+@book.rule("STR-010", MUST, LOSS, source="Anthropic streaming guide; OAI-CC-TRN-07; vercel/ai#5217")
+def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
+    """An error inside a streamed answer raises a typed error with the status it stands for, not 200."""
+    if not _came_whole(run):
+        yield from _incomplete(run, Failure, "the provider's error inside the answer was not raised")
+    inside = run.streamed and any(isinstance(step, Failure) and step.after for step in run.case.script)
+    for index, reply in enumerate(run.replies if inside else ()):  # no other error came under a status of 200
+        status = getattr(reply.error, "status", getattr(reply.error, "status_code", None))
+        if status == 200:
+            yield broken(f"/replies/{index}", "the error is reported with status 200")
+
+
+@book.rule("STP-004", MUST, LOSS, source="langchain, llm: partial call executed after max_tokens")
+def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
+    """A call that the token limit cut is answered with an error or dropped; its tool is not run."""
+    stopped = [s for s in run.case.script if isinstance(s, Answer) and s.stop == "length"]
+    cut = {part.name for answer in stopped for part in answer.parts if isinstance(part, Call)}
+    if cut:
+        ran = [r.name for r in run.tool_runs if r.name in cut]
+        yield found(not ran, "/tool_runs", f"{ran} was run")
+
+
+@book.rule("STP-001", MUST, LOSS, source="every provider's reference of stop reasons")
+def early_stops_are_reported(run: Run) -> Iterator[Finding]:
+    """An answer that the token limit or a filter ended says so: its stop reason is `length` or `filter`."""
+    ended = {s.text: s.stop for s in run.case.script if isinstance(s, Answer) and s.stop and s.stop in _EARLY}
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if wanted.text and wanted.text in ended:
+            fine = stopped_by(run, reply, ended[wanted.text]) or reply.error is not None
+            yield found(fine, f"/replies/{index}", f"the stop reason is {reply.stop!r}")
+
+
+def _came_whole(run: Run) -> bool:
+    """Whether failures that would break streams off came as a status, to a client that may try again: ERR-003."""
+    failures = [step for step in run.case.script if isinstance(step, Failure)]
+    return bool(run.case.max_retries and not run.streamed and all(step.after for step in failures))
+
+
+def _incomplete(run: Run, fault: type, problem: str) -> Iterator[Finding]:
+    if not any(isinstance(step, fault) for step in run.case.script):
+        return
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if wanted.outcome == "incomplete":
+            fine = reply.error is not None or not reply.complete
+            yield found(fine, f"/replies/{index}", problem)

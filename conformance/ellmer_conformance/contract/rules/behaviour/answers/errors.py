@@ -1,0 +1,228 @@
+"""The provider's errors: tried again where that helps, told to the caller as what they are, and over afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from .....scenarios.script import Failure
+from ....api_errors import read_error
+from ....exchange import Exchange, Response
+from ....observed_run import Run, Varied
+from ....rule import Finding, broken
+from .._rulebook import LOSS, MUST, SHOULD, book, found
+
+_STATUS_NAMES = ("status", "status_code", "http_status", "code")
+#: Errors of the language, which say nothing to a caller.
+_NAMELESS = {
+    AssertionError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    TypeError,
+    UnicodeDecodeError,
+    ValueError,
+    json.JSONDecodeError,
+}
+
+
+@book.rule("ERR-001", MUST, LOSS, source="RFC 9110, retry-after; OpenAI, Anthropic: retry-after-ms")
+def retries_wait_as_told(run: Run) -> Iterator[Finding]:
+    """The next try comes no sooner than the provider said (`retry-after`, `retry-after-ms`).
+
+    Why: a client that comes back early is limited for longer.
+    """
+    waits = iter(run.waits or ())
+    for index, (failed, _) in enumerate(_retried(run)):
+        floor, waited = _floor(failed.response), next(waits, None)
+        if floor is not None and run.waits is not None:
+            problem = f"the next try came after {waited} s, the provider said {floor} s"
+            yield found(waited is not None and waited >= floor, f"/waits/{index}", problem)
+
+
+@book.rule("ERR-003", SHOULD, LOSS, source="every provider's guide to errors: 429, 5xx and 529 pass")
+def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
+    """A request that failed for a passing reason (429, 5xx, 529) is tried again, as often as the caller allows."""
+    if run.case.max_retries and _fails_at_once(run):
+        tries = len(_retried(run))
+        wanted = min(run.case.max_retries, sum(_is_whole_failure(run, step) for step in run.case.script))
+        yield found(tries >= min(wanted, 1), "/exchanges", "a passing failure was not tried again")
+        yield found(
+            tries <= _most(run), "/exchanges", f"it was tried {tries} times more, {_most(run)} were allowed"
+        )
+
+
+@book.rule("ERR-004", MUST, LOSS, source="a retry is the same request; tools have effects")
+def retries_repeat_the_request(run: Run) -> Iterator[Finding]:
+    """What is tried again is the same request, and no tool is run for it."""
+    for index, (failed, again) in enumerate(_retried(run)):
+        same = failed.request.body == again.request.body
+        yield found(same, f"/exchanges/{index + 1}/request", "the second try is another request")
+
+
+@book.rule("ERR-005", MUST, LOSS, source="an error is only as good as what it says")
+def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
+    """An error has the provider's status (`status`, `status_code` or the like) and its message."""
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        final = _refused(run, index)
+        if wanted.outcome != "incomplete" or final is None or final.response is None or reply.error is None:
+            continue
+        place, response = f"/replies/{index}", final.response
+        told = read_error(response.status, response.body, response.headers).message
+        status = _status(reply.error)
+        yield found(status == response.status, place, f"the status is {status!r}, it was {response.status}")
+        yield found(told in str(reply.error), place, f"{str(reply.error)!r} does not say {told!r}")
+
+
+@book.rule(
+    "ERR-006", MUST, LOSS, source="gateways answer with pages; openai-python, litellm: JSONDecodeError"
+)
+def odd_answers_are_errors(run: Run) -> Iterator[Finding]:
+    """An error page, an empty body or an answer of another content type is an error of the library's own kind."""
+    yield from _typed(run, "ERR-006")
+
+
+@book.rule("ERR-007", MUST, LOSS, source="OpenRouter, Azure and proxies: errors under status 200")
+def errors_under_200_are_errors(run: Run) -> Iterator[Finding]:
+    """An error object under status 200 is an error, not an empty answer."""
+    yield from _typed(run, "ERR-007")
+
+
+@book.rule("ERR-008", MUST, LOSS, source="a stalled connection is no answer")
+def stalls_are_timeouts(run: Run) -> Iterator[Finding]:
+    """A stream that stalls ends in an error within the client's own time limit."""
+    yield from _typed(run, "ERR-008")
+
+
+@book.rule("ERR-009", MUST, LOSS, source="tidyverse/ellmer: a failed request leaves the turns as they were")
+def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
+    """After an error the next question is answered, and what failed is not said twice."""
+    steps = list(zip(run.case.steps, run.replies, strict=False))
+    for index, ((before, _), (after, reply)) in enumerate(pairwise(steps)):
+        if before.cancelled or before.outcome != "incomplete" or after.outcome != "answered":
+            continue
+        if reply.error is not None and _is_unfinished(run):  # who tries once meets the failure that was left
+            continue
+        yield found(reply.error is None, f"/replies/{index + 1}", f"the chat did not go on: {reply.error!r}")
+        asked = [part.text for part in before.parts if hasattr(part, "text")]
+        said = [item.text for item in run.said[-1] if item.kind == "text"] if run.said else []
+        twice = [text for text in asked if said.count(text) > 1]
+        yield found(not twice, "/exchanges", f"{twice} is said twice")
+
+
+@book.rule("ERR-010", SHOULD, LOSS, source="what was shown cannot be taken back")
+def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
+    """When part of a stream was handed over, a failure is not tried again behind the caller's back."""
+    failing = [s for s in run.case.script if isinstance(s, Failure) and s.after]
+    if run.case.max_retries and failing and run.streamed:
+        tries = len(run.exchanges)
+        problem = f"{tries} requests were sent for {len(run.case.steps)} questions"
+        yield found(tries <= len(run.case.steps), "/exchanges", problem)
+
+
+@book.rule("ERR-011", SHOULD, LOSS, source="a prompt that is too long is cut; a limit is waited for")
+def errors_are_told_apart(run: Run) -> Iterator[Finding]:
+    """A prompt that is too long and a rate limit are errors of different types."""
+    kinds = [s.kind for s in run.case.script if isinstance(s, Failure)]
+    if {"context-length", "rate-limit"} <= set(kinds):
+        types = [type(reply.error) for reply in run.replies if reply.error is not None]
+        names = [kind.__name__ for kind in types]
+        yield found(len(set(types)) == len(types) > 1, "/replies", f"both are {names}")
+
+
+@book.rule("AUT-004", MUST, LOSS, source="RFC 9110, 15.4: credentials are for one origin; CVE-2018-18074")
+def keys_are_not_redirected(run: Run) -> Iterator[Finding]:
+    """A redirect to another host does not get the key."""
+    for one in run.varied:
+        if one.variation.rule != "AUT-004":
+            continue
+        home = run.exchanges[0].request.url.split("/")[2]
+        away = [e.request for e in one.run.exchanges if e.request.url.split("/")[2] != home]
+        keyed = [
+            r.url for r in away if {"authorization", "x-api-key", "x-goog-api-key", "api-key"} & {*r.headers}
+        ]
+        yield found(not keyed, _place(one), f"the key was sent to {keyed}")
+
+
+def _typed(run: Run, rule: str) -> Iterator[Finding]:
+    for one in run.varied:
+        if one.variation.rule != rule:
+            continue
+        reply = next(iter(one.run.replies), None)
+        name = one.variation.name
+        if reply is None or reply.error is None:
+            yield broken(_place(one), f"under {name}, no error was raised")
+        else:
+            problem = f"under {name}, it raises a bare {type(reply.error).__name__}: {reply.error}"
+            named = type(reply.error) not in _NAMELESS and not getattr(reply.error, "nameless", False)
+            yield found(named, _place(one), problem)
+
+
+def _retried(run: Run) -> list[tuple[Exchange, Exchange]]:
+    """Each failed request with the one that tries it again: the same words, or else right after a passing status."""
+    return [
+        (one, other)
+        for one, other in pairwise(run.exchanges)
+        if one.response and _passes(one.response.status) and _same_conversation(one, other)
+    ]
+
+
+def _same_conversation(one: Exchange, other: Exchange) -> bool:
+    messages = ("messages", "input", "contents")
+    return all(one.request.body.get(key) == other.request.body.get(key) for key in messages)
+
+
+def _passes(status: int) -> bool:
+    return status in {408, 409, 429} or status >= 500
+
+
+def _is_whole_failure(run: Run, step: object) -> bool:
+    return isinstance(step, Failure) and (step.after is None or not run.streamed)
+
+
+def _fails_at_once(run: Run) -> bool:
+    return any(_is_whole_failure(run, step) for step in run.case.script)
+
+
+def _most(run: Run) -> int:
+    return run.case.max_retries * len(run.case.steps)
+
+
+def _floor(response: Response | None) -> float | None:
+    """Seconds until the provider wants to be asked again."""
+    headers = response.headers if response else {}
+    if "retry-after-ms" in headers:
+        return float(headers["retry-after-ms"]) / 1000
+    after = headers.get("retry-after", "")
+    return float(after) if after.replace(".", "", 1).isdigit() else None
+
+
+def _refused(run: Run, step: int) -> Exchange | None:
+    """The last exchange of a step that the provider ended with an error status; None where it is not known."""
+    failed = [e for e in run.exchanges if e.response and e.response.status >= 400]
+    retried = {id(one) for one, _ in _retried(run)}
+    finals = [e for e in failed if id(e) not in retried]
+    errors = [i for i, reply in enumerate(run.replies) if reply.error is not None]
+    return finals[errors.index(step)] if step in errors and len(finals) == len(errors) else None
+
+
+def _is_unfinished(run: Run) -> bool:
+    """Whether the last request met a failure that passes, with answers left: how often to try is a policy (ERR-003)."""
+    last = run.exchanges[-1].response if run.exchanges else None
+    failed = last is not None and _passes(last.status)
+    return failed and bool(run.case.max_retries) and len(run.exchanges) < len(run.case.script)
+
+
+def _status(error: BaseException) -> Any:
+    """The status of an error, where libraries keep it."""
+    for holder in (error, getattr(error, "response", None)):
+        for name in _STATUS_NAMES:
+            if isinstance(getattr(holder, name, None), int):
+                return getattr(holder, name)
+    return None
+
+
+def _place(one: Varied) -> str:
+    return f"/varied/{one.variation.name}"

@@ -1,0 +1,165 @@
+"""What the caller gets: text, token counts, the printed transcript."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from .....scenarios.messages import Reply
+from .....scenarios.script import Answer, Sees, Usage, answers_of
+from ....observed_run import Run
+from ....rule import Finding, broken, met
+from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, stopped_by
+
+
+@book.rule("TXT-001", MUST, LOSS, source="one normative printer over the neutral turns")
+def transcripts_agree(run: Run) -> Iterator[Finding]:
+    """The same conversation prints the same for every format, streamed or not, after ids are neutral."""
+    if run.snapshot_diff is not None:
+        yield found(not run.snapshot_diff, "/transcript", f"it differs:\n{run.snapshot_diff}")
+
+
+@book.rule("TXT-002", MUST, LOSS, source="tidyverse/ellmer print methods")
+def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
+    """In the transcript every tool request has its own id, and every result the id of its request."""
+    asked = re.findall(r"\[tool request \(([^)\n]*)\)\]", run.transcript)
+    answered = re.findall(r"\[tool result  \(([^)\n]*)\)\]", run.transcript)
+    if asked or answered:
+        fine = Counter(asked) == Counter(answered) and len(set(asked)) == len(asked)
+        problem = f"requests {asked} and results {answered} do not pair"
+        yield found(fine, "/transcript", problem)
+
+
+@book.rule("TXT-004", SHOULD, LOSS, source="transcripts are committed and shown")
+def transcripts_are_clean(run: Run) -> Iterator[Finding]:
+    """The transcript holds no key, no terminal escapes and no absolute path."""
+    if run.transcript:
+        bad = re.search(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|conformance-key|/home/|/Users/", run.transcript)
+        yield found(not bad, "/transcript", f"it holds {bad and bad.group()!r}")
+
+
+@book.rule("TXT-005", MUST, LOSS, source="the answer is what the model said")
+def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
+    """The caller gets the model's text, whole and in order, with or without what it said before its calls."""
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        place = f"/replies/{index}"
+        if wanted.outcome != "answered" or wanted.schema or run.refused:
+            continue
+        answers = _answers(run, wanted.text)
+        if _ended_early(run, reply, answers) or _saw_another_order(run, reply):
+            continue
+        if reply.error is not None:
+            yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
+        elif not _is_whole(reply.text, wanted.text, answers):
+            yield broken(place, f"the text is {reply.text!r}, the model said {wanted.text!r}")
+        else:
+            yield met(place)
+
+
+@book.rule("USG-001", MUST, LOSS, source="every provider's usage object")
+def usage_is_the_providers(run: Run) -> Iterator[Finding]:
+    """The token counts handed to the caller are the provider's, streamed or not: the last answer's, or the sum.
+
+    Cached and reasoning tokens may be in them or beside them: OpenAI counts both in, Anthropic's `input_tokens` are
+    those that no cache had, Gemini's `candidatesTokenCount` is without thoughts. A count as the provider gives it is
+    right, and so is one that adds the parts up.
+    """
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        answers = _answers(run, wanted.text) if wanted.outcome == "answered" else []
+        usages = [answer.usage for answer in answers]
+        if usages and reply.usage and _is_whole(reply.text, wanted.text, answers):
+            want = _counts(usages[-1:])
+            got = {key: reply.usage.get(key) for key in want}
+            problem = f"the provider counted {want}, the caller got {got}"
+            yield found(_is_counted(got, usages), f"/replies/{index}", problem)
+
+
+@book.rule("STR-017", SHOULD, LOSS, source="what was shown is what was said")
+def pieces_add_up(run: Run) -> Iterator[Finding]:
+    """The pieces that a stream hands over add up to the answer."""
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if wanted.outcome == "answered" and reply.error is None and reply.pieces and not run.refused:
+            pieces = "".join(reply.pieces)
+            yield found(pieces.endswith(wanted.text), f"/replies/{index}", f"the pieces add up to {pieces!r}")
+
+
+@book.rule(
+    "USG-004",
+    MUST,
+    LOSS,
+    source="every provider's usage object; ellmer and others disagree on what input includes",
+)
+def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
+    """Tokens read from a cache and spent on reasoning are reported, as parts of input and output."""
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        usage = next((a.usage for a in _answers(run, wanted.text)[-1:]), None)
+        for name in ("cached", "reasoning") if usage and reply.error is None else ():
+            want, got = getattr(usage, name), reply.usage.get(name)
+            said = _said(run, name)
+            if want and got is not None and said:
+                yield found(got == want, f"/replies/{index}", f"{name} is {got}, the provider counted {want}")
+            elif want and said and name in reply.usage:
+                yield broken(f"/replies/{index}", f"{name} is not reported; the provider counted {want}")
+
+
+def _answers(run: Run, text: str) -> list[Answer]:
+    """What the model said to a question: the answer with this text, behind those whose calls led to it."""
+    found: list[Answer] = []
+    for step in run.case.script:
+        told = answers_of(step)
+        last = next((answer for answer in told if answer.text == text and not answer.calls), None)
+        if last:
+            return [*found, last]
+        found = [*found, *told[:1]] if not told or told[0].calls else []
+    return []
+
+
+def _is_whole(text: str, wanted: str, answers: Sequence[Answer]) -> bool:
+    """Whether it is the answer: alone, or with what the model said before, when it called."""
+    before = "".join(answer.text for answer in answers[:-1])
+    return text.endswith(wanted) and text.removesuffix(wanted).strip() in {"", before.strip()}
+
+
+def _saw_another_order(run: Run, reply: Reply) -> bool:
+    """Whether the model was shown all that it had to see, in another order: IMG-002 and TRM-007 say so."""
+    seen = [step for step in run.case.script if isinstance(step, Sees) and reply.text == step.otherwise.text]
+    sent = {item.media.sha256 for items in run.said for item in items if item.media}
+    return any(len(step.media) > 1 and set(step.media) <= sent for step in seen)
+
+
+def _ended_early(run: Run, reply: Reply, answers: Sequence[Answer]) -> bool:
+    """Whether there is a reason that this is not the answer: rules of their own (ERR-003, STP-001, …) have those."""
+    ended = {answer.reason for answer in answers} & {"length", "filter"}
+    if reply.error is not None:
+        return _gave_up(run) or answer_refused(run) or bool(ended)
+    cut = any(answer.reason == "length" for answer in answers[:-1])
+    return cut and (not reply.complete or stopped_by(run, reply, "length"))
+
+
+def _counts(usages: Sequence[Usage]) -> dict[str, int]:
+    """The tokens of one answer, or of all that a question took."""
+    return {"input": sum(each.input for each in usages), "output": sum(each.output for each in usages)}
+
+
+def _is_counted(got: Mapping[str, int | None], usages: Sequence[Usage]) -> bool:
+    """Whether these are the counts of the last answer, or of all of them, with their parts or without."""
+    return any(
+        got["input"] in (total["input"], total["input"] - sum(each.cached for each in some))
+        and got["output"] in (total["output"], total["output"] - sum(each.reasoning for each in some))
+        for some in (usages[-1:], usages)
+        for total in [_counts(some)]
+    )
+
+
+def _gave_up(run: Run) -> bool:
+    """Whether it was left at a failure that passes: how often to try again is a policy."""
+    last = run.exchanges[-1].response if run.exchanges else None
+    return bool(run.case.max_retries and last and (last.status == 429 or last.status >= 500))
+
+
+def _said(run: Run, name: str) -> bool:
+    """Whether the provider's answer counts them at all: not every format does."""
+    key = {"cached": rb"cache", "reasoning": rb"reasoning_tokens|thinking_tokens|thoughtsTokenCount"}[name]
+    bodies = [e.response.body for e in run.exchanges if e.response]
+    return any(re.search(key, body, re.IGNORECASE) for body in bodies)

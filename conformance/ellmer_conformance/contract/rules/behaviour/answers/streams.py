@@ -1,0 +1,249 @@
+"""Streams that travel otherwise: in other chunks, in other lines, with news in them, cut, or broken.
+
+Each rule compares the plain conversation with the same one under the variations that test it
+(`../../variations/`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .....scenarios.script import Say
+from ....observed_run import Run, Varied
+from ....rule import Finding
+from ....transcripts import normalised
+from .._rulebook import LOSS, MUST, SHOULD, book, found
+
+#: What a provider sends when an answer is whole: until then it is not.
+_ENDS = {
+    "anthropic": rb'"stop_reason": ?"',
+    "bedrock": rb"messageStop",
+    "cohere": rb'"finish_reason": ?"',
+    "gemini": rb'"finishReason": ?"',
+    "mistral": rb'"finish_reason": ?"',
+    "ollama": rb'"done": ?true',
+    "openai-chat": rb'"finish_reason": ?"',
+    "openai-responses": rb"response\.(completed|incomplete|failed)",
+}
+
+
+@book.rule(
+    "STR-001", MUST, LOSS, source="the Open Responses suite's own parser loses events at 3 of 253 cuts"
+)
+def chunks_do_not_matter(run: Run) -> Iterator[Finding]:
+    """However the network cuts a stream into chunks, down to single bytes, the result is the same.
+
+    How to fix: keep the state of the parser, the unfinished line and the unfinished character between reads.
+    """
+    yield from _same(run, "STR-001")
+
+
+@book.rule("STR-002", MUST, LOSS, source="a character is up to four bytes, and a chunk ends anywhere")
+def characters_are_whole(run: Run) -> Iterator[Finding]:
+    """A character whose bytes come in different chunks arrives as that character.
+
+    How to fix: decode incrementally, or split into lines first and decode whole lines.
+    """
+    yield from _same(run, "STR-002")
+
+
+@book.rule("STR-003", MUST, LOSS, source="https://html.spec.whatwg.org/multipage/server-sent-events.html")
+def line_ends_are_equal(run: Run) -> Iterator[Finding]:
+    """LF, CRLF and CR end a line of an event stream alike, also where a chunk ends between CR and LF."""
+    yield from _same(run, "STR-003")
+
+
+@book.rule("STR-004", MUST, LOSS, source="https://html.spec.whatwg.org/multipage/server-sent-events.html")
+def every_line_of_the_format_is_read(run: Run) -> Iterator[Finding]:
+    """Comments and keep-alives, `id:` and `retry:` lines, a colon without a space and data on several lines are
+    read as the format has it.
+
+    Why: OpenRouter and every proxy send comments while the model thinks.
+    """
+    yield from _same(run, "STR-004")
+
+
+@book.rule("STR-005", SHOULD, LOSS, source="openai-python and anthropic-python lose the first event to a BOM")
+def a_bom_is_skipped(run: Run) -> Iterator[Finding]:
+    """A byte order mark before the first event is skipped."""
+    yield from _same(run, "STR-005")
+
+
+@book.rule(
+    "STR-006", MUST, LOSS, source="Anthropic: new event types may be added; clients handle them gracefully"
+)
+def news_are_ignored(run: Run) -> Iterator[Finding]:
+    """Events, deltas and fields that nobody knows yet change nothing."""
+    yield from _same(run, "STR-006")
+
+
+@book.rule("STR-011", MUST, LOSS, source="a reset connection is no end of an answer")
+def resets_are_raised(run: Run) -> Iterator[Finding]:
+    """A connection that is reset inside a stream raises an error, and the text that came is not taken back.
+
+    How to fix: let the transport's exception through as an error of your own; hand text over as it comes.
+    """
+    for one in run.varied:
+        if one.variation.rule == "STR-011" and not _whole(one):
+            yield found(_notices(one), _place(one), "the reset was not noticed")
+            yield from _keeps(one)
+
+
+@book.rule("STR-012", MUST, LOSS, source="OpenAI, Anthropic: deltas carry the index of their block or call")
+def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
+    """Arguments of parallel calls that arrive in turns are put together by index or id, not by who came last."""
+    yield from _same(run, "STR-012")
+
+
+@book.rule("STR-013", MUST, LOSS, source="ollama/ollama#7881 and kin: every call at index 0")
+def ids_tell_calls_apart(run: Run) -> Iterator[Finding]:
+    """Calls that share an index but not an id are different calls."""
+    yield from _same(run, "STR-013")
+
+
+@book.rule("STR-014", MUST, LOSS, source="vLLM, llama.cpp, Azure: seven spellings of no arguments")
+def no_arguments_are_an_empty_object(run: Run) -> Iterator[Finding]:
+    """A call without arguments gives `{}`, whether they are `""`, `"{}"`, null, or not there at all."""
+    yield from _same(run, "STR-014")
+
+
+@book.rule(
+    "STR-015", MUST, LOSS, source="Azure OpenAI's content filter, `include_usage`: chunks without choices"
+)
+def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
+    """A chunk whose `choices` are empty is read for what it has, and is no error."""
+    yield from _same(run, "STR-015")
+
+
+@book.rule("STR-019", SHOULD, LOSS, source="the terminal marker is the end; connections are kept open")
+def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
+    """Data after the terminal marker are not part of the answer."""
+    yield from _same(run, "STR-019")
+
+
+@book.rule(
+    "STR-020", SHOULD, LOSS, source="OpenAI-compatible servers: the name comes in a later chunk than the id"
+)
+def late_names_are_merged(run: Run) -> Iterator[Finding]:
+    """A tool call whose name comes after its id is one call."""
+    yield from _same(run, "STR-020")
+
+
+@book.rule("STP-002", MUST, LOSS, source="every provider adds stop reasons")
+def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
+    """A stop reason that nobody knows yet does no harm, and is not reported as `stop`."""
+    yield from _reasons(run, "STP-002")
+
+
+@book.rule(
+    "STP-003",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
+)
+def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
+    """`pause_turn` and `model_context_window_exceeded` are handled or reported; they are not `stop`."""
+    yield from _reasons(run, "STP-003")
+
+
+@book.rule(
+    "USG-002", MUST, LOSS, source="Anthropic streaming: message_start counts the input, message_delta adds up"
+)
+def counts_come_from_where_they_are(run: Run) -> Iterator[Finding]:
+    """Input tokens come from `message_start` where `message_delta` has none; output tokens are not summed up."""
+    yield from _same(run, "USG-002")
+
+
+@book.rule("USG-005", SHOULD, LOSS, source="nothing was counted is not zero was counted")
+def missing_counts_are_none(run: Run) -> Iterator[Finding]:
+    """Token counts that the provider did not send are None, not 0; the answer is handed over all the same."""
+    for one in run.varied:
+        if one.variation.rule != "USG-005":
+            continue
+        counts = [count for reply in one.run.replies for count in reply.usage.values()]
+        problem = f"nothing was counted, and {counts} is reported"
+        yield found(not any(count == 0 for count in counts), _place(one), problem)
+        yield found(_texts(one.run) == _texts(run), _place(one), f"the replies are {_texts(one.run)}")
+
+
+def cuts(run: Run) -> list[Varied]:
+    """The plays in which the first answer was cut before its end."""
+    return [one for one in run.varied if one.variation.rule == "STR-007" and not _whole(one)]
+
+
+def difference(plain: Run, other: Run) -> str:
+    """What is not as it was; `""` for nothing."""
+    if other.misses:
+        return f"another request was sent: {other.misses[0]}"
+    for name, before, after in (
+        ("replies", _replies(plain), _replies(other)),
+        ("tool runs", _ran(plain), _ran(other)),
+        ("transcript", normalised(plain.transcript), normalised(other.transcript)),
+    ):
+        if before != after:
+            return f"the {name} were {before!r} and are {after!r}"
+    return ""
+
+
+def _same(run: Run, rule: str) -> Iterator[Finding]:
+    for one in run.varied:
+        if one.variation.rule == rule:
+            differs = difference(run, one.run)
+            yield found(not differs, _place(one), f"under {one.variation.name}, {differs}")
+
+
+def _reasons(run: Run, rule: str) -> Iterator[Finding]:
+    for one in run.varied:
+        if one.variation.rule == rule:
+            stops = [reply.stop for reply in one.run.replies]
+            yield found(
+                "stop" not in stops, _place(one), f"under {one.variation.name}, the stop reasons are {stops}"
+            )
+            crashed = [reply.error for reply in one.run.replies if _is_builtin(reply.error)]
+            yield found(not crashed, _place(one), f"under {one.variation.name}, it raises {crashed!r}")
+
+
+def _is_builtin(error: BaseException | None) -> bool:
+    return error is not None and type(error).__module__ == "builtins"
+
+
+def _notices(one: Varied) -> bool:
+    return any(reply.error is not None or not reply.complete for reply in one.run.replies)
+
+
+def _keeps(one: Varied) -> Iterator[Finding]:
+    """The text that came is in what the caller got; not judged where the caller of a failed stream gets nothing."""
+    response = one.run.exchanges[0].response
+    got = "".join("".join(reply.pieces) or reply.text for reply in one.run.replies)
+    if response is None or not got:
+        return
+    step = one.run.case.script[0]
+    said = [part for part in getattr(step, "parts", ()) if isinstance(part, Say)]
+    text = "".join(part.text for part in said)
+    yield found(text.startswith(got), _place(one), f"the caller got {got!r} of {text!r}")
+
+
+def _whole(one: Varied) -> bool:
+    """Whether the first answer came with its end."""
+    answers = (e.response.body for e in one.run.exchanges if e.response and e.response.status == 200)
+    return bool(re.search(_ENDS[one.run.wire], next(answers, b"")))
+
+
+def _place(one: Varied) -> str:
+    return f"/varied/{one.variation.name}"
+
+
+def _texts(run: Run) -> list[str]:
+    return [reply.text for reply in run.replies]
+
+
+def _replies(run: Run) -> list[tuple[object, ...]]:
+    return [
+        (reply.text, reply.stop, reply.complete, dict(reply.usage), type(reply.error).__name__)
+        for reply in run.replies
+    ]
+
+
+def _ran(run: Run) -> list[tuple[str, dict[str, object]]]:
+    return [(r.name, dict(r.arguments)) for r in run.tool_runs]

@@ -1,0 +1,64 @@
+"""Structured output: the value that was asked for, or an error that says why there is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from .....scenarios.case import Ask
+from .....scenarios.messages import Reply
+from .....scenarios.script import Answer
+from ....observed_run import Run
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, book, found
+
+
+@book.rule("STO-011", MUST, LOSS, source="every provider's guide to structured output")
+def schemas_are_sent(run: Run) -> Iterator[Finding]:
+    """A request for a value tells the provider its schema: as a format of the answer, as a tool to be called, or, where
+    the API knows neither, in words."""
+    asked = [wanted.schema for _, wanted, _ in _asked(run) if wanted.schema]
+    for index, (schema, exchange) in enumerate(zip(asked, run.exchanges, strict=False)):
+        body = json.dumps(exchange.request.body).replace("\\", "")  # also where it is JSON in a text
+        missing = [name for name in schema.get("properties", ()) if f'"{name}"' not in body]
+        problem = f"the request says nothing of {', '.join(missing)}"
+        yield found(not missing, f"/exchanges/{index}/request", problem)
+
+
+@book.rule("STO-002", MUST, LOSS, source="langchain-tests throws the validator's verdict away")
+def values_are_handed_over(run: Run) -> Iterator[Finding]:
+    """A value that fits its schema reaches the caller as it is."""
+    for index, wanted, reply in _asked(run):
+        if wanted.outcome == "answered":
+            problem = f"the value is {reply.value!r}, the model said {wanted.value!r} ({reply.error!r})"
+            yield found(reply.value == wanted.value, f"/replies/{index}", problem)
+
+
+@book.rule("STO-003", MUST, LOSS, source="a wrong type is found out far from where it came in")
+def misfits_are_errors(run: Run) -> Iterator[Finding]:
+    """A value that does not fit its schema is an error, never handed over."""
+    for index, wanted, reply in _asked(run):
+        if wanted.outcome == "incomplete" and not _short(run):
+            yield found(reply.error is not None, f"/replies/{index}", f"{reply.value!r} was handed over")
+
+
+@book.rule("STO-004", MUST, LOSS, source="openai-python: LengthFinishReasonError; others: JSONDecodeError")
+def short_values_say_so(run: Run) -> Iterator[Finding]:
+    """A value that the token limit cut is an error that names the limit, not the JSON."""
+    for index, wanted, reply in _asked(run):
+        if wanted.outcome == "incomplete" and _short(run):
+            said = f"{type(reply.error).__name__} {reply.error}".lower()
+            named = any(word in said for word in ("length", "limit", "max", "truncat", "incomplete", "cut"))
+            problem = f"it raises {reply.error!r}" if reply.error else f"{reply.value!r} was handed over"
+            yield found(reply.error is not None and named, f"/replies/{index}", problem)
+
+
+def _asked(run: Run) -> Iterator[tuple[int, Ask, Reply]]:
+    """Each step that asks for a value, with its reply."""
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if wanted.schema is not None and not run.refused:
+            yield index, wanted, reply
+
+
+def _short(run: Run) -> bool:
+    return any(isinstance(step, Answer) and step.stop == "length" for step in run.case.script)

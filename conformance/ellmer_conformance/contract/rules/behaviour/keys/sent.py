@@ -1,0 +1,113 @@
+"""Keys: each in its header, at its own provider, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from .....scenarios.planted_keys import CANARY, strangers
+from ....exchange import Request
+from ....observed_run import Run
+from ....readers import MODULES
+from ....rule import Finding, broken, met
+from .._rulebook import LOSS, MUST, SHOULD, book, found
+
+_ITS_HEADERS = {"authorization", "x-api-key", "x-goog-api-key", "api-key"}
+
+#: Where the key may be, where it is not `authorization` alone.
+_SCHEMES = {
+    "anthropic": ("x-api-key", "authorization"),
+    "gemini": ("x-goog-api-key", "authorization"),
+    "openai-chat": ("authorization", "api-key"),
+    "openai-responses": ("authorization", "api-key"),
+}
+
+
+@book.rule("AUT-002", MUST, LOSS, source="a key in a URL, a log or a transcript is a published key")
+def keys_stay_in_their_header(run: Run) -> Iterator[Finding]:
+    """The API key is in its header and nowhere else: no URL, body, other header, error or transcript has it.
+
+    Why: URLs are logged by every proxy, errors by every application, transcripts are shown.
+    How to fix: send it as `authorization`, `x-api-key`, `x-goog-api-key` or `api-key`; leave it out of every repr.
+    """
+    for index, exchange in enumerate(run.exchanges):
+        place = f"/exchanges/{index}/request"
+        for name, text in _places(exchange.request):
+            if CANARY in text:
+                yield broken(place, f"the API key is in the {name}")
+        if CANARY in _credentials(exchange.request):
+            yield met(place)
+    for index, reply in enumerate(run.replies):
+        if reply.error is not None:
+            leaked = CANARY in f"{reply.error!r} {reply.error}"
+            yield found(not leaked, f"/replies/{index}", "the API key is in the error's message")
+    if run.transcript:
+        yield found(CANARY not in run.transcript, "/transcript", "the API key is printed")
+
+
+@book.rule("AUT-003", MUST, LOSS, source="a key sent to a stranger is a published key")
+def keys_go_to_their_own_provider(run: Run) -> Iterator[Finding]:
+    """No other provider's key, found in the environment, is sent.
+
+    Why: libraries that fall back to OPENAI_API_KEY hand it to every compatible service they talk to.
+    """
+    for index, exchange in enumerate(run.exchanges):
+        texts = [_credentials(exchange.request), *(text for _, text in _places(exchange.request))]
+        sent = sorted({name for text in texts for name in strangers(text)})
+        if sent or any(CANARY in text for text in texts):
+            problem = f"the key in {', '.join(sent)} was sent to {run.vendor}"
+            yield found(not sent, f"/exchanges/{index}/request", problem)
+
+
+@book.rule("AUT-005", MUST, LOSS, source="base_url is where a proxy, a gateway or a region is set")
+def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
+    """Requests go to the base URL that was given, and to no other host.
+
+    How to fix: build every URL from the base URL; download no price lists or schemas behind a caller's back.
+    """
+    if run.elsewhere is not None and run.said:
+        problem = f"it also called {', '.join(run.elsewhere)}"
+        yield found(not run.elsewhere, "/elsewhere", problem)
+
+
+@book.rule("AUT-001", MUST, LOSS, source="every provider's API reference")
+def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
+    """The key is in the header that the provider reads: `authorization`, `x-api-key`, `x-goog-api-key`."""
+    for index, exchange in enumerate(run.exchanges):
+        place, headers = f"/exchanges/{index}/request", exchange.request.headers
+        wanted = _SCHEMES.get(run.wire, ("authorization",))
+        named = [name for name in wanted if headers.get(name)]  # masked in a recording
+        if run.vendor == MODULES[run.wire].VENDOR and headers:  # others have headers of their own
+            yield found(named, place, f"the key is in none of {', '.join(wanted)}")
+        if run.wire == "anthropic" and run.vendor == "anthropic":
+            yield found(headers.get("anthropic-version"), place, "`anthropic-version` is missing")
+
+
+@book.rule("AUT-006", SHOULD, LOSS, source="RFC 9110: content-type, accept and user-agent")
+def usual_headers_are_there(run: Run) -> Iterator[Finding]:
+    """A request says what it sends (`content-type`), what it takes (`accept`), and who it is (`user-agent`)."""
+    for index, exchange in enumerate(run.exchanges):
+        names = {name.lower() for name in exchange.request.headers}
+        if not names:  # a recording that kept none
+            continue
+        missing = sorted({"content-type", "accept", "user-agent"} - names)
+        yield found(not missing, f"/exchanges/{index}/request", f"{', '.join(missing)} is missing")
+
+
+def _is_credential(name: str) -> bool:
+    """Whether a header is for keys: gateways have their own (`x-portkey-api-key`)."""
+    return name.lower() in _ITS_HEADERS or name.lower().endswith("-api-key")
+
+
+def _credentials(request: Request) -> str:
+    return " ".join(value for name, value in request.headers.items() if _is_credential(name))
+
+
+def _places(request: Request) -> Iterator[tuple[str, str]]:
+    """Every place of a request where no key belongs, by name."""
+    yield "URL", unquote(request.url)
+    yield "body", json.dumps(request.body, ensure_ascii=False)
+    for name, value in request.headers.items():
+        if not _is_credential(name):
+            yield f"header {name}", value

@@ -1,0 +1,131 @@
+"""What the model said goes back: its texts, its calls, its thoughts, in the request after the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from .....scenarios.messages import Text
+from .....scenarios.script import Answer, Sees, Think, answers_of
+from ....exchange import Item
+from ....observed_run import Run, call_key
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found
+
+#: Formats whose answers have blocks of text, streamed or not; the others have one string, or lose the seam in a stream.
+_BLOCKS = {"anthropic", "bedrock"}
+
+
+@book.rule(
+    "HIS-006",
+    MUST,
+    LOSS,
+    source="OpenAI: messages.append(message), input += output; Anthropic: append the full content; Gemini: the same",
+)
+def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
+    """The texts and the calls of an answer, with their arguments, stand in the next request, unchanged.
+
+    Why: a model that does not see what it said answers again, or contradicts itself. Every provider's guide appends the
+    whole answer to the history. What `previous_response_id` names counts as said. An answer that was cut, and one that
+    the caller was told to be an error, may stay out.
+    How to fix: keep the provider's own message, its text beside the calls included, and send it back.
+    """
+    for index, answers in _followed(run):
+        said = _new(run, index)
+        text = "".join(item.text for item in said if item.kind == "text")
+        calls = [call_key(item.name, item.arguments) for item in said if item.kind == "call"]
+        fine = any(text in _texts(run, answer) and calls == _calls(answer) for answer in answers)
+        problem = f"the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
+        yield found(fine, f"/exchanges/{index + 1}/request", problem)
+
+
+@book.rule("HIS-007", SHOULD, LOSS, source="blocks that are joined lose what stood between them")
+def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
+    """Texts that the user gave apart are not joined without a break, and the model's blocks go back as blocks.
+
+    Why: joined without a break, two sentences become one word at the seam.
+    """
+    for index, ask in enumerate(run.case.steps[:1] if run.said else ()):
+        texts = [part.text if isinstance(part, Text) else "" for part in ask.parts]
+        for one, other in pairwise(texts):
+            if one and other:
+                joined = any(one + other in item.text for item in run.said[0])
+                yield found(
+                    not joined, f"/exchanges/{index}/request", f"{one + other!r} was made of two texts"
+                )
+    for index, answers in _followed(run) if run.wire in _BLOCKS else ():
+        blocks = [
+            part.text for part in answers[0].parts if not isinstance(part, Think) and hasattr(part, "text")
+        ]
+        texts = [text for text in blocks if text]
+        if len(texts) > 1 and not answers[0].calls:
+            sent = [item.text for item in _new(run, index) if item.kind == "text"]
+            yield found(sent == texts, f"/exchanges/{index + 1}/request", f"{texts} went back as {sent}")
+
+
+@book.rule(
+    "HIS-008",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/build-with-claude/extended-thinking: preserve thinking blocks",
+)
+def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
+    """A thought before a tool call goes back with the call, where the format asks for it (Anthropic, Bedrock).
+
+    Gemini refuses a call without its signature: its own rules judge that. OpenAI recommends it, and others do not ask.
+    """
+    if run.wire not in {"anthropic", "bedrock"}:
+        return
+    for index, answers in _followed(run):
+        response = run.exchanges[index].response
+        signed = response is not None and b'"signature' in response.body
+        if signed and answers[0].calls and answers[0].thinking:
+            kinds = [item.kind for item in _new(run, index)]
+            problem = f"the model thought before its call, and what goes back is {kinds}"
+            yield found("thinking" in kinds, f"/exchanges/{index + 1}/request", problem)
+
+
+def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
+    """Each whole answer that a further request of its conversation follows, with what it may have been."""
+    if len(run.case.speakers) > 1 or answer_refused(run) or _failed(run):
+        return
+    for index, step in run.answered():
+        if not isinstance(step, Answer | Sees) or index + 1 >= len(run.said):
+            continue
+        answers = [one for one in answers_of(step) if one.reason in {"stop", "tool"}]
+        if answers and all(_is_telling(one) for one in answers):
+            yield index, answers
+
+
+def _failed(run: Run) -> bool:
+    """Whether the caller was told of an error where there was an answer: the turn may be left out then."""
+    steps = zip(run.case.steps, run.replies, strict=False)
+    return any(reply.error is not None and ask.outcome == "answered" for ask, reply in steps)
+
+
+def _is_telling(answer: Answer) -> bool:
+    """Whether there is something to say again; arguments that are no JSON cannot be compared."""
+    return bool(answer.parts) and all(call.text is None for call in answer.calls)
+
+
+def _new(run: Run, index: int) -> list[Item]:
+    """What the assistant says in the request after an exchange, and did not say in it."""
+    before, after = ([i for i in run.said[n] if i.role == "assistant"] for n in (index, index + 1))
+    return after[len(before) :]
+
+
+def _texts(run: Run, answer: Answer) -> set[str]:
+    """How the text may go back: Cohere's models say what they plan before they call, and that is text there."""
+    return {answer.text, *([answer.thinking + answer.text] if run.wire == "cohere" else [])}
+
+
+def _calls(answer: Answer) -> list[str]:
+    return [call_key(call.name, call.arguments) for call in answer.calls]
+
+
+def _told(answer: Answer) -> str:
+    return _shown(answer.text, _calls(answer))
+
+
+def _shown(text: str, calls: Sequence[str]) -> str:
+    return " and ".join([*([repr(text[:80])] if text else []), *calls]) or "nothing"

@@ -1,0 +1,79 @@
+"""Reasoning: it goes back as it came, and is no part of the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .....scenarios.script import Answer, Think
+from .....scenarios.variations.odd_events import REDACTED
+from ....exchange import Json
+from ....observed_run import Run
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, SHOULD, book, found, objects
+
+_SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^"]*)"')
+
+
+@book.rule(
+    "THK-006", MUST, LOSS, source="Anthropic: thinking blocks go back unmodified; Gemini: thought signatures"
+)
+def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
+    """Signatures and encrypted reasoning, streamed in pieces or not, go back byte for byte.
+
+    Why: a changed one is refused, a missing one makes the model think again.
+    """
+    if not any(isinstance(p, Think) for s in run.case.script if isinstance(s, Answer) for p in s.parts):
+        return
+    received = [_pieces(e.response.body) for e in run.exchanges if e.response]
+    for index, exchange in enumerate(run.exchanges):
+        for signature in _signatures(exchange.request.body):
+            known = any(_bits(signature) in text for text in received[:index])
+            yield found(
+                known, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
+            )
+
+
+@book.rule("THK-002", MUST, LOSS, source="Anthropic: redacted_thinking blocks go back unmodified")
+def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
+    """A block of redacted thinking goes back as it came, in its place before the call."""
+    for one in run.varied:
+        if one.variation.rule == "THK-002" and len(one.run.exchanges) > 1:
+            blocks = [
+                b
+                for m in one.run.exchanges[1].request.body["messages"]
+                for b in m["content"]
+                if isinstance(b, dict)
+            ]
+            kinds = [b["type"] for b in blocks if b.get("data") == REDACTED or b["type"] == "tool_use"]
+            fine = kinds == ["redacted_thinking", "tool_use"]
+            yield found(fine, f"/varied/{one.variation.name}", f"before the call there is {kinds[:-1]}")
+
+
+@book.rule("THK-008", SHOULD, LOSS, source="thoughts are not for the reader")
+def thoughts_are_not_the_answer(run: Run) -> Iterator[Finding]:
+    """Reasoning is no part of the answer's text."""
+    thoughts = [
+        p.text for s in run.case.script if isinstance(s, Answer) for p in s.parts if isinstance(p, Think)
+    ]
+    for index, reply in enumerate(run.replies) if thoughts else ():
+        mixed = [text for text in thoughts if text in reply.text]
+        yield found(not mixed, f"/replies/{index}", f"the text holds the thought {mixed}")
+
+
+def _signatures(body: Json) -> Iterator[str]:
+    for one in objects(body):
+        for key in ("signature", "thoughtSignature", "encrypted_content", "redactedContent"):
+            if isinstance(one.get(key), str) and one[key]:
+                yield one[key]
+
+
+def _pieces(body: bytes) -> str:
+    """All of an answer, the pieces of streamed signatures joined."""
+    text = body.decode("utf-8", "replace")
+    return _bits(text + "".join(_SIGNED.findall(text)))
+
+
+def _bits(text: str) -> str:
+    """Base64 in either alphabet, with padding or not, as one."""
+    return text.replace("-", "+").replace("_", "/").rstrip("=")

@@ -1,0 +1,160 @@
+"""What nobody asked for: words, options, models and tools that the caller did not give, answers that nobody sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .....scenarios.messages import Text
+from ....exchange import Json
+from ....observed_run import Run
+from ....rule import Finding, broken
+from .._rulebook import LOSS, MUST, SHOULD, book, found, objects
+
+#: Options that change what a model says, what it costs, or what is known of the caller.
+_OPTIONS = frozenset(
+    [
+        "temperature",
+        "top_p",
+        "topP",
+        "top_k",
+        "topK",
+        "p",
+        "k",
+        "seed",
+        "stop",
+        "stop_sequences",
+        "stopSequences",
+        "frequency_penalty",
+        "frequencyPenalty",
+        "presence_penalty",
+        "presencePenalty",
+        "max_tokens",
+        "max_completion_tokens",
+        "max_output_tokens",
+        "maxTokens",
+        "maxOutputTokens",
+        "num_predict",
+        "n",
+        "candidateCount",
+        "logit_bias",
+        "user",
+        "metadata",
+        "safety_identifier",
+        "service_tier",
+    ]
+)
+#: Where an API does not answer without it.
+_REQUIRED = {"anthropic": {"max_tokens"}}
+#: Where options are not beside the messages but in an object of their own.
+_HOLDERS = ("generationConfig", "generation_config", "inferenceConfig", "options")
+
+
+@book.rule(
+    "SYS-010", MUST, LOSS, source="a system prompt is the caller's; uninvited ones change every answer"
+)
+def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
+    """No system text is sent but the caller's own.
+
+    Why: a prompt that a library adds changes what the model says, costs tokens, and shows up in no caller's code.
+    Not judged where a schema was asked for in words, nor where a tool returned media that must be explained.
+    """
+    if any(ask.schema for ask in run.case.steps) or run.tool_media():
+        return
+    for index, items in enumerate(run.said):
+        texts = [item.text for item in items if item.kind == "system" or item.role == "system"]
+        own = str(run.case.system or "")
+        more = "".join(texts).replace(own, "", 1).strip() if own in "".join(texts) else "".join(texts)
+        if texts or not own:
+            problem = f"the caller did not say {more[:80]!r}"
+            yield found(not more or more in own, f"/exchanges/{index}/request", problem)
+
+
+@book.rule("HIS-009", MUST, LOSS, source="the user's turn is the user's")
+def users_say_what_they_said(run: Run) -> Iterator[Finding]:
+    """The user's turns hold the user's words, each once, and no others.
+
+    Judged where nothing else may have to be said in a user's turn: without tools, histories and media.
+    """
+    asks = run.case.steps
+    if any(reply.error is not None for reply in run.replies):  # the turn may be given up
+        return
+    if run.case.tools or run.case.history or any(a.schema or a.outcome != "answered" for a in asks):
+        return
+    if len(run.case.speakers) > 1 or any(not isinstance(p, Text) for a in asks for p in a.parts):
+        return
+    asked = ["".join(p.text for p in ask.parts if isinstance(p, Text)) for ask in asks]
+    for index, items in enumerate(run.said):
+        said = "".join(item.text for item in items if item.role == "user" and item.kind == "text")
+        fine = any(_words(said) == _words("".join(asked[:n])) for n in range(1, len(asked) + 1))
+        problem = f"the user's turns say {said[-120:]!r}, and the user said {''.join(asked)[-120:]!r}"
+        yield found(fine, f"/exchanges/{index}/request", problem)
+
+
+@book.rule("HIS-010", MUST, LOSS, source="an answer from a cache is the answer to another question")
+def every_answer_is_asked_for(run: Run) -> Iterator[Finding]:
+    """Every answer that a caller gets was asked for: a question that is asked again is sent again."""
+    answered = [r for a, r in zip(run.case.steps, run.replies, strict=False) if a.outcome == "answered"]
+    told = [reply for reply in answered if reply.error is None and (reply.text or reply.value is not None)]
+    if told and not run.misses:
+        problem = f"{len(told)} answers were handed over, and {len(run.exchanges)} requests were sent"
+        yield found(len(run.exchanges) >= len(told), "/exchanges", problem)
+
+
+@book.rule("OPT-001", SHOULD, LOSS, source="a default that a library sets is a setting that nobody chose")
+def options_are_the_callers(run: Run) -> Iterator[Finding]:
+    """Options that the caller did not set (temperature, limits, seeds, stop sequences, users) are not sent.
+
+    SHOULD: the API takes them, and a library may document its default. Anthropic needs `max_tokens`.
+    """
+    allowed = _REQUIRED.get(run.wire, set())
+    for index, exchange in enumerate(run.exchanges):
+        sent = sorted(_options(exchange.request.body) - allowed)
+        problem = f"nobody asked for {', '.join(sent)}"
+        yield found(not sent, f"/exchanges/{index}/request", problem)
+
+
+@book.rule("OPT-002", MUST, LOSS, source="another model has another price and another answer")
+def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
+    """The model that is asked is the one that the caller named."""
+    for index, exchange in enumerate(run.exchanges):
+        asked = exchange.request.model
+        if run.model and asked and exchange.request.body:
+            fine = asked.removeprefix("models/") == run.model.removeprefix("models/")
+            yield found(fine, f"/exchanges/{index}/request", f"{asked} is asked, and not {run.model}")
+
+
+@book.rule("OPT-003", MUST, LOSS, source="a model picks a tool by its name and its description")
+def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
+    """Every tool is offered under its own name, with its description, in every request of its conversation."""
+    if run.refused or not run.case.tools or any(ask.schema for ask in run.case.steps):
+        return
+    for index, exchange in enumerate(run.exchanges):
+        place, offered = f"/exchanges/{index}/request", dict(_offered(exchange.request.body))
+        missing = [tool.name for tool in run.case.tools if tool.name not in offered]
+        if missing:
+            yield broken(place, f"{', '.join(missing)} is not offered; {', '.join(offered) or 'nothing'} is")
+            continue
+        silent = [t.name for t in run.case.tools if t.description.strip() not in offered[t.name]]
+        yield found(not silent, place, f"the description of {', '.join(silent)} is gone or changed")
+
+
+def _words(text: str) -> str:
+    """Without spaces: where parts are joined, something may stand between them, and UNI-001 looks at the rest."""
+    return "".join(text.split())
+
+
+def _options(body: Json) -> set[str]:
+    """The options that a request sets."""
+    holders = [body, *(body[key] for key in _HOLDERS if isinstance(body.get(key), dict))]
+    return {
+        key for holder in holders for key, value in holder.items() if key in _OPTIONS and value is not None
+    }
+
+
+def _offered(body: Json) -> Iterator[tuple[str, str]]:
+    """The tools of a request: their names and descriptions, whatever the format."""
+    declared: list[Any] = [body.get("tools"), body.get("toolConfig"), body.get("functions")]
+    for one in objects(declared):
+        if isinstance(one.get("name"), str):
+            yield one["name"], str(one.get("description") or "")

@@ -1,0 +1,198 @@
+"""What reaches the provider: every part of what the user gave, in its place, once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from .....scenarios.messages import Text, ToolCall
+from .....scenarios.script import Answer
+from ....exchange import Json
+from ....observed_run import Run
+from ....rule import Finding, broken
+from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
+
+
+@book.rule("SYS-001", MUST, LOSS, source="each format has one place for it")
+def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
+    """The system prompt is where the format has its system prompt, in every request."""
+    for index, items in enumerate(run.said) if run.case.system else ():
+        texts = "\n".join(item.text for item in items if item.kind == "system" or item.role == "system")
+        fine = str(run.case.system) in texts
+        yield found(fine, f"/exchanges/{index}/request", "the system prompt is not in its place")
+
+
+@book.rule("SYS-003", MUST, LOSS, source="a prompt said twice is another prompt")
+def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
+    """All of the system prompt arrives, in order, and once."""
+    for index, items in enumerate(run.said) if run.case.system else ():
+        count = sum(item.text.count(str(run.case.system)) for item in items)
+        yield found(count == 1, f"/exchanges/{index}/request", f"the system prompt is sent {count} times")
+
+
+@book.rule("SCH-006", SHOULD, LOSS, source="a schema is part of the prompt")
+def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
+    """Properties, enums, descriptions, nested objects and arrays of a tool's schema reach the provider."""
+    wanted = {tool.name: tool.parameters for tool in run.case.tools}
+    for index, exchange in enumerate(run.exchanges):
+        for name, schema in _schemas(exchange.request.body):
+            lost = sorted(_words(wanted.get(name, {})) - _words(schema))
+            yield found(not lost, f"/exchanges/{index}/request", f"the schema of {name} lost {lost}")
+
+
+@book.rule("SCH-007", SHOULD, LOSS, source="prompt caches match bytes")
+def tools_are_written_alike(run: Run) -> Iterator[Finding]:
+    """The tools of a conversation are written the same in every request, in the same order."""
+    written = [json.dumps(list(_schemas(e.request.body))) for e in run.exchanges]
+    for index, (before, after) in enumerate(pairwise(written)):
+        if before != "[]":
+            yield found(before == after, f"/exchanges/{index + 1}/request", "the tools changed")
+
+
+@book.rule("PAIR-011", MUST, LOSS, source="nothing is a result, too")
+def nothing_is_a_result(run: Run) -> Iterator[Finding]:
+    """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results; a number or truth value is still legible."""
+    values = {_call(r.name, r.arguments): r.value for r in run.tool_runs if not r.value and r.error is None}
+    for index, items in enumerate(run.said):
+        calls = {item.id or item.name: item for item in items if item.kind == "call"}
+        results = [item for item in items if item.kind == "result"]
+        for item in results:
+            call = calls.get(item.id or item.name)
+            key = _call(call.name, call.arguments) if call else ""
+            if key in values and isinstance(values[key], bool | int):
+                legible = str(values[key]).lower() in item.text.lower()
+                yield found(legible, at(index, item), f"{values[key]!r} was sent as {item.text!r}")
+            elif key in values:
+                yield found(True, at(index, item), "")
+
+
+@book.rule("HIS-005", SHOULD, LOSS, source="a conversation moves from one provider to another")
+def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
+    """A history that was made with another provider goes out with all of its calls and results, paired."""
+    calls = [p for turn in run.case.history for p in turn.parts if isinstance(p, ToolCall)]
+    if not calls or not run.said:
+        return
+    sent = [item for item in run.said[0] if item.kind == "call"]
+    names = [item.name for item in sent]
+    problem = f"{len(calls)} calls of the history became {len(sent)}"
+    yield found(not sent or names == [c.name for c in calls], "/exchanges/0/request", problem)
+    texts = " ".join(item.text for item in run.said[0])
+    for turn in run.case.history:
+        for part in turn.parts:
+            if isinstance(part, Text):
+                yield found(part.text in texts, "/exchanges/0/request", f"{part.text!r} is gone")
+
+
+@book.rule("USG-003", MUST, LOSS, source="OpenAI: stream_options.include_usage")
+def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
+    """Where token counts of a stream are reported, OpenAI's chat format is asked for them."""
+    if run.wire != "openai-chat" or run.vendor != "openai":
+        return
+    if any(reply.usage.get("input") is not None for reply in run.replies):
+        for index, exchange in enumerate(run.exchanges):
+            asked = (exchange.request.body.get("stream_options") or {}).get("include_usage")
+            if exchange.request.stream:
+                yield found(asked, f"/exchanges/{index}/request", "`stream_options.include_usage` is missing")
+
+
+@book.rule("UNI-002", MUST, LOSS, source="a lone surrogate is no character, and no UTF-8")
+def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
+    """Half of a surrogate pair in a text is replaced, or refused before it is sent; it is never sent as it is.
+
+    Any error will do, be it the language's own, where nothing was sent: the text is the caller's, the error names it,
+    and nothing is lost. An error of decoding after the request is a crash.
+    """
+    halves = [p for ask in run.case.steps for p in ask.parts if isinstance(p, Text) and _is_half(p.text)]
+    for index, reply in enumerate(run.replies) if halves else ():
+        crashed = isinstance(reply.error, UnicodeError) and bool(run.exchanges)
+        yield found(not crashed, f"/replies/{index}", f"it raises {reply.error!r}")
+    for index, exchange in enumerate(run.exchanges) if halves else ():
+        whole = not _is_half(json.dumps(exchange.request.body, ensure_ascii=False))
+        yield found(whole, f"/exchanges/{index}/request", "half a character was sent")
+
+
+@book.rule(
+    "UNI-003",
+    SHOULD,
+    LOSS,
+    source="JavaScript's numbers end at 2^53; Python's floats lose the sign of nothing",
+)
+def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
+    """Large integers, -0.0 and long fractions in arguments reach the tool as they are."""
+    wanted = [dict(c.arguments) for _, calls in run.calls() for c in calls if _numbers(c.arguments)]
+    if wanted and run.tool_runs:
+        got = [dict(r.arguments) for r in run.tool_runs if _numbers(r.arguments)]
+        yield found(repr(got) == repr(wanted), "/tool_runs", f"the tool got {got}, the model said {wanted}")
+
+
+@book.rule("EMP-003", MUST, LOSS, source="Anthropic, Gemini: answers without content after a tool's result")
+def empty_answers_are_answers(run: Run) -> Iterator[Finding]:
+    """An answer without anything in it gives a defined result, and a legal next request."""
+    empty = [index for index, step in run.answered() if isinstance(step, Answer) and not step.parts]
+    for index in empty:
+        reply = run.replies[index] if index < len(run.replies) else None
+        if reply is not None:
+            yield found(reply.error is None, f"/replies/{index}", f"it raises {reply.error!r}")
+        if index + 1 < len(run.exchanges):
+            after = run.exchanges[index + 1].response
+            legal = after is None or after.status < 400
+            yield found(legal, f"/exchanges/{index + 1}/request", "the next request is refused")
+        elif index + 1 < len(run.case.steps):
+            yield broken(f"/exchanges/{index}", "no further request was sent")
+
+
+@book.rule("HIS-004", MUST, LOSS, source="one client object serves many users")
+def conversations_do_not_mix(run: Run) -> Iterator[Finding]:
+    """Each of several conversations of one adapter says only what it was told, and gets its own answers."""
+    if len(run.case.speakers) < 2:
+        return
+    told = {
+        who: {p.text for a in run.case.steps if a.who == who for p in a.parts if isinstance(p, Text)}
+        for who in run.case.speakers
+    }
+    for index, items in enumerate(run.said):
+        texts = {item.text for item in items if item.role == "user"}
+        of_one = any(texts <= own for own in told.values())
+        yield found(of_one, f"/exchanges/{index}/request", "it says what was said in another conversation")
+
+
+@book.rule("ASY-005", SHOULD, LOSS, source="one client object serves many users, at once")
+def replies_go_to_their_callers(run: Run) -> Iterator[Finding]:
+    """Of conversations that are held at the same time, each gets the answers to its own questions."""
+    if len(run.case.speakers) < 2 or "async" not in run.mode:
+        return
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        yield found(reply.text == wanted.text, f"/replies/{index}", f"{reply.text!r} is another's answer")
+
+
+def _schemas(body: Json) -> Iterator[tuple[str, Json]]:
+    """The tools of a request, each with its schema, whatever the format."""
+    for tool in objects([body.get("tools"), body.get("toolConfig")]):
+        keys = ("parameters", "input_schema", "parametersJsonSchema", "inputSchema")
+        schema = next((tool[key] for key in keys if isinstance(tool.get(key), dict)), None)
+        if schema is not None and isinstance(tool.get("name"), str):
+            yield tool["name"], schema.get("json", schema)
+
+
+def _words(schema: Any) -> set[str]:
+    """The names, the values and the descriptions of a schema: what a model reads of it."""
+    found: set[str] = set()
+    for one in objects(schema):
+        found |= set(one.get("properties") or {}) if isinstance(one.get("properties"), dict) else set()
+        found |= {str(value) for value in one.get("enum") or () if value is not None}
+        found |= {one["description"]} if isinstance(one.get("description"), str) else set()
+    return found
+
+
+def _call(name: str, arguments: Any) -> str:
+    return f"{name}({json.dumps(arguments, sort_keys=True, default=dict)})"
+
+
+def _is_half(text: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _numbers(arguments: Any) -> bool:
+    return any(isinstance(v, int | float) and not isinstance(v, bool) for v in dict(arguments).values())

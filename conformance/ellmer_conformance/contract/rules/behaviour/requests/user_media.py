@@ -1,0 +1,104 @@
+"""Images and PDFs that the user gives: all of them, in their place, as what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .....scenarios.messages import PDF, Image, Text
+from ....observed_run import Run, media_of
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
+
+
+@book.rule("IMG-001", MUST, LOSS, source="every provider's guide to vision and documents")
+def user_media_arrive(run: Run) -> Iterator[Finding]:
+    """An image or a PDF from the user reaches the provider as what it is, with the same bytes.
+
+    How to fix: an image part or block of the format, standard base64, the data-URL prefix where it belongs.
+    """
+    if run.refused or not run.said:
+        return
+    sent = {(item.media.sha256, item.kind) for items in run.said for item in items if item.media}
+    for media in _given(run):
+        kind = "document" if media.type == "application/pdf" else "image"
+        problem = f"{media.type} {media.sha256[:8]} did not reach the provider as {kind}"
+        yield found((media.sha256, kind) in sent, "/exchanges", problem)
+
+
+@book.rule("IMG-002", MUST, LOSS, source="a model is told 'this' and 'that'")
+def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
+    """Text and images of one user turn arrive in the order in which they were given, none of them twice.
+
+    Of a library whose API takes texts and media apart, and says so, each kind has to keep its own order.
+    """
+    given = [part for ask in run.case.steps[:1] for part in ask.parts]
+    if run.refused or not run.said or not any(isinstance(p, Image) for p in given) or run.case.history:
+        return
+    wanted = ["text" if isinstance(p, Text) else media_of([p])[0].sha256 for p in given]
+    items = [item for item in run.said[0] if item.role == "user"]
+    sent = [item.media.sha256 if item.media else "text" for item in items if item.text or item.media]
+    if run.apart:
+        wanted, sent = ([each for each in some if each != "text"] for some in (wanted, sent))
+    yield found(
+        sent == wanted, "/exchanges/0/request", f"{len(sent)} parts arrived, in another order or number"
+    )
+
+
+@book.rule(
+    "IMG-003", MUST, LOSS, source="Anthropic: text content blocks must be non-empty; Gemini: empty parts"
+)
+def media_come_alone(run: Run) -> Iterator[Finding]:
+    """A turn that is only an image brings no empty text with it."""
+    if not any(isinstance(p, Image | PDF) for ask in run.case.steps for p in ask.parts):
+        return
+    for index, items in enumerate(run.said):
+        for item in items:
+            if item.role == "user" and item.kind == "text":
+                yield found(item.text.strip(), at(index, item), "an empty text was sent")
+            elif item.role == "user" and item.media:
+                yield found(True, at(index, item), "")
+
+
+@book.rule("IMG-007", SHOULD, LOSS, source="OpenAI vision guide: `detail` costs tokens")
+def detail_is_the_callers(run: Run) -> Iterator[Finding]:
+    """An image's `detail` is sent only where the caller set it."""
+    if run.wire != "openai-chat":
+        return
+    for index, exchange in enumerate(run.exchanges):
+        for part in objects(exchange.request.body):
+            if isinstance(part.get("image_url"), dict):
+                fine = "detail" not in part["image_url"]
+                yield found(fine, f"/exchanges/{index}/request", "`detail` was set without the caller")
+
+
+@book.rule("TRM-008", MUST, LOSS, source="OpenAI, Anthropic, Gemini: documents have a part of their own")
+def pdfs_are_documents(run: Run) -> Iterator[Finding]:
+    """A PDF arrives as a document of type `application/pdf`, with its name where the format has one."""
+    given = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
+    for index, items in enumerate(run.said):
+        for item in items:
+            media = item.media and given.get(item.media.sha256)
+            if item.media and media:
+                fine = item.kind == "document" and item.media.type == "application/pdf"
+                yield found(fine, at(index, item), f"it is an {item.kind} of type {item.media.type!r}")
+                if run.wire in {"openai-chat", "openai-responses"}:
+                    yield found(item.media.filename, at(index, item), "it has no file name")
+
+
+@book.rule(
+    "IMG-030", MUST, LOSS, source="Anthropic refuses a type that the bytes are not; others may misread it"
+)
+def images_are_what_they_say(run: Run) -> Iterator[Finding]:
+    """An image is sent under the type that the caller gave it, which is that of its bytes."""
+    given = {media.sha256: media.type for media in _given(run) if media.data}
+    for index, items in enumerate(run.said):
+        for item in items:
+            media = item.media
+            if media and media.sha256 in given and media.type and not media.type.endswith("*"):
+                fine = media.type.lower() == given[media.sha256]
+                yield found(fine, at(index, item), f"{given[media.sha256]} was sent as {media.type}")
+
+
+def _given(run: Run) -> list[Any]:
+    return [m for ask in run.case.steps[: len(run.replies)] for m in media_of(list(ask.parts))]

@@ -1,0 +1,151 @@
+"""Pairing and parallel calls: what becomes of every tool call."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+
+from .....scenarios.messages import ToolCall
+from ....observed_run import Run, call_key
+from ....rule import Finding, met
+from .._rulebook import (
+    LOSS,
+    MUST,
+    SHOULD,
+    answer_refused,
+    at,
+    book,
+    found,
+    last,
+    new,
+    results_after,
+    share_ids,
+)
+
+
+@book.rule("PAIR-003", MUST, LOSS, source="tidyverse/ellmer#459, chatlas #230")
+def dangling_calls_are_repaired(run: Run) -> Iterator[Finding]:
+    """A call that nobody answered (cancel, crash, limit) is repaired before the next request.
+
+    Why: every provider refuses a history with an open call, so one interrupted turn poisons the whole chat.
+    How to fix: send an error result for it, or drop both sides.
+    """
+    history = [part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)]
+    if not history or not run.said:
+        return
+    calls = [item for item in run.said[0] if item.kind == "call"]
+    results = Counter(item.id or item.name for item in run.said[0] if item.kind == "result")
+    for item in calls:
+        answers = results[item.id or item.name]
+        fine = answers >= 1 and (not item.id or answers == 1)
+        yield found(fine, at(0, item), f"{item.name} has {answers} results")
+    if not calls:
+        yield met("/exchanges/0/request")
+
+
+@book.rule("PAIR-004", MUST, LOSS, source="every provider's tool-calling guide")
+def ids_are_echoed(run: Run) -> Iterator[Finding]:
+    """Call ids go back byte for byte as they came.
+
+    Why: the id is the only thing that ties a result to its call; a rewritten one pairs by luck.
+    How to fix: keep the id the provider sent. (An id from another provider may be mapped: not judged here.)
+    """
+    given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
+    if share_ids(run):  # one of them had to be changed
+        return
+    for index, items in enumerate(run.said[1:], 1):
+        received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
+        for item in items:
+            if item.kind in {"call", "result"} and item.id and item.id not in given:
+                known = item.id.encode() in received
+                problem = f"the id {item.id!r} was never sent by the provider"
+                yield found(known, at(index, item), problem)
+
+
+@book.rule("PAIR-010", SHOULD, LOSS, source="Anthropic tool_result.is_error, Bedrock toolResult.status")
+def failures_are_flagged(run: Run) -> Iterator[Finding]:
+    """A failed tool's result says so: by the format's flag where it has one, and in its text."""
+    failed = [json.dumps(dict(r.arguments), sort_keys=True) for r in run.tool_runs if r.error]
+    for index, items in enumerate(run.said):
+        calls = {i.id: i for i in items if i.kind == "call" and i.id}
+        for item in new(run, index, "result") if failed else ():
+            call = calls.get(item.id)
+            if call is None or json.dumps(call.arguments, sort_keys=True) not in failed:
+                continue
+            flagged = item.error if run.wire in {"anthropic", "bedrock"} else bool(item.text)
+            yield found(flagged, at(index, item), "the failure is not marked")
+
+
+@book.rule("PAIR-012", SHOULD, LOSS, source="tidyverse/ellmer invoke_tool(); field practice")
+def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
+    """A call to a tool that was never offered is answered with an error result; the turn is not lost."""
+    offered = {tool.name for tool in run.case.tools}
+    for index, calls in run.calls():
+        for call in calls:
+            if call.name in offered:
+                continue
+            place = f"/exchanges/{index + 1}/request"
+            yield found(results_after(run, index), place, f"no result was sent for {call.name}")
+
+
+@book.rule("PAR-001", MUST, LOSS, source="every provider's tool-calling guide")
+def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
+    """N calls in one answer get N results in the next request.
+
+    Where the caller got an error instead, and no further request was sent, the conversation ended there: TXT-005 has that.
+    """
+    raised = any(reply.error is not None for reply in run.replies)
+    for index, calls in [] if answer_refused(run) else run.calls():
+        if raised and index + 1 >= len(run.said):
+            continue
+        place = f"/exchanges/{index + 1}/request"
+        results = results_after(run, index)
+        problem = f"{len(calls)} calls were made and {len(results)} results sent"
+        yield found(len(results) == len(calls), place, problem)
+
+
+@book.rule("PAR-004", MUST, LOSS, source="pairing is by id in every format that has ids")
+def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
+    """Each result carries the value of its own call, whatever the order in which the tools finished."""
+    values = {
+        call_key(r.name, r.arguments): r.value
+        for r in run.tool_runs
+        if isinstance(r.value, str) and r.value.strip()
+    }
+    for index, items in enumerate(run.said):
+        ids = Counter(item.id for item in items if item.kind == "call")
+        calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
+        for item in items:
+            call = calls.get(item.id) if item.kind == "result" else None
+            value = values.get(call_key(call.name, call.arguments)) if call else None
+            if value is not None:
+                problem = f"the result of {call.name if call else ''} should say {value!r}"
+                yield found(value in item.text, at(index, item), problem)
+
+
+@book.rule("PAR-005", MUST, LOSS, source="each call is a request of its own")
+def every_call_is_run(run: Run) -> Iterator[Finding]:
+    """Every whole call of a known tool is run exactly once, equal ones each for themselves."""
+    if answer_refused(run):
+        return
+    offered = {tool.name for tool in run.case.tools}
+    wanted = Counter(
+        call_key(c.name, c.arguments) for _, calls in run.calls() for c in calls if c.name in offered
+    )
+    ran = Counter(call_key(r.name, r.arguments) for r in run.tool_runs)
+    for key in wanted:
+        problem = f"{key} was called {wanted[key]} times and run {ran[key]} times"
+        yield found(ran[key] == wanted[key], "/tool_runs", problem)
+
+
+@book.rule("PAR-006", SHOULD, LOSS, source="field practice")
+def failing_siblings_drop_nothing(run: Run) -> Iterator[Finding]:
+    """When one of several parallel tools fails, the results of the others are still sent."""
+    good = [r for r in run.tool_runs if r.error is None and isinstance(r.value, str)]
+    if not any(r.error for r in run.tool_runs) or not run.said:
+        return
+    texts = [item.text for item in run.said[-1] if item.kind == "result"]
+    for r in good:
+        sent = any(str(r.value) in text for text in texts)
+        yield found(sent, last(run), f"the result of {call_key(r.name, r.arguments)} is missing")

@@ -1,0 +1,64 @@
+"""What is left of the shape, in the words of Go's JSON decoder. A field that nobody knows is ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...exchange import Request
+from ...rule import Refusal
+from ...shapes import Fault
+from .._shape_faults import FaultKind, Wording, enter, types_of
+from ._rulebook import ASK, SERVER, TOOL, body, book, call, result
+
+_GO = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+_TYPES = {
+    "string": "string",
+    "boolean": "bool",
+    "integer": "int",
+    "number": "float64",
+    "array": "[]string",
+    "object": "map[string]interface {}",
+}
+_STRUCTS = {
+    "messages": "[]api.Message",
+    "tools": "api.Tools",
+    "tool_calls": "[]api.ToolCall",
+    "function": "api.ToolFunction",
+    "images": "[]api.ImageData",
+    "parameters": "api.ToolFunctionParameters",
+    "properties": "map[string]api.ToolProperty",
+}
+
+
+def say(fault: Fault, _: Request) -> Mapping[str, str]:
+    """What the decoder got, where, and what type the field has."""
+    names = [str(step) for step in fault.path if isinstance(step, str)]
+    types = types_of(fault.expected)
+    kind = _STRUCTS.get(names[-1]) if names and {"array", "object"} & {*types} else None
+    if kind and isinstance(fault.path[-1], int):
+        kind = kind.removeprefix("[]")
+    got = _GO.get(type(fault.value), "null")
+    return {"got": got, "field": ".".join(names), "type": kind or _TYPES.get(types[0], types[0])}
+
+
+enter(
+    book,
+    Wording(
+        "ollama",
+        say,
+        {
+            FaultKind.WRONG_TYPE: Refusal(
+                "json: cannot unmarshal {got} into Go struct field ChatRequest.{field} of type {type}"
+            )
+        },
+        SERVER,
+        body(ASK, call("a"), result("a"), tools=[TOOL], options={"temperature": 0.5}, bogus=1),
+        {
+            FaultKind.WRONG_TYPE: [
+                body(ASK, options="x"),
+                body(ASK, stream="yes"),
+                body({"role": "user", "content": "Hi", "images": "x"}),
+            ]
+        },
+    ),
+)

@@ -1,0 +1,229 @@
+"""What a request is made of: the fields that must be there, and those that may.
+
+In the order measured on the live API: `model`, `messages`, unknown keys, then field by field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...exchange import Json, Request
+from ...readers.json_access import elements, words
+from ...readers.openai_chat import all_parts, messages, tools
+from ...rule import Finding, broken, met
+from .._openai.refusals import WORDED, absent, listed, mistyped, path, refused
+from ._rulebook import ASK, MEASURED, MUST, REJECT, TOOL, body, book, call, result
+
+SPEC = "https://github.com/openai/openai-openapi (CreateChatCompletionRequest)"
+ROLES = ("system", "assistant", "user", "function", "tool", "developer")
+KEYS = frozenset(
+    words(
+        "audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages "
+        "metadata modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key "
+        "prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed "
+        "service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity "
+        "web_search_options"
+    )
+)
+# What a generation of models does not know any more, if it is of no family that searches or speaks.
+DROPPED = frozenset(words("audio modalities web_search_options"))
+_OF_PART = {"text": "text", "image_url": "image_url", "input_audio": "input_audio", "file": "file"}
+
+
+@book.rule(
+    "REQ-001",
+    MUST,
+    REJECT,
+    source=MEASURED,
+    refusal=refused("you must provide a model parameter"),
+    examples=[body(ASK)],
+    counterexamples=[{"messages": [ASK]}, body(ASK, model="")],
+)
+def a_model_is_named(request: Request) -> Iterator[Finding]:
+    """The request names a model.
+
+    Fix: set `model`. (Azure takes it from the deployment in the URL instead.)
+    """
+    yield met("/model") if request.body.get("model") else broken("", "`model` is missing")
+
+
+@book.rule(
+    "REQ-002",
+    MUST,
+    REJECT,
+    source=[MEASURED, SPEC],
+    refusal=refused(
+        "Missing required parameter: 'messages'.", code="missing_required_parameter", param="messages"
+    ),
+    examples=[body(ASK)],
+    counterexamples=[{"model": "gpt-4.1-mini"}, {"model": "gpt-4.1-mini", "input": "Hi"}],
+)
+def messages_are_there(request: Request) -> Iterator[Finding]:
+    """The request carries `messages`.
+
+    Why: `input` and `prompt` belong to other endpoints. Fix: send a list of messages.
+    """
+    yield met("/messages") if "messages" in request.body else broken("", "`messages` is missing")
+
+
+@book.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source=[MEASURED, "recorded refusals of `chat`, and of `web_search_options` (gpt-5.6-luna)", SPEC],
+    refusal=refused("Unknown parameter: '{key}'.", code="unknown_parameter", param="{key}"),
+    models=["gpt-5*", "o*"],
+    examples=[body(ASK, model="gpt-5-mini", seed=1, service_tier="flex")],
+    counterexamples=[
+        body(ASK, model="gpt-5-mini", top_k=5),
+        body(ASK, model="gpt-5-mini", system="Be brief."),
+        body(ASK, model="gpt-5.6-luna", web_search_options={}),
+    ],
+)
+def keys_are_known(request: Request) -> Iterator[Finding]:
+    """The request has no field that the endpoint does not know.
+
+    Why: a parameter of another provider is refused, not ignored. Fix: keep such parameters in the vendor's own
+    module.
+    """
+    known = KEYS - DROPPED if request.model.startswith("gpt-5.6") else KEYS
+    for key in request.body:
+        yield met(f"/{key}") if key in known else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+
+
+book.rule(
+    "REQ-024",
+    MUST,
+    REJECT,
+    source="recorded refusal of `chat` by gpt-4.1-nano",
+    refusal=refused("Unrecognized request argument supplied: {key}"),
+    models=["gpt-4*", "gpt-3.5*", "chatgpt*"],
+    examples=[body(ASK)],
+    counterexamples=[body(ASK, chat="Hi"), body(ASK, top_k=5)],
+)(keys_are_known)
+
+
+@book.rule(
+    "REQ-003",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/CopilotKit/CopilotKit/issues/529",
+        "recorded refusal of a list of strings (gpt-5)",
+        MEASURED,
+    ],
+    refusal=WORDED,
+    examples=[body(ASK)],
+    counterexamples=[body(), body("Hi"), {"model": "gpt-4.1-mini", "messages": "Hi"}],
+)
+def messages_are_a_list_of_objects(request: Request) -> Iterator[Finding]:
+    """`messages` is a list of at least one object.
+
+    Fix: wrap a plain string as `[{"role": "user", "content": …}]`.
+    """
+    found = request.body.get("messages", [None])
+    if not isinstance(found, list):
+        yield mistyped("/messages", "an array of objects", found)
+    elif not found:
+        text = (
+            "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array"
+        )
+        yield broken(
+            "/messages", "there is no message", text=f"{text} instead.", code="empty_array", path="messages"
+        )
+    elif "messages" in request.body:
+        for i, message in enumerate(found):
+            wrong = not isinstance(message, dict)
+            yield mistyped(f"/messages/{i}", "an object", message) if wrong else met(f"/messages/{i}")
+
+
+@book.rule(
+    "REQ-010",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusals: `content[].type`, `file.file_id`, `tools[].type`, `response_format.json_schema.name`",
+        SPEC,
+    ],
+    refusal=refused(
+        "Missing required parameter: '{path}'.", code="missing_required_parameter", param="{path}"
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"), tools=[TOOL])],
+    counterexamples=[
+        body({"content": "Hi"}),
+        body({"role": "user", "content": [{"text": "Hi"}]}),
+        body({"role": "user", "content": [{"type": "file", "file": {"filename": "a.pdf"}}]}),
+        body(ASK, tools=[{"function": TOOL["function"]}]),
+        body(ASK, tools=[{"type": "function", "name": "add"}]),
+        body({"role": "developer"}, ASK),
+        body(ASK, tools=[TOOL], tool_choice={"type": "function", "name": "add"}),
+        body(ASK, response_format={"type": "json_schema", "json_schema": {"schema": {}}}),
+    ],
+)
+def required_fields_are_there(request: Request) -> Iterator[Finding]:
+    """Every message, part, tool and format has the fields that its type requires.
+
+    Fix: see the path in the message. Chat Completions nests a tool under `function`; a flat one is the Responses
+    API's.
+    """
+    for pointer, value, keys in _requirements(request.body):
+        yield from absent(value, pointer, keys)
+
+
+@book.rule(
+    "REQ-005",
+    MUST,
+    REJECT,
+    source=MEASURED,
+    refusal=refused(
+        f"Invalid value: '{{role}}'. Supported values are: {listed(ROLES)}.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    examples=[body({"role": "developer", "content": "Be brief."}, ASK)],
+    counterexamples=[body({"role": "model", "content": "Hi"})],
+)
+def roles_are_known(request: Request) -> Iterator[Finding]:
+    """A message's role is one of `system`, `assistant`, `user`, `function`, `tool`, `developer`."""
+    for pointer, message in messages(request.body):
+        role, place = message.get("role"), f"{pointer}/role"
+        if isinstance(role, str):
+            problem = f"{role!r} is no role"
+            yield met(place) if role in ROLES else broken(place, problem, role=role, path=path(place))
+
+
+def _requirements(request: Json) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
+    """Each object with a pointer and the keys it cannot do without."""
+    for pointer, message in messages(request):
+        yield pointer, message, ("role", "content") if message.get("role") == "developer" else ("role",)
+        for place, made in elements(message.get("tool_calls"), f"{pointer}/tool_calls"):
+            yield from _tool(made, place, ("id", "type"), ("name", "arguments"))
+    for pointer, part in all_parts(request):
+        kind = part.get("type")
+        yield pointer, part, ("type", *((_OF_PART[kind],) if kind in _OF_PART else ()))
+        file = part.get("file")
+        if kind == "file" and isinstance(file, dict) and file.get("file_data") is None:
+            yield f"{pointer}/file", file, ("file_id",)
+    for place, tool in tools(request):
+        yield from _tool(tool, place, ("type",), ("name",))
+    choice = request.get("tool_choice")
+    if isinstance(choice, dict) and choice.get("type") == "function":
+        yield from _tool(choice, "/tool_choice", (), ("name",))
+    yield from _format(request.get("response_format"))
+
+
+def _tool(tool: Json, pointer: str, own: tuple[str, ...], inner: tuple[str, ...]) -> Iterator[Any]:
+    function = tool.get("function")
+    yield pointer, tool, (*own, "function") if tool.get("type") == "function" else own
+    if isinstance(function, dict):
+        yield f"{pointer}/function", function, inner
+
+
+def _format(format: Any) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
+    if isinstance(format, dict):
+        schema = format.get("json_schema")
+        wants_schema = format.get("type") == "json_schema"
+        yield "/response_format", format, ("type", "json_schema") if wants_schema else ("type",)
+        if wants_schema and isinstance(schema, dict):
+            yield "/response_format/json_schema", schema, ("name",)

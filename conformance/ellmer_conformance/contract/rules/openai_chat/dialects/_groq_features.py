@@ -1,0 +1,74 @@
+"""Groq: kinds of tools, and what some of its models do not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....exchange import Request
+from ....readers.openai_chat import tools
+from ....rule import Finding, Refusal, broken, met
+from ....rulebook import RuleBook
+from ..._lacks import Lack, enter
+from .._features import functions
+from .._rulebook import ASK, MUST, REJECT, TOOL, body
+
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/66b63e62283f032dc40f348b3a9885221bad394e/providers/"
+    "groq/testdata/TestClient/Scoreboard/"
+)
+
+__all__ = ["add"]
+
+_KINDS = {"function", "mcp", "browser_search", "code_interpreter"}
+
+
+def _refused(message: str, param: str | None = None) -> Refusal:
+    return Refusal(message, type="invalid_request_error", param=param)
+
+
+def add(book: RuleBook) -> None:
+    """Enters the rules in Groq's book."""
+    book.rule(
+        "REQ-046",
+        MUST,
+        REJECT,
+        source=(
+            "recorded refusals (compound, compound-mini, gpt-oss-20b, gpt-oss-120b, llama-3.1-8b-instant)",
+            f"{_TESTS}openai/gpt-oss-120b_thinking/GenSync-Tools-WebFetch.yaml",
+        ),
+        refusal=_refused(
+            "code=400, message=tools[{index}].type must be one of [function, mcp], type=invalid_request_error"
+        ),
+        formerly=[_refused("tools[{index}].type must be one of [function, mcp]")],
+        examples=[body(ASK, tools=[TOOL])],
+        counterexamples=[body(ASK, tools=[{"type": "visit_website"}])],
+    )(tools_are_of_a_known_kind)
+    enter(book, _LACKS)
+
+
+def tools_are_of_a_known_kind(request: Request) -> Iterator[Finding]:
+    """A tool is a function, an MCP server, or one that Groq runs itself.
+
+    Fix: the tools of `groq/compound` are switched on under `compound_custom`.
+    """
+    for index, (pointer, tool) in enumerate(tools(request.body)):
+        kind, place = tool.get("type"), f"{pointer}/type"
+        yield met(place) if kind in _KINDS else broken(place, f"{kind!r} is no kind of tool", index=index)
+
+
+_LACKS = [
+    Lack(
+        "REQ-047",
+        "Groq's compound systems take no functions.",
+        ("groq/compound*",),
+        _refused("`tool calling` is not supported with this model", "tool calling"),
+        (
+            "recorded refusal (groq/compound)",
+            f"{_TESTS}groq/compound_thinking/GenSync-Tools-SquareRoot-1.yaml",
+        ),
+        functions(),
+        body(ASK, model="groq/compound"),
+        body(ASK, model="groq/compound", tools=[TOOL]),
+    ),
+]

@@ -1,0 +1,45 @@
+"""What is left of the shape, when the rules that have words of their own have spoken."""
+
+from __future__ import annotations
+
+from .._openai.shape_faults import REFUSALS, say, tolerated
+from .._shape_faults import FaultKind, Wording, enter
+from ._rulebook import ASK, IMAGE, TOOL, body, book, call, result
+
+_PART = {"type": "text", "text": "Hi"}
+
+enter(
+    book,
+    Wording(
+        "openai-chat",
+        say,
+        REFUSALS,
+        "https://github.com/openai/openai-openapi (CreateChatCompletionRequest)",
+        body(
+            ASK, call("a"), result("a"), {"role": "user", "content": [_PART, IMAGE]}, tools=[TOOL], stop=["."]
+        ),
+        {
+            FaultKind.UNKNOWN_FIELD: [
+                body({"role": "user", "content": [{**_PART, "bogus": 1}]}),
+                body(ASK, tools=[{**TOOL, "bogus": 1}]),
+            ],
+            FaultKind.MISSING_FIELD: [
+                body({"role": "user", "content": [{"type": "image_url", "image_url": {}}]}),
+                body(ASK, response_format={"type": "json_schema", "json_schema": {}}),
+            ],
+            FaultKind.WRONG_TYPE: [
+                body(ASK, tools=["x"]),
+                body(ASK, model=4),
+                body(ASK, stop=5),
+                body(ASK, tools=[{"type": "function", "function": {**TOOL["function"], "description": 5}}]),
+            ],
+            FaultKind.WRONG_VARIANT: [body({"role": "user", "content": [{"type": "bogus"}]})],
+            FaultKind.UNKNOWN_VALUE: [
+                body(ASK, verbosity="loud", model="gpt-5-mini"),
+                body(ASK, service_tier="bogus"),
+            ],
+            FaultKind.OUT_OF_RANGE: [body(ASK, tools=[TOOL], frequency_penalty=5)],
+        },
+        tolerated=tolerated,
+    ),
+)

@@ -1,0 +1,32 @@
+"""What was declared, as a table: one row for what all of an adapter's places share, one for each that differs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from ..results import Report
+
+__all__ = ["abilities", "rows"]
+
+
+def abilities(able: object) -> dict[str, str]:
+    """An adapter's `Capabilities` as texts."""
+    found = {}
+    for name, value in vars(able).items():
+        found[name] = value if isinstance(value, str) else " ".join(value)
+    return found
+
+
+def rows(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Adapter, places, and what is declared there; equal places together."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, able in report.capabilities.items():
+        adapter, _, place = name.rpartition(" ")
+        groups[adapter, _sentence(able)].append(place)
+    for (adapter, sentence), places in groups.items():
+        yield adapter, ", ".join(places), sentence
+
+
+def _sentence(able: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in able.items())

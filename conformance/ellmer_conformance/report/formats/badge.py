@@ -1,0 +1,63 @@
+"""A badge per adapter and wire format: SVG, and the JSON that shields.io reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from html import escape
+
+from ..results import Report
+from ..score import sentence
+
+__all__ = ["badges"]
+
+_HEIGHT = 20
+_COLOURS = {"brightgreen": "#2f7d32", "orange": "#a85f00", "red": "#b3261e", "lightgrey": "#6b7280"}
+
+
+def badges(report: Report) -> Iterator[tuple[str, str]]:
+    """Names of files and what is in them: `<adapter>-<wire>.svg` and `.json`."""
+    for name, counts in report.score.items():
+        adapter, _, wire = name.partition(" ")
+        label, message, colour = (
+            f"{adapter} · {wire}",
+            f"{sentence(counts)} · {report.requirements}" if report.requirements else sentence(counts),
+            _colour(report, adapter, wire, counts),
+        )
+        stem = f"{adapter}-{wire}".replace("/", "-").replace(":", "-")
+        yield f"{stem}.svg", _svg(label, message, _COLOURS[colour])
+        shield = {"schemaVersion": 1, "label": label, "message": message, "color": colour}
+        yield f"{stem}.json", json.dumps(shield, ensure_ascii=False) + "\n"
+
+
+def _colour(report: Report, adapter: str, wire: str, counts: Mapping[str, int]) -> str:
+    """Green needs every MUST and a run without errors of ours; expected failures make it orange, not green."""
+    mine = {row.verdict for row in report.rows if (row.adapter, row.wire) == (adapter, wire)}
+    if "harness-error" in mine or not counts["must_applicable"]:
+        return "lightgrey"
+    if mine & {"fail", "not-testable"}:
+        return "red"
+    return "brightgreen" if counts["must_passed"] == counts["must_applicable"] else "orange"
+
+
+def _svg(label: str, message: str, colour: str) -> str:
+    left, right = _width(label), _width(message)
+    text = escape(f"{label}: {message}", quote=True)
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" role="img" aria-label="{text}">
+<title>{text}</title>
+<clipPath id="r"><rect width="{left + right}" height="{_HEIGHT}" rx="3"/></clipPath>
+<g clip-path="url(#r)">
+<rect width="{left}" height="{_HEIGHT}" fill="#444c56"/>
+<rect x="{left}" width="{right}" height="{_HEIGHT}" fill="{colour}"/>
+</g>
+<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">
+<text x="{left / 2}" y="14" textLength="{left - 12}">{escape(label)}</text>
+<text x="{left + right / 2}" y="14" textLength="{right - 12}">{escape(message)}</text>
+</g>
+</svg>
+"""
+
+
+def _width(text: str) -> int:
+    """About as wide as Verdana at 11 pixels; `textLength` makes it fit."""
+    return 12 + round(sum(3.9 if c in "il.:·,/|- " else 8.2 if c.isupper() else 6.7 for c in text))

@@ -1,0 +1,116 @@
+"""The report as one HTML page that needs nothing else: data, style and program are inside it.
+
+The page's parts are in `page/`; the program draws two matrices from the data that is put here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from importlib.resources import files
+from typing import Any
+
+from ..consequences import consequences
+from ..results import FINE, VERDICTS, Report, Row
+from ..score import sentence
+from ..unjudged import sentences
+from .matrix import MARKS
+
+__all__ = ["page"]
+
+
+def page(report: Report, folder: str) -> str:
+    """The page; the report is kept in the folder."""
+    parts = files(__package__).joinpath("page")
+    text = parts.joinpath("page.html").read_text(encoding="utf-8")
+    for mark, content in (
+        ("/*STYLE*/", parts.joinpath("page.css").read_text(encoding="utf-8")),
+        ("/*PROGRAM*/", parts.joinpath("page.js").read_text(encoding="utf-8")),
+        ("/*DATA*/", _inert(json.dumps(_data(report, folder), ensure_ascii=False, separators=(",", ":")))),
+    ):
+        text = text.replace(mark, content)
+    return text
+
+
+def _inert(text: str) -> str:
+    """JSON that ends no script element, whatever a message says."""
+    return text.replace("<", "\\u003c")
+
+
+class _Table:
+    """Values by number, each once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Hashable, int] = {}
+        self.values: list[Any] = []
+
+    def number(self, key: Hashable, value: Any = None) -> int:
+        """The number of a value, entered if it is new."""
+        if key not in self.numbers:
+            self.numbers[key] = len(self.values)
+            self.values.append(key if value is None else value)
+        return self.numbers[key]
+
+
+def _data(report: Report, folder: str) -> dict[str, Any]:
+    """What the program reads: tables of values, and rows of numbers into them. Not-applicable rows are left out."""
+    places, cases, modes, transcripts, plays, rules, evidence = (_Table() for _ in range(7))
+    for play in report.plays:
+        place = places.number((play.adapter, play.wire, play.vendor))
+        printed = report.transcripts.get(play.transcript, "")
+        shown = transcripts.number(printed) if printed else -1
+        case, mode = cases.number(play.case), modes.number(play.mode)
+        plays.number(play.place, [place, case, mode, play.cassette, play.recorded_from, shown])
+    texts = {(text["wire"], text["vendor"], text["id"]): text for text in report.rules}
+    rows, followed = [], consequences(report)
+    for row in report.rows:
+        if row.verdict != "not-applicable":
+            text = texts.get((row.wire, row.vendor, row.rule), _unknown(row))
+            said = {name: value for name, value in text.items() if name not in {"wire", "vendor"}}
+            rule = rules.number(json.dumps(said, sort_keys=True), said)
+            proof = -1 if row.verdict in FINE else evidence.number(_key(row), _evidence(row, report, folder))
+            rows.append(
+                [
+                    plays.numbers[row.place],
+                    rule,
+                    VERDICTS.index(row.verdict),
+                    row.checked,
+                    proof,
+                    int(row.id in followed),
+                ]
+            )
+    return {
+        "tool": report.tool,
+        "requirements": report.requirements,
+        "score": [[name, sentence(counts), counts] for name, counts in report.score.items()],
+        "problems": [*report.problems, *sentences(report.unjudged)],
+        "exit": report.exit_code,
+        "verdicts": [[verdict, MARKS[verdict][0]] for verdict in VERDICTS],
+        "places": places.values,
+        "cases": cases.values,
+        "modes": modes.values,
+        "plays": plays.values,
+        "transcripts": transcripts.values,
+        "rules": rules.values,
+        "evidence": evidence.values,
+        "rows": rows,
+        "skipped": report.skipped,
+    }
+
+
+def _unknown(row: Row) -> dict[str, Any]:
+    """A rule whose text the report does not hold."""
+    known = {"id": row.rule, "level": row.level, "kind": row.kind, "preview": row.preview}
+    return {**known, "sentence": "", "explain": "", "source": []}
+
+
+def _key(row: Row) -> Hashable:
+    return row.rule, row.wire, row.vendor, row.pointer, row.message, row.exchange
+
+
+def _evidence(row: Row, report: Report, folder: str) -> dict[str, Any]:
+    names = ("pointer", "message", "provider_error", "status", "excerpt", "reason", "issue", "fingerprint")
+    exchange = report.exchanges.get(row.exchange)
+    shown = json.dumps(exchange, indent=1, ensure_ascii=False)[:60_000] if exchange else ""
+    commands = [row.explain_command, report.run_command(row), row.repro_command(folder)]
+    return {**{name: getattr(row, name) for name in names}, "exchange": shown, "commands": commands}

@@ -1,0 +1,93 @@
+"""The report as Markdown, for the summary of a CI job."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from html import escape
+
+from ..consequences import without_consequences
+from ..results import VERDICTS, Report, Row
+from ..score import fraction
+from ..unjudged import sentences
+from .abilities import rows
+from .matrix import MARKS
+
+__all__ = ["markdown"]
+
+_SHOWN = 20  # failures; the rest is in the HTML page
+
+
+def markdown(report: Report, folder: str) -> str:
+    """A table of scores, a line of counts, and each failure once; the report is kept in the folder."""
+    failed = without_consequences(report)
+    groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+    for row in failed:
+        groups[row.adapter, row.rule, row.fingerprint].append(row)
+    blocks = [_heading(report), _scores(report), _counts(report.rows), *_abilities(report)]
+    blocks += [f"- ✗ baseline: {_cell(problem)}" for problem in report.problems]
+    blocks += [f"- ✗ {_cell(line)}" for line in sentences(report.unjudged)]
+    blocks += [_failure(group, folder) for group in list(groups.values())[:_SHOWN]]
+    if len(groups) > _SHOWN:
+        blocks.append(f"… and {len(groups) - _SHOWN} more, in the HTML page.")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _heading(report: Report) -> str:
+    word = {0: "✓ kept", 1: "✗ broken", 2: "could not be judged"}[report.exit_code]
+    return f"## Conformance: {word}"
+
+
+def _scores(report: Report) -> str:
+    lines = [
+        f"Requirements {report.requirements}: rules kept of rules that applied.",
+        "",
+        "| adapter | wire format | MUST | SHOULD | preview |",
+        "|---|---|--:|--:|--:|",
+    ]
+    for name, counts in report.score.items():
+        adapter, _, wire = name.partition(" ")
+        levels = " | ".join(fraction(counts, level) for level in ("must", "should", "preview"))
+        lines.append(f"| {_cell(adapter)} | {wire} | {levels} |")
+    return "\n".join(lines)
+
+
+def _abilities(report: Report) -> list[str]:
+    """What each adapter declares, folded away."""
+    found = [f"| {_cell(name)} | {_cell(places)} | {_cell(able)} |" for name, places, able in rows(report)]
+    head = [
+        "<details><summary>Capabilities, as declared</summary>",
+        "",
+        "| adapter | where | what |",
+        "|---|---|---|",
+    ]
+    return ["\n".join([*head, *found, "", "</details>"])] if found else []
+
+
+def _counts(found: Sequence[Row]) -> str:
+    counts = Counter(row.verdict for row in found)
+    return " · ".join(
+        f"{MARKS[verdict][0]} {verdict} {counts[verdict]}" for verdict in VERDICTS if counts[verdict]
+    )
+
+
+def _failure(group: Sequence[Row], folder: str) -> str:
+    row = group[0]
+    first = row.message.splitlines()[0] if row.message else row.verdict
+    title = f"<b>{row.rule}</b> ({row.level}, {row.verdict}), {len(group)}×: {escape(first)}"
+    places = list(dict.fromkeys(f"`{r.wire}/{r.vendor}/{r.case}[{r.mode}]`" for r in group))
+    more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+    lines = [
+        f"<details><summary>{title}</summary>",
+        "",
+        f"At `{row.pointer}` in {', '.join(places[:3])}{more}.",
+        "",
+    ]
+    for language, text in (("", row.message), ("", row.excerpt), ("", row.provider_error)):
+        lines += [f"````{language}", text, "````", ""] if text and text != first else []
+    lines += ["```sh", row.explain_command, row.repro_command(folder), "```", "", "</details>"]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return escape(text).replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,88 @@
+"""SARIF 2.1.0: failures as code scanning shows them, at the recording that was played, or at the adapter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..results import FINE, Play, Report, Row
+from ..source import source_of
+
+__all__ = ["sarif"]
+
+_LEVELS = {"warn": "warning"}  # the others are errors
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
+    """The document; `cassettes` is the folder of the recordings, from the root of the repository.
+
+    Expected failures are suppressed results; errors of ours are notifications of the tool.
+    """
+    told = [row for row in report.rows if row.verdict not in {*FINE, "harness-error"}]
+    sources = {adapter: source_of(asked) for adapter, asked in report.named.items()}
+    played = {p.place: p for p in report.plays}
+    run = {
+        "tool": {"driver": {**_driver(report), "rules": _rules(report.rules, {row.rule for row in told})}},
+        "invocations": [_invocation(report.harness_errors)],
+        "results": [_result(row, _file(row, played.get(row.place), cassettes, sources)) for row in told],
+    }
+    return (
+        json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
+        + "\n"
+    )
+
+
+def _driver(report: Report) -> dict[str, Any]:
+    return {"name": report.tool["name"], "version": report.tool["version"]}
+
+
+def _rules(texts: Iterable[Mapping[str, Any]], used: set[str]) -> list[dict[str, Any]]:
+    """One descriptor an id, with the sentence of each wire format that has its own."""
+    by_id: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for text in texts:
+        if text["id"] in used:
+            by_id.setdefault(text["id"], {}).setdefault(text["sentence"], text)
+    return [
+        {
+            "id": id,
+            "shortDescription": {"text": next(iter(sentences))},
+            "fullDescription": {"text": "\n".join(sentences)},
+            "help": {"text": "\n\n".join(text["explain"] or text["sentence"] for text in sentences.values())},
+            "properties": {
+                "level": text["level"],
+                "kind": text["kind"],
+                "tags": ["conformance", text["level"]],
+            },
+        }
+        for id, sentences in sorted(by_id.items())
+        for text in list(sentences.values())[:1]
+    ]
+
+
+def _invocation(errors: Iterable[Row]) -> dict[str, Any]:
+    notes = [{"level": "error", "message": {"text": f"{row.id}: {row.message}"}} for row in errors]
+    return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
+
+
+def _file(row: Row, play: Play | None, folder: str, sources: Mapping[str, str]) -> str:
+    """The recording; of a play that opened none, the adapter's own file; empty where neither is a file here."""
+    if play and play.cassette:
+        return f"{folder}/{play.cassette}"
+    return sources.get(row.adapter, "")
+
+
+def _result(row: Row, file: str) -> dict[str, Any]:
+    said = f"\nThe provider would say ({row.status}): {row.provider_error}" if row.provider_error else ""
+    physical = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": 1}}}
+    result: dict[str, Any] = {
+        "ruleId": row.rule,
+        "level": _LEVELS.get(row.verdict, "error"),
+        "message": {"text": f"{row.message or row.verdict} (at {row.pointer or 'the top'}){said}"},
+        "locations": [{**(physical if file else {}), "logicalLocations": [{"fullyQualifiedName": row.id}]}],
+        "partialFingerprints": {"conformance/v1": f"{row.place} {row.fingerprint or row.rule}"},
+    }
+    if row.verdict == "expected-fail":
+        result["suppressions"] = [{"kind": "external", "justification": f"{row.reason} ({row.issue})"}]
+    return result

@@ -1,0 +1,62 @@
+"""Which answer a request gets, where that depends on the request."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import takewhile
+from typing import Any, assert_never
+
+from ...contract import readers
+from ...contract.exchange import Json, Media, Request
+from ...scenarios.script import Answer, Call, Fills, Hears, Say, Sees
+from ..dialects.base import compact
+
+__all__ = ["chosen", "visible"]
+
+_DEAF = Answer((Say("I did not understand."),))
+_TOOL_NAME = re.compile(r'"name": "([^"]+)"')
+
+
+def chosen(step: Answer | Fills | Hears | Sees, request: Request) -> Answer:
+    """The answer to a request: by what it shows, what the user said last, or what it demands."""
+    match step:
+        case Answer():
+            return step
+        case Sees(media, then, otherwise):
+            return then if tuple(seen.sha256 for seen in visible(request)) == media else otherwise
+        case Hears(answers):
+            return answers.get(_heard(request), _DEAF)
+        case Fills(value, usage):
+            return Answer((_filled(request.body, value),), usage=usage)
+    assert_never(step)
+
+
+def visible(request: Request) -> list[Media]:
+    """The images and documents that the request brings after the model's last word, in the order it reads."""
+    news = takewhile(lambda item: item.role != "assistant", reversed(readers.read(request)))
+    return [item.media for item in news if item.media and item.kind in {"image", "document"}][::-1]
+
+
+def _filled(body: Json, value: Any) -> Say | Call:
+    """The value as text, or as arguments of the one tool, where the request demands that it is called."""
+    wanted = [body.get("tool_choice"), *(body.get(key) or {} for key in ("toolConfig", "tool_config"))]
+    told = json.dumps(wanted).lower()
+    if re.search(r'"(any|tool|function|required)"', told):
+        return Call(_only_tool(body), value)
+    return Say(compact(value))
+
+
+def _only_tool(body: Json) -> str:
+    """The name of the tool that is demanded, or else of the first."""
+    demanded = json.dumps([body.get("tool_choice"), body.get("toolConfig"), body.get("tools")])
+    found: list[str] = _TOOL_NAME.findall(demanded)
+    return found[0]
+
+
+def _heard(request: Request) -> str:
+    """What the user said last."""
+    said = (
+        item.text for item in reversed(readers.read(request)) if item.kind == "text" and item.role == "user"
+    )
+    return next(said, "")

@@ -1,0 +1,59 @@
+"""A run in parts, and the whole of it: the same report."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ellmer_conformance.pytest.shard import parsed
+
+ROOT = Path(__file__).parents[3]
+CASES = [
+    "--wire",
+    "anthropic",
+    "--case",
+    "plain_text",
+    "--case",
+    "two_parallel_tools",
+    "--vendor",
+    "anthropic",
+]
+
+
+def conformance(*arguments, code=0):
+    command = [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", *map(str, arguments)]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def facts(folder):
+    """A report, but for the order in which things were found."""
+    report = json.loads((folder / "report.json").read_text())
+    return {
+        name: sorted(json.dumps(each, sort_keys=True) for each in value) if isinstance(value, list) else value
+        for name, value in report.items()
+    }
+
+
+def test_shards_merged_are_the_whole_run(tmp_path):
+    conformance("run", *CASES, "--report", tmp_path / "whole")
+    for part in ("1/2", "2/2"):
+        conformance("run", *CASES, "--shard", part, "--report", tmp_path / part[0])
+    conformance("merge", *(tmp_path / part for part in "12"), "-o", tmp_path / "merged")
+
+    assert facts(tmp_path / "merged") == facts(tmp_path / "whole")
+    plays = [len(json.loads((tmp_path / part / "report.json").read_text())["plays"]) for part in "12"]
+    assert max(plays) - min(plays) <= 1
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", "1/2/3"])
+def test_what_is_no_shard(text):
+    with pytest.raises(ValueError, match="a shard is I/N"):
+        parsed(text)
+
+
+def test_no_shard_is_a_usage_error():
+    assert "--shard: a shard is I/N" in conformance("run", "--shard", "4/3", code=2)

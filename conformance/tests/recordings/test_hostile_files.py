@@ -1,0 +1,184 @@
+"""Recordings that somebody made to harm: each is one file's trouble, is said in its line, and the others are judged."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ellmer_conformance.cli._shared.terminal_text import printable
+from ellmer_conformance.recordings.calibrate import calibrate
+from ellmer_conformance.recordings.lint import lint
+from ellmer_harness.recordings import Unreadable, read
+from ellmer_harness.recordings.size_limits import MAX_DEPTH
+
+URL = "https://api.openai.com/v1/chat/completions"
+LEGAL = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
+
+
+def recording(body=LEGAL, status=200, **more):
+    exchange = {
+        "request": {"method": "POST", "uri": URL, "headers": {"authorization": ["Bearer x"]}, "body": body},
+        "response": {"status": {"code": status}, "body": {"string": "{}"}},
+        **more,
+    }
+    return {"version": 1, "interactions": [exchange]}
+
+
+def yaml_of(body):
+    return f"interactions:\n- request: {{method: POST, uri: '{URL}', body: {body}}}\n  response: {{status: {{code: 200}}}}\n"
+
+
+def laughs(levels=12, each=10):
+    lines = ["a0: &a0 [x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * each)}]" for n in range(1, levels)]
+    return "\n".join([*lines, f"interactions: *a{levels - 1}"])
+
+
+def merges(levels=14, each=8):
+    lines = ["a0: &a0 {x: 1}"]
+    lines += [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * each)}]}}" for n in range(1, levels)]
+    return "\n".join([*lines, f"interactions: *a{levels - 1}"])
+
+
+def bomb(levels=20):
+    keys = "abcdefgh"
+    defs = {
+        f"d{n}": {"type": "object", "properties": {k: {"$ref": f"#/$defs/d{n + 1}"} for k in keys}}
+        for n in range(levels)
+    }
+    schema = {
+        "type": "object",
+        "properties": {"x": {"$ref": "#/$defs/d0"}},
+        "$defs": defs,
+        "additionalProperties": False,
+    }
+    return schema | {"required": ["x"]}
+
+
+def tool(schema):
+    return {"type": "function", "function": {"name": "f", "parameters": schema, "strict": True}}
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+FILES = {
+    "half a character.json": json.dumps(recording({**LEGAL, "model": "\ud83d", "user": "\udc00"})),
+    "a strange date.json": json.dumps(recording(recorded_at="0001-01-01T00:00:00+14:00")),
+    "a strange date header.yaml": yaml_of("'{}'") + "  recorded_at: 9999-12-31T23:59:59-14:00\n",
+    "deep.json": DEEP,
+    "deep body.json": json.dumps(
+        recording(json.dumps(LEGAL)[:-1] + ', "x": ' + '{"a":' * 900 + "1" + "}" * 901)
+    ),
+    "deep.yaml": "interactions: " + DEEP,
+    "deep by indentation.yaml": "interactions:\n" + "".join(" " * n + "-\n" for n in range(1, 1500)),
+    "laughs.yaml": laughs(),
+    "merges.yaml": merges(),
+    "references.json": json.dumps(recording({**LEGAL, "tools": [tool(bomb())]})),
+    "large number.json": json.dumps(
+        recording(json.dumps(LEGAL)[:-1] + ', "temperature": 1e999, "n": ' + "9" * 5000 + "}")
+    ),
+    "status.json": json.dumps(recording(status="x" * 100)),
+    "escapes.json": json.dumps(
+        recording({**LEGAL, "model": "\x1b]52;c;aGk=\x07", "tools": [{"type": "\x1b[2J"}]})
+    ),
+    "not there.json": json.dumps(recording({"on_disk": "../../../../../../etc/passwd"})),
+    "nul.json": json.dumps(recording({"on_disk": "a\x00b"})),
+    "zeros.json": "\x00" * 1000,
+    "a list.json": "[" + "1," * 1000 + "1]",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    for name, text in FILES.items():
+        (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
+    (folder / "bomb.json.gz").write_bytes(gzip.compress(b" " * 300 * 1024 * 1024, 1))
+    (folder / "good.json").write_text(json.dumps(recording()), encoding="utf-8")
+    (folder / "zero.json").symlink_to("/dev/zero")
+    (folder / "vanished.json").symlink_to("gone")
+    os.mkfifo(folder / "pipe.json")
+    return folder
+
+
+def run(*arguments):
+    code = "import sys; from ellmer_conformance.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], check=False, capture_output=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize("command", ["lint", "calibrate"])
+def test_hostile_files_are_lines_of_their_own(folder, command):
+    ended = run(command, str(folder))
+
+    assert b"Traceback" not in ended.stderr, ended.stderr.decode()[-2000:]
+    assert ended.returncode == 2
+    for out in (ended.stdout, ended.stderr):
+        assert not set(out) & set(b"\x1b\x07\x00")
+        assert b"root:" not in out
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif"])
+def test_no_format_says_what_a_terminal_obeys(folder, form):
+    ended = run("lint", "--format", form, str(folder / "escapes.json"), str(folder / "half a character.json"))
+
+    assert b"Traceback" not in ended.stderr
+    assert not set(ended.stdout) & set(b"\x1b\x07\x00")
+    ended.stdout.decode("utf-8")
+
+
+def test_the_good_file_is_judged_all_the_same(folder):
+    reports = {Path(file.path).name: file for file in lint([folder]).files}
+
+    assert reports["good.json"].judged == 1
+    assert reports["good.json"].problem is None
+    for name in ("deep.yaml", "laughs.yaml", "merges.yaml", "bomb.json.gz", "not there.json", "deep.json"):
+        assert reports[name].problem, name
+
+
+def test_a_crash_of_a_rule_is_that_files_trouble(folder, monkeypatch):
+    def broken(_):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("ellmer_conformance.recordings.lint.request_of", broken)
+    monkeypatch.setattr("ellmer_conformance.recordings.calibrate.request_of", broken)
+    assert "ZeroDivisionError" in lint([folder / "good.json"]).files[0].problem
+    assert "ZeroDivisionError" in calibrate([folder / "good.json"]).unreadable[0]
+
+
+@pytest.mark.parametrize("name", ["../secret.txt", "/etc/hostname", "link.txt", "../../x/secret.txt"])
+def test_only_files_beside_a_recording_are_bodies(tmp_path, name):
+    (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
+    inner = tmp_path / "recordings"
+    inner.mkdir()
+    (inner / "link.txt").symlink_to("../secret.txt")
+    for body in ({"on_disk": name}, {"file": True, "string": name}):
+        (inner / "a.json").write_text(json.dumps(recording(body)), encoding="utf-8")
+        assert "secret" not in str(lint([inner / "a.json"]).files[0].problem).replace("secret.txt", "")
+        with pytest.raises(Unreadable, match="not there"):
+            read(inner / "a.json")
+
+
+def test_a_body_beside_a_recording_is_read(tmp_path):
+    (tmp_path / "body.json").write_text(json.dumps(LEGAL), encoding="utf-8")
+    (tmp_path / "a.json").write_text(
+        json.dumps(recording({"on_disk": "old/place/body.json"})), encoding="utf-8"
+    )
+    assert read(tmp_path / "a.json").interactions[0].body == json.dumps(LEGAL).encode()
+
+
+def test_yaml_may_nest_and_repeat_itself_a_little(tmp_path):
+    inner = MAX_DEPTH - 10
+    body = "'" + json.dumps(LEGAL) + "'"
+    (tmp_path / "a.yaml").write_text(
+        yaml_of(body) + "x: " + "[" * inner + "]" * inner + "\ny: &y [1]\nz: [*y, *y]\n"
+    )
+    assert len(read(tmp_path / "a.yaml").interactions) == 1
+
+
+def test_what_a_terminal_obeys_is_escaped():
+    assert printable("a\x1b[2J\x9b\u202eb\ud800\tc\n") == "a\\u001b[2J\\u009b\\u202eb\\ud800\tc\n"

@@ -1,0 +1,90 @@
+"""What is printed at the end of a run: readable on the terminals that people have, with as many vendors as there are."""
+
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from ellmer_conformance.report import Report, Row
+from ellmer_conformance.report.formats.matrix import print_report
+from ellmer_conformance.report.results import Play
+
+MODES = ("sync", "async", "stream", "async-stream")
+EVERYWHERE = ("plain_text", "one_tool", "tool_returns_image")
+HOME = (*EVERYWHERE, "system_prompt", "dangling_call", "empty_answer", "unknown_tool")
+HOMES = [
+    ("openai-chat", "openai"),
+    ("openai-responses", "openai"),
+    ("anthropic", "anthropic"),
+    ("gemini", "google"),
+]
+OTHERS = [("openai-chat", f"vendor_{n}") for n in range(20)] + [("gemini", "vertex")]
+
+
+def row(wire, vendor, case, mode):
+    verdict = "refused-as-declared" if (vendor, case) == ("vendor_3", "tool_returns_image") else "pass"
+    return Row("ellmer-core", wire, vendor, case, mode, "ORD-001", "MUST", "reject", verdict, 1)
+
+
+def printed(rows, width):
+    file = io.StringIO()
+    print_report(report_of(rows), Console(file=file, width=width))
+    return file.getvalue()
+
+
+def report_of(rows):
+    return Report(rows=rows, plays=[Play(r.adapter, r.wire, r.vendor, r.case, r.mode) for r in rows])
+
+
+ROWS = [row(*place, case, mode) for place in HOMES for case in HOME for mode in MODES]
+ROWS += [row(*place, case, mode) for place in OTHERS for case in EVERYWHERE for mode in MODES]
+
+
+@pytest.mark.parametrize("width", [80, 120, 250])
+def test_nothing_is_cut_and_every_play_has_its_mark(width):
+    text = printed(ROWS, width)
+
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    assert len(re.findall(r"[✓-]{4}(?=\s|$)", text)) == len(HOMES) * len(HOME) + len(OTHERS) * len(EVERYWHERE)
+
+
+def test_vendors_of_whom_little_is_played_are_lines_of_a_table_of_their_own():
+    lines = printed(ROWS, 120).splitlines()
+
+    assert next(line for line in lines if "vendor_3 " in line).split() == ["vendor_3", "✓✓✓✓", "✓✓✓✓", "----"]
+    assert next(line for line in lines if "vertex" in line).split()[:2] == ["vertex", "(gemini)"]
+    assert [line.split() for line in lines if "dangling_call" in line] == [["dangling_call", *["✓✓✓✓"] * 4]]
+
+
+def test_one_case_at_many_vendors_has_a_line_for_each():
+    lines = printed([r for r in ROWS if r.case == "one_tool"], 80).splitlines()
+
+    assert sum("✓✓✓✓" in line for line in lines) == len(HOMES) + len(OTHERS)
+
+
+def test_the_few_cases_that_are_played_without_a_recording_are_named():
+    report = report_of(ROWS)
+    report.plays[:2] = [replace(play, case="cancelled", way="server") for play in report.plays[:2]]
+    file = io.StringIO()
+    print_report(report, Console(file=file, width=120))
+
+    assert "played against the strict server: cancelled\n" in file.getvalue()
+
+
+def test_what_to_type_next_can_be_typed():
+    failure = replace(
+        row("anthropic", "anthropic", "one_tool", "sync"), verdict="fail", message="no", pointer="/x"
+    )
+    file, kept = io.StringIO(), io.StringIO()
+
+    print_report(report_of([failure]), Console(file=file, width=60))
+    print_report(report_of([failure]), Console(file=kept, width=60), Path("out of here"))
+
+    assert file.getvalue().startswith("ellmer-core: sync · async · stream · async-stream\n")
+    assert "conformance repro" not in file.getvalue()
+    assert "--report FOLDER keeps" in file.getvalue()
+    assert f"conformance repro '{failure.id}' --report 'out of here'\n" in kept.getvalue()

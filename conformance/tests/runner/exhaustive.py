@@ -1,0 +1,89 @@
+"""Every recorded stream, cut at every place, at random, written in every other way, and broken off after every event.
+
+Takes an hour; `nox -s exhaustive` runs it. Each test is one recording, so that progress shows; `-k anthropic`,
+`-k one_tool` and `-n 2` work.
+"""
+
+import re
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.contract.observed_run import Run
+from ellmer_conformance.contract.rules.behaviour.answers.endings import (
+    cut_answers_are_not_complete,
+    cut_calls_are_not_run,
+)
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.runner.variation_replays import Replays, differences
+from ellmer_conformance.scenarios.cases import all_cases
+from ellmer_conformance.scenarios.variations import VARIATIONS, variation
+
+CASSETTES = Path(__file__).parents[3] / "cassettes"
+ADAPTER = find_adapter("ellmer-core")
+RECORDED = [
+    (wire, vendor, case)
+    for (wire, vendor) in WHERE
+    for case in all_cases().values()
+    if not case.recording and (CASSETTES / wire / vendor / f"{case.name}.stream.json").exists()
+]
+WHOLE = [place for place in RECORDED if not place[2].streamed_apart]  # the others break off by themselves
+SEEDS = range(200)
+
+
+def named(place):
+    wire, vendor, case = place
+    return f"{wire}-{vendor}-{case.name}"
+
+
+def opened(place, steps=None):
+    """A recorded stream, to be played as often as wanted."""
+    wire, vendor, case = place
+    case = replace(case, steps=case.steps[:steps])
+    return Replays(ADAPTER, wire, vendor, case, "stream", cassettes=CASSETTES)
+
+
+def bodies(run: Run) -> list[bytes]:
+    return [exchange.response.body for exchange in run.exchanges if exchange.response]
+
+
+@pytest.mark.parametrize("place", RECORDED, ids=named)
+def test_chunks_and_lines_do_not_matter(place):
+    with opened(place) as replays:
+        assert not differing(replays)
+
+
+def differing(replays):
+    """The ways to write and to cut the stream that change something."""
+    plain = replays.play()
+    splits = range(1, max(map(len, bodies(plain)), default=1))
+    same = [
+        v
+        for v in VARIATIONS.values()
+        if re.match(r"STR-00[1-6]", v.rule) and v.befalls(plain.wire, streamed=True)
+    ]
+    every = chain(
+        same, (variation(f"random:{seed}") for seed in SEEDS), (variation(f"split:{n}") for n in splits)
+    )
+
+    return {varied.variation.name: differs for varied, differs in differences(replays, every) if differs}
+
+
+@pytest.mark.parametrize("place", WHOLE, ids=named)
+def test_a_stream_that_breaks_off_is_not_complete(place):
+    with opened(place, steps=1) as replays:
+        assert not unnoticed(replays)
+
+
+def unnoticed(replays):
+    """The breaks that were not noticed."""
+    plain = replays.play()
+    everywhere = replace(plain, case=replace(plain.case, variations=["cut:*"])).variations
+    cuts = [varied for varied, _ in differences(replays, everywhere)]
+
+    whole = Run(plain.case, plain.wire, plain.vendor, plain.mode, varied=cuts)
+    rules = (cut_answers_are_not_complete, cut_calls_are_not_run)
+    return [finding for rule in rules for finding in rule(whole) if finding.problem]

@@ -1,0 +1,206 @@
+"""Programs in any language are judged by what they send; what cannot be seen is not judged, and said."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import ellmer_conformance.runner.command
+from ellmer_conformance.runner.command import DeclaredWrongly, Driver, NoReply, as_json, read
+from ellmer_conformance.runner.command.declared import declared
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.cases import all_cases, scripts
+from ellmer_conformance.server import StrictServer
+
+CASES = all_cases()
+EXAMPLES = Path(__file__).parents[3] / "examples"
+SCHEMAS = Path(ellmer_conformance.runner.command.__file__).parent
+PLAYS = [
+    ("parallel_tools_return_images", "stream"),
+    ("tool_returns_nested_media", "sync"),
+    ("two_parallel_tools", "sync"),
+    ("dangling_call", "sync"),
+    ("length_inside_arguments", "sync"),
+    ("cut_inside_arguments", "stream"),
+    ("error_inside_the_answer", "stream"),
+    ("unicode_arguments", "stream"),
+]
+
+FIRST_ONLY = """
+import json, os, urllib.request
+def post(*messages):
+    body = {"model": os.environ["CONFORMANCE_MODEL"], "messages": messages}
+    headers = {"authorization": "Bearer " + os.environ["CONFORMANCE_API_KEY"], "content-type": "application/json"}
+    url = os.environ["CONFORMANCE_BASE_URL"] + "/chat/completions"
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    return json.load(urllib.request.urlopen(request))["choices"][0]["message"]
+asked = {"role": "user", "content": "What's the weather in Paris and Oslo?"}
+message = post(asked)
+first = message["tool_calls"][0]
+try:
+    post(asked, message, {"role": "tool", "tool_call_id": first["id"], "content": "21C, sunny"})
+except OSError:
+    pass
+"""
+
+
+@pytest.fixture(scope="module")
+def server():
+    with StrictServer(scripts()) as started:
+        yield started
+
+
+@pytest.fixture
+def judged(server, tmp_path):
+    """The verdicts on a program given as Python text, or as a command."""
+
+    def play(program, case="two_parallel_tools", mode="sync", wire="openai-chat"):
+        command = program
+        if "\n" in program:
+            Path(tmp_path, "program.py").write_text(program, "utf-8")
+            command = f"{sys.executable} {tmp_path / 'program.py'}"
+        run = Driver(command).play(wire, wire.partition("-")[0], CASES[case], mode, server=server)
+        return run, {v.rule.id: v for v in judge(run)}
+
+    return play
+
+
+def broken(verdicts):
+    return {id: v.violations[0].message for id, v in verdicts.items() if v.outcome == "fail"}
+
+
+def test_every_conversation_and_reply_follows_its_published_schema():
+    conversation = json.loads((SCHEMAS / "conversation.schema.json").read_text("utf-8"))
+
+    for case in CASES.values():
+        jsonschema.validate(as_json(case), conversation)
+
+
+@pytest.mark.parametrize(("case", "mode"), PLAYS)
+def test_the_python_example_keeps_every_rule(judged, case, mode):
+    run, verdicts = judged(f"{sys.executable} {EXAMPLES / 'driver-python' / 'driver.py'}", case, mode)
+
+    assert not broken(verdicts)
+    assert len(run.replies) == len(run.case.steps)
+
+
+def test_a_language_whose_numbers_end_at_2_to_the_53_is_told_so_and_breaks_nothing(judged):
+    example = (EXAMPLES / "driver-python" / "driver.py").read_text("utf-8")
+    reading = "functools.partial(json.loads, parse_int=float)"
+    beside = f"import sys\nsys.path.insert(0, {str(EXAMPLES / 'driver-python')!r})\n"
+    program = f"{beside}import functools, json\njson.loads = {reading}\njson.load = lambda f: json.loads(f.read())\n"
+
+    _, verdicts = judged(program + example, "large_numbers")
+
+    assert not broken(verdicts)
+    assert verdicts["UNI-003"].outcome == "warn"
+
+
+def test_a_program_that_answers_one_of_two_calls_is_caught(judged):
+    run, verdicts = judged(FIRST_ONLY)
+
+    assert {"PAIR-001", "PAR-001"} <= set(broken(verdicts))
+    assert [e.response.status for e in run.exchanges] == [200, 400]
+
+
+def test_what_a_silent_program_does_inside_is_not_judged_and_said(judged):
+    run, verdicts = judged(FIRST_ONLY)
+
+    assert verdicts["TXT-005"].outcome == verdicts["PAR-005"].outcome == "not-applicable"
+    assert "no replies" in run.unseen["TXT-005"]
+    assert "another process" in run.unseen["AUT-005"]
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        ("import sys\nsys.exit('no such model')\n", "exited with 1:\nno such model"),
+        ("print('loading…')\n\n", "no reply"),
+        ("pass\n\n", "no request reached"),
+        ("no-such-program", "could not be run"),
+    ],
+)
+def test_a_program_that_cannot_be_judged_says_why(judged, program, sentence):
+    run, verdicts = judged(program)
+
+    assert set(verdicts) == {"RUN-001"}
+    assert sentence in run.trouble.text
+    assert not run.trouble.ours
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"text": 1}', '{"ran": "all"}', '{"usage": []}'])
+def test_a_line_that_is_no_reply_is_named(line):
+    with pytest.raises(NoReply, match="line 2 "):
+        read(f'{{"text": "fine"}}\n{line}\n')
+
+
+@pytest.mark.parametrize(("case", "mode"), PLAYS)
+def test_the_node_example_keeps_every_rule(judged, case, mode):
+    node, folder = shutil.which("node"), EXAMPLES / "driver-node"
+    if not node or not (folder / "node_modules").is_dir():
+        pytest.skip(f"the Node example is not installed: run `npm install` in {folder.name} with Node.js 20")
+    assert subprocess.run([node, "--version"], check=True, capture_output=True).stdout
+
+    _, verdicts = judged(f"{node} {folder / 'driver.mjs'}", case, mode, wire="anthropic")
+
+    assert not broken(verdicts)
+
+
+DECLARING = [
+    ("two_parallel_tools", "stream"),
+    ("half_a_character", "sync"),
+    ("tool_returns_image", "sync"),
+]
+
+
+@pytest.mark.parametrize(("case", "mode"), DECLARING)
+@pytest.mark.parametrize(
+    ("program", "file"), [("ruby", "driver-ruby/driver.rb"), ("node", "driver-fetch/driver.mjs")]
+)
+def test_an_example_with_its_standard_library_keeps_what_it_declares(judged, program, file, case, mode):
+    if not shutil.which(program):
+        pytest.skip(f"there is no {program} here")
+    run, verdicts = judged(f"{program} {EXAMPLES / file}", case, mode)
+
+    assert not broken(verdicts)
+    assert bool(run.refused) == (case == "tool_returns_image")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('{"capabilities": {"colours": "native"}}', "nobody knows colours"),
+        ('{"features": ["flight"]}', "nobody knows flight"),
+        ('{"capabilities": {"tools": "maybe"}}', "tools: say native, pointer or refused"),
+        ('{"capabilities": []}', "`capabilities` is an object"),
+    ],
+)
+def test_a_declaration_that_is_wrong_says_why(line, sentence):
+    with pytest.raises(DeclaredWrongly, match=sentence):
+        declared(line)
+
+
+def test_what_a_command_cannot_be_told_is_listed_with_the_reason():
+    silent = declared("")
+    able = declared('{"capabilities": {"structured": "native"}, "features": ["conversations", "cancel"]}')
+
+    assert "structured output" in silent.why_not(CASES["structured_answer"])
+    assert "several conversations" in silent.why_not(CASES["several_conversations"])
+    assert "given up" in silent.why_not(CASES["cancelled_in_the_middle"])
+    assert not any(able.why_not(case) for case in CASES.values())
+
+
+def test_errors_of_two_classes_are_told_apart():
+    first, second = read(
+        '{"error": "a", "error_class": "TooLong"}\n{"error": "b", "error_class": "pkg.RateLimited"}'
+    )
+    crash = read('{"error": "c", "error_class": "java.lang.NullPointerException"}')[0].reply.error
+
+    assert type(first.reply.error) is not type(second.reply.error)
+    assert type(second.reply.error).__name__ == "RateLimited"
+    assert crash.nameless
+    assert not first.reply.error.nameless

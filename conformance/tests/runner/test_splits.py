@@ -1,0 +1,46 @@
+"""Every place where the network may cut a stream, tried: one short stream of each wire format. (All of them:
+`nox -s exhaustive`.)"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.runner.selection import find_adapter
+from ellmer_conformance.runner.variation_replays import Replays, differences
+from ellmer_conformance.scenarios.cases import all_cases
+from ellmer_conformance.scenarios.variations import variation
+
+CASSETTES = Path(__file__).parents[3] / "cassettes"
+HOMES = sorted({wire: (wire, vendor) for wire, vendor in WHERE}.values())
+
+
+@pytest.fixture(scope="module")
+def one_word():
+    """The shortest stream: a question, and an answer of one word."""
+    case = all_cases()["system_prompt"]
+    return replace(case, steps=case.steps[:1])
+
+
+@pytest.mark.parametrize(("wire", "vendor"), HOMES)
+def test_a_short_stream_may_be_cut_anywhere(wire, vendor, one_word):
+    with Replays(
+        find_adapter("ellmer-core"), wire, vendor, one_word, "stream", cassettes=CASSETTES
+    ) as replays:
+        size = len(replays.play().exchanges[0].response.body)
+        places = [variation(f"split:{place}") for place in range(1, size)]
+        found = {varied.variation.name: differs for varied, differs in differences(replays, places)}
+
+    assert len(found) == size - 1 > 300
+    assert not {name: differs for name, differs in found.items() if differs}
+
+
+def test_a_reader_that_forgets_is_found_out(one_word):
+    adapter = find_adapter("ellmer_conformance.adapters.zoo:ZOO.forgets_between_chunks")
+    with Replays(adapter, "anthropic", "anthropic", one_word, "stream", cassettes=CASSETTES) as replays:
+        body = replays.play().exchanges[0].response.body
+        said = body.index(b"text_delta")
+        [(_, differs)] = differences(replays, [variation(f"split:{said}")])
+
+    assert "Paris" in differs

@@ -1,0 +1,273 @@
+"""Clients that mean harm: what the strict server holds of them has an end, and its reports are not everybody's."""
+
+import json
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.http import connection as served
+from ellmer_conformance.server.http.routes import found
+from ellmer_conformance.server.journal import without_secrets
+
+LEGAL = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with StrictServer(names=["conformance.example"]) as server:
+        yield server
+
+
+def send(server, data, *, wait=10.0):
+    """Everything that comes back until the server closes."""
+    with socket.create_connection((server.host, server.port), timeout=wait) as client:
+        try:
+            for at in range(0, len(data), 16384):
+                client.sendall(data[at : at + 16384])
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        answer = b""
+        try:
+            while more := client.recv(65536):
+                answer += more
+        except OSError:
+            pass
+    return answer
+
+
+def request(target, *headers, body=b"", method="GET", host="127.0.0.1"):
+    lines = [f"{method} {target} HTTP/1.1", f"host: {host}", "connection: close", *headers]
+    return "\r\n".join([*lines, f"content-length: {len(body)}", "", ""]).encode("latin-1") + body
+
+
+def chat(body, *headers, target="/v1/chat/completions"):
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    more = ["authorization: Bearer any-key", "content-type: application/json", *headers]
+    return request(target, *more, body=data, method="POST")
+
+
+def status(answer):
+    return int(answer.split(b" ", 2)[1]) if answer else None
+
+
+LONG = "x" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("data", "statuses"),
+    [
+        (f"GET /{LONG} HTTP/1.1\r\n\r\n".encode(), {414, 431}),
+        (f"GET /{LONG}".encode(), {414, 431}),
+        (f"GET / HTTP/1.1\r\n{LONG}: x\r\n\r\n".encode(), {431}),
+        (f"GET / HTTP/1.1\r\n{LONG}".encode(), {431}),
+        (f"GET / HTTP/1.1\r\nx: {LONG}".encode(), {431}),
+        (("GET / HTTP/1.1\r\n" + "x: y\r\n" * 200_000).encode(), {431}),
+        (b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n1;" + LONG.encode(), {400, 431}),
+        (b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx: " + LONG.encode(), {400, 431}),
+        (f"POST / HTTP/1.1\r\ncontent-length: {'9' * 5000}\r\n\r\n".encode(), {400, 413, 431}),
+    ],
+)
+def test_what_has_no_end_is_refused(server, data, statuses):
+    assert status(send(server, data)) in statuses
+
+
+DEEP = b'{"model":"gpt-4.1","messages":' + b"[" * 900 + b"]" * 900 + b"}"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        request("/reports?last=" + "9" * 5000),
+        request("/c/any/report?last=" + "9" * 5000),
+        request("/c/any/report?last=\u0663".encode().decode("latin-1")),
+        request("http://127.0.0.1/"),
+        request("http://[::1/"),
+        request("//"),
+        request("*", method="OPTIONS"),
+        chat(LEGAL, target="http://api.openai.com/v1/chat/completions"),
+        chat(DEEP),
+        chat(b"[" * 100_000),
+        chat({**LEGAL, "model": "\ud83d"}),
+        chat({**LEGAL, "model": "x" * 100_000}),
+        chat({**LEGAL, "\udc00": {"\ud83d": 1}, "temperature": "\ud83d"}),
+        chat(b'{"model":"gpt-4.1","messages":[{"role":"\\ud83d","content":"\\udc00"}]}'),
+        chat(b'{"model":"gpt-4.1","messages":[{"role":"user","content":"Hi"}],"n":' + b"9" * 4000 + b"}"),
+        chat(b'{"model":"gpt-4.1","messages":[],"temperature":1e999}'),
+    ],
+)
+def test_no_request_is_a_defect_of_ours(server, data):
+    for wire in (b"/v1/chat/completions", b"/v1/responses", b"/v1/messages", b"/v2/chat"):
+        answer = send(server, data.replace(b"/v1/chat/completions", wire))
+        assert answer
+        assert status(answer) != 500, answer
+
+
+def bomb():
+    keys = "abcdefgh"
+    defs = {
+        f"d{n}": {"type": "object", "properties": {k: {"$ref": f"#/$defs/d{n + 1}"} for k in keys}}
+        for n in range(20)
+    }
+    return {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": defs}
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [
+        (
+            "/v1/chat/completions",
+            {
+                **LEGAL,
+                "tools": [
+                    {"type": "function", "function": {"name": "f", "strict": True, "parameters": bomb()}}
+                ],
+            },
+        ),
+        (
+            "/v1/responses",
+            {
+                "model": "gpt-4.1",
+                "input": "Hi",
+                "tools": [{"type": "function", "name": "f", "strict": True, "parameters": bomb()}],
+            },
+        ),
+        (
+            "/v1/messages",
+            {**LEGAL, "max_tokens": 9, "tools": [{"name": "f", "strict": True, "input_schema": bomb()}]},
+        ),
+        (
+            "/v1beta/models/gemini-3-pro:generateContent",
+            {
+                "contents": [{"role": "user", "parts": [{"text": "Hi"}]}],
+                "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": bomb()}]}],
+            },
+        ),
+    ],
+)
+def test_references_to_references_do_not_hang(server, target, body):
+    began = time.process_time()
+    assert send(
+        server,
+        chat(body, "x-goog-api-key: k", "x-api-key: k", "anthropic-version: 2023-06-01", target=target),
+        wait=60,
+    )
+    assert time.process_time() - began < 30  # for ever, where they are followed
+
+
+@pytest.mark.parametrize("page", ["/", "/reports", "/c/any/report"])
+def test_a_page_of_the_web_cannot_read_the_reports(server, page):
+    for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1.evil.example", "[::1"):
+        answer = send(server, request(page, host=host))
+        assert status(answer) in {400, 403}
+        assert b"conversations" not in answer
+    for host in ("127.0.0.1", "localhost:1", "[::1]:1", "conformance.example", "192.168.1.7:8087"):
+        assert status(send(server, request(page, host=host))) == 200
+
+
+def test_a_half_sent_request_is_left(monkeypatch):
+    monkeypatch.setattr(served, "PATIENCE", 0.4)
+    monkeypatch.setattr("ellmer_conformance.server.strict_server.PATIENCE", 0.4)
+    with StrictServer() as server:
+        for half in (b"", b"POST / HTTP/1.1\r\n", request("/", method="POST", body=b"x")[:-1] + b"" or b"x"):
+            with socket.create_connection((server.host, server.port), timeout=20) as client:
+                client.sendall(half.replace(b"content-length: 1", b"content-length: 9"))
+                assert client.recv(1000) == b""
+
+
+def test_names_are_short_where_they_are_remembered():
+    way = found("/c/" + "a" * 9000 + "/" + "b" * 9000 + "/v1/chat/completions", "")
+    assert len(way.case) <= 200
+    assert len(way.nonce) <= 200
+
+
+KEYS = [
+    "key",
+    "api_key",
+    "api-key",
+    "access_token",
+    "token",
+    "sig",
+    "signature",
+    "X-Amz-Signature",
+    "auth",
+    "code",
+    "password",
+    "client_secret",
+    "subscription-key",
+]
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_no_key_of_a_query_is_kept(name):
+    way = found(f"/v1/chat/completions?{name}=sk-very-secret&api-version=2024-06-01", "x")
+    assert "sk-very-secret" not in way.url
+    assert "api-version=2024-06-01" in way.url
+
+
+HEADERS = [
+    *(
+        "authorization",
+        "proxy-authorization",
+        "cookie",
+        "set-cookie",
+        "x-api-key",
+        "api-key",
+        "x-goog-api-key",
+    ),
+    *(
+        "x-auth",
+        "x-password",
+        "x-pass",
+        "x-pwd",
+        "x-credentials",
+        "x-jwt",
+        "x-session",
+        "x-session-id",
+        "x-access",
+    ),
+    *("x-bearer", "x-user", "x-csrf", "x-sig", "x-hmac", "x-private", "cf-access-client-id", "helicone-auth"),
+    *("x-portkey-config", "x-litellm", "ocp-apim-subscription-id", "x-vercel-id", "x-forwarded-user"),
+]
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_no_key_of_a_header_is_kept(name):
+    for value in ("sk-very-secret", "sk-very-secret and more", "Bearer sk-very-secret"):
+        assert "sk-very-secret" not in without_secrets({name: value})[name]
+
+
+def test_what_the_rules_need_of_the_headers_is_kept():
+    headers = {
+        "content-type": "application/json",
+        "anthropic-version": "2023-06-01",
+        "x-stainless-lang": "python",
+    }
+    assert without_secrets(headers) == headers
+    assert without_secrets({"authorization": "Bearer x"}) == {"authorization": "Bearer ***"}
+
+
+def test_the_report_of_a_long_run_holds_the_last_requests(server):
+    server.engine.journal.entries, before = 5, server.engine.journal.entries
+    try:
+        for _ in range(12):
+            send(server, chat(LEGAL))
+        kept, count = server.engine.journal.all()
+    finally:
+        server.engine.journal.entries = before
+    assert len(kept) == 5
+    assert count >= 12
+
+
+ACTION = Path(__file__).parents[3] / "action.yml"
+
+
+@pytest.mark.skipif(not ACTION.is_file(), reason="the wheel has no action")
+def test_the_action_runs_nothing_that_a_checkout_holds():
+    text = ACTION.read_text(encoding="utf-8")
+    assert "python -I -c" in text
+    assert "python -I -m pip" in text
+    assert "python -c" not in text
+    assert "python -m" not in text

@@ -1,0 +1,199 @@
+"""The one conversation of a chat app, which any number of pages show: what was said, the answer that is being given,
+and what went wrong with the last one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from shinychat.types import ChatMessage
+
+from .._chat.chat import Chat
+from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.turns import AssistantPartialTurn, Turn, UserTurn
+from ..conversation.approval import Decision, deciding
+from ..conversation.cancellation import StreamController
+from ..conversation.history import merged
+from ..render.shinychat import contents_shinychat
+from .chat_stream import Decided, pieces
+from .error_messages import in_plain_words
+
+__all__ = ["Answer", "Question", "Room", "Trouble"]
+
+
+#: Seconds between what a page is told and what it is told next. It draws the whole answer anew each time.
+PAUSE = 0.05
+
+
+@dataclass
+class Question:
+    """A call that somebody is to decide about."""
+
+    request: ContentToolRequest
+    answer: asyncio.Future[Decision]
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """An answer that failed: what was said, and why there is no (whole) answer to it."""
+
+    said: tuple[str | Content, ...]
+    place: int  # how many turns there were before
+    words: str
+    detail: str
+
+
+@dataclass(eq=False)
+class Answer:
+    """An answer that is being given, kept from its beginning: who comes late sees all of it."""
+
+    said: tuple[str | Content, ...]
+    asker: object
+    before: list[ChatMessage]
+    shown: list[Any] = field(default_factory=list)
+    whole: bool = False
+    more: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def show(self, *pieces: Any, whole: bool = False) -> None:
+        """Shows more to all pages."""
+        async with self.more:
+            self.shown += pieces
+            self.whole = self.whole or whole
+            self.more.notify_all()
+
+    async def follow(self) -> AsyncGenerator[Any, None]:
+        """All of it, for a page."""
+        place = 0
+        while True:
+            async with self.more:
+                await self.more.wait_for(lambda: self.whole or len(self.shown) > place)  # noqa: B023 - awaited here
+            new, place = self.shown[place:], len(self.shown)
+            for one in _joined(new):
+                yield one
+            if self.whole and place == len(self.shown):
+                return
+            await asyncio.sleep(PAUSE)
+
+
+class Room:
+    """Pages come and go. When the last one goes, what is being said ends, and is kept."""
+
+    def __init__(self, chat: Chat) -> None:
+        self.chat = chat
+        self.pages: list[Any] = []
+        self.answer: Answer | None = None
+        self.trouble: Trouble | None = None
+        self.questions: dict[str, Question] = {}
+        self.controller = StreamController()
+        self._task: asyncio.Task[None] | None = None
+
+    def leave(self, page: object) -> None:
+        """A page is gone."""
+        self.pages = [other for other in self.pages if other is not page]
+        if not self.pages:
+            self.stop("interrupted")
+
+    def stop(self, reason: str = "cancelled") -> None:
+        """Ends the answer that is being given."""
+        self.controller.cancel(reason)
+
+    def messages(self) -> list[ChatMessage]:
+        """All that was said before the answer that is being given."""
+        if self.answer:
+            return self.answer.before
+        return cast("list[ChatMessage]", contents_shinychat(self.chat))
+
+    def say(self, said: Sequence[str | Content], asker: object) -> Answer | None:
+        """Begins an answer; None while another is being given."""
+        if self.answer:
+            return None
+        self.answer = Answer(tuple(said), asker, self.messages())
+        self.trouble = None
+        self.controller.reset()
+        self._task = asyncio.create_task(self._answer(self.answer))
+        return self.answer
+
+    def decide(self, call: str, decision: Decision) -> None:
+        """What somebody says about a call; the first word counts."""
+        question = self.questions.get(call)
+        if question and not question.answer.done():
+            question.answer.set_result(decision)
+
+    def clear(self) -> None:
+        """Forgets what was said, but not the system prompt."""
+        self.chat.set_turns([])
+        self.trouble = None
+
+    def undo(self) -> tuple[str | Content, ...]:
+        """Takes back the last thing that was said with all that came of it, and returns it."""
+        turns = self.chat.get_turns()
+        trouble, self.trouble = self.trouble, None
+        place = trouble.place if trouble else _last_said(turns)
+        said = trouble.said if trouble else tuple(turns[place].contents) if turns else ()
+        self.chat.set_turns(turns[:place])
+        return said
+
+    def retry(self) -> Answer | None:
+        """Says again what failed; tools that ran by then do not run again."""
+        turns, trouble = self.chat.get_turns(), self.trouble
+        if self.answer or not trouble:
+            return None
+        if len(turns) == trouble.place:
+            return self.say(trouble.said, None)
+        if isinstance(turns[-1], AssistantPartialTurn):
+            self.chat.set_turns(turns[:-2])
+            return self.say(turns[-2].contents, None)
+        return self.say((), None)
+
+    async def idle(self) -> None:
+        """Waits until no answer is being given."""
+        if self._task:
+            await asyncio.wait([self._task])
+
+    async def _answer(self, answer: Answer) -> None:
+        place = len(self.chat.get_turns())
+        try:
+            with deciding(self._ask):
+                async with aclosing(pieces(self.chat, answer.said, self.controller)) as contents:
+                    async for one in contents:
+                        await answer.show(one)
+        except Exception as error:  # noqa: BLE001 - whatever it was, people are told
+            self.trouble = Trouble(answer.said, place, *in_plain_words(error))
+            await answer.show(self.trouble)
+        finally:
+            self.answer = None
+            self.questions.clear()
+            await answer.show(whole=True)
+
+    async def _ask(self, request: ContentToolRequest) -> Decision:
+        answer = self.answer
+        assert answer, "somebody was asked while nothing is said"
+        question = self.questions[request.id] = Question(request, asyncio.get_running_loop().create_future())
+        await answer.show(question)
+        decision = await question.answer
+        await answer.show(Decided(request.id))
+        return decision
+
+
+def _joined(shown: Sequence[Any]) -> list[Any]:
+    """Pieces of one text as one piece."""
+    joined: list[Any] = []
+    for one in shown:
+        if joined and isinstance(one, (ContentText, ContentThinking)) and type(joined[-1]) is type(one):
+            joined[-1:] = merged([joined[-1], one])
+        else:
+            joined.append(one)
+    return joined
+
+
+def _last_said(turns: Sequence[Turn]) -> int:
+    """Where the last turn is in which the user said something (and not only tools did)."""
+    for place in reversed(range(len(turns))):
+        turn = turns[place]
+        if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents):
+            return place
+    return 0

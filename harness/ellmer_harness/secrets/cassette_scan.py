@@ -1,0 +1,49 @@
+"""Looks for secrets in a cassette, by value, by pattern and by name, and says where without saying what.
+
+A finding carries a fingerprint, eight hex digits of a hash, by which it can be accepted. `secrets` knows what a
+credential looks like and where it may hide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from .credential_search import search
+from .redaction import MASK
+
+__all__ = ["Finding", "fingerprint", "masks", "scan"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`where` is a JSON pointer or a file name, `what` the kind of secret."""
+
+    where: str
+    what: str
+    fingerprint: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what} (fingerprint {self.fingerprint})"
+
+
+def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -> Iterator[Finding]:
+    """The findings in a JSON value or in bytes. `secrets` are (value, name) pairs to look for."""
+    known = [(secret, f"the value of {name}") for secret, name in secrets]
+    hits = search(value, known, where)
+    found = (Finding(at, hit.what, fingerprint(hit.secret)) for hit in hits for at in hit.pointers)
+    yield from dict.fromkeys(found)
+
+
+def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
+    """What is to be masked so that `scan` finds nothing but what is accepted, each with what to write in its place:
+    the secrets, and the base64 that hides one."""
+    left = {hit.holder or hit.secret for hit in search(value) if fingerprint(hit.secret) not in accepted}
+    return dict.fromkeys(sorted(left, key=len, reverse=True), MASK)
+
+
+def fingerprint(secret: str) -> str:
+    """Eight hex digits that stand for a secret."""
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:8]

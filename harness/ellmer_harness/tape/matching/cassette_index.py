@@ -1,0 +1,157 @@
+"""vcrpy's cassette, found by key: a lookup takes the same time among one recording and among ten thousand.
+
+The n-th request with a key gets the n-th recording with that key. The first recording not yet played is
+compared byte for byte before anything else: a run that asks in the recorded order never parses a body. Only a
+run that asks otherwise has the recordings keyed, in file order and no further than needed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from threading import RLock
+from typing import Any
+
+from vcr.cassette import Cassette
+from vcr.request import Request
+
+from ...format.serializer import OURS, Serializer
+from ..options import Repeat
+from .recorded_form import masked
+from .request_key import Match, RequestKey
+
+__all__ = ["CassetteIndex"]
+
+Response = dict[str, Any]
+
+
+class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
+    """The interactions of one cassette. Recordings of this run have a place from the moment they are sent."""
+
+    def __init__(self, *args: Any, match: Match, on_repeat: Repeat = "error", **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.match, self.on_repeat = match, on_repeat
+        self.lock = RLock()
+        self._touched: set[int] = set()
+        self.keys: list[RequestKey] = []
+        self._cursor = 0
+        self._waiting: defaultdict[bytes, deque[int]] = defaultdict(deque)
+        self._spent: defaultdict[bytes, list[int]] = defaultdict(list)
+        self._keyed = 0
+        self._masks = False
+        self.text = b""
+        """The file as it was when it was opened, if this run may write it."""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What the file says about itself."""
+        return dict(self._metadata)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """The part of that which is ours: where and when it was recorded."""
+        return dict(self._metadata.get(OURS) or {})
+
+    @property
+    def serializer(self) -> Serializer:
+        """Ours; it knows the blobs."""
+        found: Serializer = self._serializer
+        return found
+
+    @property
+    def loaded(self) -> int:
+        """How many interactions came from the file; they are the first."""
+        return int(self._loaded_count)
+
+    def append(self, request: Request, response: Response) -> None:
+        """An interaction of the file, as vcrpy loads it."""
+        self.place(request, response)
+
+    def place(self, request: Request, response: Response | None = None) -> int:
+        """Adds an interaction, its answer now or later (`self.answer`); gives its place."""
+        with self.lock:
+            self.data.append((request, response))
+            self.keys.append(RequestKey(self.match, request))
+            self.dirty = True
+            return len(self.data) - 1
+
+    def answer(self, place: int, response: Response) -> None:
+        """The answer to a request that was placed without one."""
+        self.data[place] = (self.data[place][0], response)
+
+    def ask(self, request: Request) -> RequestKey:
+        """A scrubbed request, to be looked up."""
+        return RequestKey(self.match, masked(request) if self._masks else request)
+
+    def find(self, ask: RequestKey) -> int | None:
+        """The place of the recording to play next for this request."""
+        with self.lock:
+            while self._cursor < self.loaded and self.play_counts[self._cursor]:
+                self._cursor += 1
+            if self._cursor < self.loaded and self.keys[self._cursor].same_bytes(ask):
+                return self._cursor
+            return self._unplayed(ask.digest)
+
+    def played(self, ask: RequestKey) -> list[int]:
+        """The places of the recordings of this request, all of which were played already."""
+        assert self._unplayed(ask.digest) is None
+        return self._spent[ask.digest]
+
+    def take(self, ask: RequestKey) -> int | None:
+        """The place of the answer to play, counted as played; None if the cassette has none (left)."""
+        with self.lock:
+            place = self.find(ask)
+            if place is None and self.on_repeat != "error" and (spent := self.played(ask)):
+                place = (
+                    spent[-1] if self.on_repeat == "last" else min(spent, key=self.play_counts.__getitem__)
+                )
+            if place is not None:
+                self.play_counts[place] += 1
+            return place
+
+    def response(self, place: int) -> Response:
+        """The answer at a place."""
+        found: Response = self.data[place][1]
+        return found
+
+    def give_back(self, place: int) -> None:
+        """The answer did not arrive: it may be played again, and need not be."""
+        with self.lock:
+            self.play_counts[place] -= 1
+            self._touched.add(place)
+            self._cursor = min(self._cursor, place)
+            for digest, spent in self._spent.items():
+                if place in spent:
+                    spent.remove(place)
+                    self._waiting[digest].appendleft(place)
+
+    def unused(self) -> list[Request]:
+        """The requests of the file that this run did not send."""
+        places = [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
+        return [self.data[place][0] for place in places]
+
+    def _load(self) -> None:
+        super()._load()
+        self._masks = bool(self.provenance.get("masked"))
+        if unknown := self.provenance.get("not_compared"):  # its recorder did not keep that
+            self.match = self.match.without(unknown)
+            self.keys = [RequestKey(self.match, request) for request, _ in self.data]
+
+    def _save(self, force: bool = False) -> None:
+        """Nothing: vcrpy leaves its patches in place when this raises, so the tape saves after they are gone."""
+
+    def _unplayed(self, digest: bytes) -> int | None:
+        waiting = self._waiting[digest]
+        while True:
+            while waiting and self.play_counts[waiting[0]]:
+                self._spent[digest].append(waiting.popleft())
+            if waiting:
+                return waiting[0]
+            if not self._key_next():
+                return None
+
+    def _key_next(self) -> bool:
+        if self._keyed >= self.loaded:
+            return False
+        self._waiting[self.keys[self._keyed].digest].append(self._keyed)
+        self._keyed += 1
+        return True

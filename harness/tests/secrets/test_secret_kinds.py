@@ -1,0 +1,284 @@
+"""Families of secrets in all the places where they may be, wrapped in all the ways: none goes unseen."""
+
+import gzip
+import json
+from base64 import b64encode
+from random import Random
+from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from ellmer_harness.secrets.cassette_scan import masks, scan
+from ellmer_harness.secrets.credential_names import kind
+
+HEX, ALNUM, BASE64 = "0123456789abcdef", ascii_letters + digits, ascii_letters + digits + "+/"
+URLSAFE, UPPER = ascii_letters + digits + "-_", ascii_uppercase + digits
+
+
+def lot(alphabet, size, before="", after=""):
+    """Characters drawn by lot, as a generator of keys draws them (hypothesis itself likes `0000`)."""
+    return st.integers(0, 2**40).map(
+        lambda seed: before + "".join(Random(seed).choices(alphabet, k=size)) + after
+    )
+
+
+def several(*parts):
+    return st.tuples(*parts).map("".join)
+
+
+# What says itself what it is: found in any text.
+KEYS = {
+    "anthropic": lot(URLSAFE, 95, "sk-ant-api03-"),
+    "openai": lot(URLSAFE, 48, "sk-proj-"),
+    "openrouter": lot(HEX, 64, "sk-or-v1-"),
+    "langfuse": lot(HEX, 32, "sk-lf-"),
+    "stripe": lot(ALNUM, 24, "sk" + "_live_"),
+    "elevenlabs": lot(HEX, 48, "sk_"),
+    "pinecone": lot(ALNUM, 40, "pcsk_"),
+    "google": lot(URLSAFE, 35, "AIza"),
+    "google oauth": lot(URLSAFE, 60, "ya29."),
+    "groq": lot(ALNUM, 52, "gsk_"),
+    "xai": lot(ALNUM, 80, "xai-"),
+    "perplexity": lot(ALNUM, 48, "pplx-"),
+    "nvidia": lot(URLSAFE, 64, "nvapi-"),
+    "cerebras": lot(ALNUM, 48, "csk-"),
+    "together": lot(URLSAFE, 43, "tgp_v1_"),
+    "jina": lot(ALNUM, 60, "jina_"),
+    "voyage": lot(URLSAFE, 43, "pa-"),
+    "bedrock": lot(BASE64, 128, "ABSK"),
+    "replicate": lot(ALNUM, 37, "r8_"),
+    "fireworks": lot(ALNUM, 24, "fw_"),
+    "langsmith": lot(HEX, 32, "lsv2_pt_", "_1a2b3c4d5e"),
+    "tavily": lot(ALNUM, 32, "tvly-"),
+    "hugging face": lot(ascii_letters, 34, "hf_"),
+    "databricks": lot(HEX, 32, "dapi"),
+    "github": lot(ALNUM, 36, "ghp_"),
+    "github fine": lot(ALNUM + "_", 82, "github_pat_"),
+    "gitlab": lot(URLSAFE, 20, "glpat-"),
+    "gitlab trigger": lot(HEX, 40, "glptt-"),
+    "atlassian": lot(URLSAFE, 186, "ATATT3xFfGF0"),
+    "bitbucket": lot(ALNUM, 32, "ATBB"),
+    "npm": lot(ALNUM, 36, "npm_"),
+    "pypi": lot(URLSAFE, 60, "pypi-AgEIcHlwaS5vcmc"),
+    "rubygems": lot(HEX, 48, "rubygems_"),
+    "docker": lot(URLSAFE, 27, "dckr_pat_"),
+    "aws id": lot(UPPER, 16, "AKIA"),
+    "alibaba": lot(ALNUM, 20, "LTAI"),
+    "azure ad": several(lot(ALNUM, 3), lot(digits, 1), lot(URLSAFE, 34, "Q~")),
+    "stripe webhook": lot(ALNUM, 32, "whsec_"),
+    "square": lot(URLSAFE, 43, "sq0csp-"),
+    "sendgrid": several(lot(URLSAFE, 22, "SG."), lot(URLSAFE, 43, ".")),
+    "brevo": lot(HEX, 64, "xkeysib-"),
+    "mailgun": lot(HEX, 32, "key-"),
+    "mailchimp": lot(HEX, 32, "", "-us12"),
+    "twilio": lot(HEX, 32, "SK"),
+    "shopify": lot(HEX, 32, "shpat_"),
+    "digitalocean": lot(HEX, 64, "dop_v1_"),
+    "slack": lot(ALNUM, 24, "xoxb-123456789012-"),
+    "slack hook": lot(ALNUM, 24, "https://hooks.slack.com/services/T0AB12CD3/B0EF45GH6/"),
+    "discord hook": lot(URLSAFE, 68, "https://discord.com/api/webhooks/123456789012345678/"),
+    "telegram": lot(URLSAFE, 33, "123456789:AA"),
+    "telegram path": lot(URLSAFE, 35, "https://api.telegram.org/bot110201543:", "/getMe"),
+    "vault": lot(ALNUM, 24, "hvs."),
+    "terraform": several(lot(ALNUM, 14), lot(ALNUM, 67, ".atlasv1.")),
+    "pulumi": lot(HEX, 40, "pul-"),
+    "notion": lot(ALNUM, 46, "ntn_"),
+    "notion old": lot(ALNUM, 43, "secret_"),
+    "linear": lot(ALNUM, 40, "lin_api_"),
+    "airtable": several(lot(ALNUM, 14, "pat"), lot(HEX, 64, ".")),
+    "supabase": lot(HEX, 40, "sbp_"),
+    "supabase new": lot(URLSAFE, 31, "sb_secret_"),
+    "grafana": lot(ALNUM, 32, "glsa_", "_1a2b3c4d"),
+    "grafana cloud": lot(BASE64, 100, "glc_"),
+    "sentry": lot(HEX, 64, "sntryu_"),
+    "sentry org": lot(BASE64, 120, "sntrys_"),
+    "posthog": lot(ALNUM, 43, "phx_"),
+    "new relic": lot(UPPER, 27, "NRAK-"),
+    "dynatrace": several(lot(UPPER, 24, "dt0c01."), lot(UPPER, 64, ".")),
+    "figma": lot(URLSAFE, 40, "figd_"),
+    "postman": several(lot(HEX, 24, "PMAK-"), lot(HEX, 34, "-")),
+    "doppler": lot(ALNUM, 43, "dp.pt."),
+    "heroku": lot(URLSAFE, 60, "HRKU-AA"),
+    "fly": lot(BASE64, 100, "fm2_"),
+    "netlify": lot(ALNUM, 36, "nfp_"),
+    "render": lot(ALNUM, 32, "rnd_"),
+    "tailscale": lot(ALNUM, 32, "tskey-auth-"),
+    "planetscale": lot(URLSAFE, 43, "pscale_tkn_"),
+    "contentful": lot(URLSAFE, 43, "CFPAT-"),
+    "clickup": lot(UPPER, 32, "pk_12345678_"),
+    "artifactory": lot(ALNUM, 69, "AKCp"),
+    "e2b": lot(HEX, 40, "e2b_"),
+    "json web token": several(
+        lot(URLSAFE, 30, "eyJhbGciOi"), lot(URLSAFE, 60, ".eyJzdWIiOi"), lot(URLSAFE, 43, ".")
+    ),
+    "age": lot(UPPER, 58, "AGE-SECRET-KEY-1"),
+    "url": lot(ALNUM, 14, "postgres://me:", "@db.example.com/x"),
+    "url of letters": lot(ascii_lowercase, 12, "amqps://me:", "@mq.example.com"),
+    "redis url": lot(ALNUM, 20, "redis://:", "@cache.example.com:6379/0"),
+    "bearer": lot(URLSAFE, 40, "Bearer "),
+    "basic": lot(ALNUM, 12).map(lambda word: "Basic " + b64encode(f"admin:{word}".encode()).decode()),
+    "PEM": lot(BASE64, 64, "-----BEGIN RSA PRIVATE KEY-----\n"),
+    "PKCS 8": lot(BASE64, 64, "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"),
+    "OpenSSH": lot(BASE64, 64, "-----BEGIN OPENSSH PRIVATE KEY-----\n"),
+    "PGP": lot(BASE64, 64, "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n"),
+    "PuTTY": lot(BASE64, 64, "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n"),
+}
+# What its name tells, drawn by lot.
+DRAWN = {
+    "AWS": lot(BASE64, 40),
+    "64 characters": lot(BASE64, 64),
+    "Azure": lot(BASE64, 86, "", "=="),
+    "hex": lot(HEX, 32),
+    "long hex": lot(HEX, 64),
+    "letters and digits": lot(ALNUM, 24),
+    "letters": lot(ascii_letters, 32),
+    "small letters": lot(ascii_lowercase, 40),
+    "URL-safe": lot(URLSAFE, 43),
+    "UUID": st.uuids(version=4).map(str),
+}
+CHOSEN = {
+    "mixed": lot(ALNUM, 10),
+    "letters": lot(ascii_lowercase, 12),
+    "with symbols": lot(ALNUM + "!$+/*", 14),
+    "words": st.just("correct horse battery staple"),
+    "word and digits": st.sampled_from(["sesame2024", "Winter2025!", "mypass99", "S3cret!pw"]),
+}
+NAMES = (
+    *("api_key", "apiKey", "API-KEY", "x-api-key", "aws_secret_access_key", "SecretAccessKey", "AccountKey"),
+    *("client_secret", "clientSecret", "private_key", "signing_key", "token", "access_token", "refreshToken"),
+    *("auth", "authorization", "Authorization", "cookie", "session_id", "sessionId", "connectionString"),
+    *("OPENAI_API_KEY", "credentials", "id_token", "webhook_secret", "encryptionKey", "DB_CREDENTIAL"),
+)
+PASSWORDS = (
+    "password",
+    "passwd",
+    "db_password",
+    "userPassword",
+    "PGPASSWORD",
+    "passphrase",
+    "new_password",
+    "pwd",
+)
+FIELDS = {
+    "JSON": lambda name, value: {"a": [{name: value}]},
+    "a pair in JSON": lambda name, value: {"variables": [{"name": name, "value": value}]},
+    "another pair": lambda name, value: {"Key": name, "Value": value},
+    "headers in JSON": lambda name, value: {"headers": [["accept", "*/*"], [name, value]]},
+    "JSON in JSON": lambda name, value: {"arguments": json.dumps({name: value})},
+    "a form": lambda name, value: {"text": f"user=me&{name}={quote(value, safe='')}"},
+    "a URL": lambda name, value: {"uri": f"https://example.com/x?a=1&{name}={quote(value, safe='')}"},
+    "XML": lambda name, value: {"text": f"<q><{name} id='1'>{value}</{name}></q>"},
+    "XML with a namespace": lambda name, value: {
+        "text": f"<w:{name} Type='http://x.org#Text'>{value}</w:{name}>"
+    },
+    "an attribute": lambda name, value: {"text": f'<login user="me" {name}="{value}"/>'},
+    "multipart": lambda name, value: {
+        "text": f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n--x--'
+    },
+}
+TEXTS = {
+    "an assignment": lambda name, value: {"said": f"export {name}={value}\n"},
+    "code": lambda name, value: {"said": f'the file says {name} = "{value}" here'},
+    "a header": lambda name, value: {"said": f"GET / HTTP/1.1\n{name}: {value}\nAccept: */*"},
+    "a connection string": lambda name, value: {"said": f"Endpoint=https://x.net;{name}={value};Timeout=3"},
+}
+WRAPPINGS = {
+    "as it is": lambda text: {"said": f"use {text} please"},
+    "JSON in JSON": lambda text: {"arguments": json.dumps({"x": text})},
+    "escaped": lambda text: {"said": json.dumps(json.dumps({"x": text}))[1:-1]},
+    "URL-encoded": lambda text: {"said": f"state={quote_plus(text)}&x=1"},
+    "base64": lambda text: {"data": b64encode(f"it is {text}.".encode()).decode()},
+    "base64 glued": lambda text: {"data": "token" + b64encode(f"it is {text}.".encode()).decode()},
+    "gzip": lambda text: {"data": b64encode(gzip.compress(text.encode())).decode()},
+    "binary": lambda text: b"\x00\xff\x81" * 50 + b"\n" + text.encode() + b"\n\xfe\x00" * 50,
+    "base64 in JSON in base64": lambda text: {
+        "x": b64encode(json.dumps({"y": b64encode(f"and {text}".encode()).decode()}).encode()).decode()
+    },
+}
+few = settings(max_examples=3, phases=[Phase.generate], deadline=None, database=None, derandomize=True)
+
+
+def seen(places):
+    """Each of these holds a secret, and all of them are found: one search is quicker than many."""
+    found = {finding.where.split("/")[1] for finding in scan(places)}
+    assert found == set(places), {place: places[place] for place in set(places) - found}
+
+
+@pytest.mark.parametrize("what", KEYS)
+@few
+@given(data=st.data())
+def test_keys_of_services_wherever_and_however(what, data):
+    key = data.draw(KEYS[what])
+    seen({name: wrap(key) for name, wrap in WRAPPINGS.items()})
+
+
+@pytest.mark.parametrize("what", DRAWN)
+@few
+@given(data=st.data(), name=st.sampled_from(NAMES))
+def test_values_drawn_by_lot_under_a_telling_name(what, data, name):
+    value = data.draw(DRAWN[what])
+    seen({where: place(name, value) for where, place in {**FIELDS, **TEXTS}.items()})
+
+
+@pytest.mark.parametrize("what", CHOSEN)
+@few
+@given(data=st.data(), name=st.sampled_from(PASSWORDS))
+def test_passwords_of_any_kind_in_a_field_for_them(what, data, name):
+    value = data.draw(CHOSEN[what])
+    seen({where: place(name, value) for where, place in FIELDS.items()})
+
+
+@pytest.mark.parametrize(
+    "name", ["sig", "X-Amz-Signature", "X-Amz-Credential", "Signature", "key", "session"]
+)
+@few
+@given(value=DRAWN["hex"])
+def test_signed_urls_in_a_body(name, value):
+    assert [*scan({"url": f"https://b.example.com/f?X-Amz-Expires=60&{name}={value}&x=1"})]
+    assert [*scan({"said": f"see https://b.example.com/f?{name}={value} for it"})]
+
+
+@few
+@given(value=st.one_of(*DRAWN.values()), place=st.sampled_from([*FIELDS.values(), *TEXTS.values()]))
+def test_what_is_masked_is_found_no_more(value, place):
+    text = json.dumps(place("client_secret", value))
+    for secret, instead in masks(json.loads(text)).items():
+        text = text.replace(json.dumps(secret)[1:-1], instead)
+    assert not [*scan(json.loads(text))]
+
+
+@few
+@given(
+    word=st.sampled_from(
+        ["<API_KEY>", "your-api-key-goes-here", "${TOKEN}", "REDACTED", "string", "****", "None"]
+    )
+)
+def test_placeholders_are_none(word):
+    for name in ("api_key", "password"):
+        assert not [*scan([place(name, word) for place in (*FIELDS.values(), *TEXTS.values())])]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_a"),
+    {
+        "clientSecret": "secret",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "nextPageToken": "",
+        "continuation-token": "",
+        "total_tokens": "",
+        "token_type": "",
+        "authorization_endpoint": "",
+        "userPassword2": "password",
+        "PasswordDigest": "password",
+        "key": "parameter",
+        "X-Amz-Signature": "parameter",
+        "monkey": "",
+        "author": "",
+        "secretary": "",
+    }.items(),
+)
+def test_the_words_of_a_name_count(name, is_a):
+    assert kind(name) == is_a

@@ -1,0 +1,213 @@
+"""Every code block of the README and of the pages does what it says, played against the strict server.
+
+A comment right before a block says what is not plain from it:
+
+- `<!-- not run: why -->`;
+- `<!-- model: NAME -->`: what the model says (`SCRIPTS` below; without it, it says hello);
+- `<!-- file: PATH -->`: the block is written to this file, for the commands that follow;
+- `<!-- prints -->`: this is what the block before it printed;
+- `<!-- exits: 1 -->`: the exit code of the last command.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ellmer_conformance.scenarios.cases._media_and_tools import RED
+from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Script, Sees, Usage
+from ellmer_conformance.server import StrictServer
+
+ROOT = Path(__file__).parents[2]
+
+#: Pages with tests of their own: tests/documentation/test_docs_library.py, tests/documentation/test_docs_ui.py, harness/tests/documentation/test_readme.py.
+ELSEWHERE = {"docs/library.md", "docs/ui.md"}
+PAGES = sorted(
+    {"README.md", "conformance/README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))} - ELSEWHERE
+)
+
+#: What the model says, by name.
+SCRIPTS = {
+    "weather": Script(
+        (Answer((Call("get_weather", {"city": "Paris"}),)), Answer((Say("It is 21 °C in Paris."),)))
+    ),
+    "draws": Script(
+        (
+            Answer((Call("draw"),), usage=Usage(30, 10)),
+            Sees((sha256(RED.data).hexdigest(),), Answer((Say("A red square."),), usage=Usage(210, 6))),
+            Answer((Say("Still red."),), usage=Usage(225, 5)),
+        )
+    ),
+    "ada": Script((Answer((Say('{"name": "Ada Lovelace", "born": 1815}'),)),)),
+    "busy": Script((Failure("rate-limit"), Answer((Say("Hello!"),)))),
+}
+
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+
+_COMMENT = re.compile(r"<!-- (not run|model|file|prints|exits)(?:: (.+?))? -->")
+_FENCE = re.compile(r"( *)```(\w*)")
+_SECRET = re.compile("(_API_KEY|_TOKEN|_SECRET)$")
+
+
+@dataclass
+class Block:
+    """A code block: its `language` and `text`, where it starts, and what the comment before it says."""
+
+    language: str
+    text: str
+    line: int
+    said: dict[str, str] = field(default_factory=dict)
+
+    def commands(self):
+        """Pairs of a command of a console and what it is shown to print."""
+        for entry in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
+            lines = entry.splitlines()
+            end = next(n for n in range(1, len(lines) + 1) if is_whole("\n".join(lines[:n])))
+            yield "\n".join(lines[:end]), "\n".join(lines[end:]).strip()
+
+
+def is_whole(command):
+    """Whether it ends here: no quote is open, no backslash is last."""
+    return command.count("'") % 2 == 0 and not command.endswith("\\")
+
+
+def blocks(page):
+    """The code blocks of a page, in order."""
+    found, said = [], {}
+    rest = enumerate((ROOT / page).read_text("utf-8").splitlines(), 1)
+    for number, line in rest:
+        if match := _FENCE.match(line):
+            found.append(Block(match[2], "".join(inside(rest, match[1])), number, said))
+            said = {}
+        elif match := _COMMENT.match(line.strip()):
+            said = said | {match[1]: match[2] or ""}
+        elif line.strip():
+            said = {}
+    return found
+
+
+def inside(rest, margin):
+    for _, line in rest:
+        if line.strip() == "```":
+            return
+        yield line.removeprefix(margin) + "\n"
+
+
+class Reader:
+    """Someone who follows a page from the top: one namespace, one folder, a strict server for all models."""
+
+    def __init__(self, page, folder, server, monkeypatch):
+        self.page, self.folder, self.server, self.monkeypatch = page, folder, server, monkeypatch
+        self.names, self.printed, self.talks = {"__name__": "page"}, "", Counter()
+
+    def follow(self, block):
+        said = block.said
+        if "not run" in said:
+            assert said["not run"], "it has to say why"
+        elif "file" in said:
+            path = self.folder / said["file"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, "utf-8")
+        elif "prints" in said:
+            assert fits(self.printed, block.text), self.printed
+        else:
+            self.talk_to(said.get("model", "any"))
+            getattr(self, block.language or "text")(block)
+
+    def talk_to(self, model):
+        self.talks[model] += 1
+        url = self.server.url(model, f"{Path(self.page).stem}-{self.talks[model]}")
+        self.monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        self.monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+
+    def python(self, block):
+        above = "\n" * block.line
+        with redirect_stdout(StringIO()) as out:
+            exec(compile(above + block.text, self.page, "exec"), self.names)
+        self.printed = out.getvalue()
+
+    def console(self, block):
+        for command, shown in block.commands():
+            last = (command, shown) == [*block.commands()][-1]
+            run = self.run(re.sub(r"http://127\.0\.0\.1:\d+", self.server.origin, command))
+            assert run.returncode == (int(block.said.get("exits", 0)) if last else 0), run.stdout + run.stderr
+            assert fits(run.stdout, shown), f"{command} printed\n{run.stdout}"
+            self.printed = run.stdout
+
+    def run(self, command):
+        hidden = KEYS if command.startswith("conformance") else ()  # with a key it records from the real API
+        seen = {name: value for name, value in os.environ.items() if name not in hidden}
+        env = {
+            name: value for name, value in seen.items() if not name.startswith("PYTEST_XDIST")
+        }  # it is no worker
+        return subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def json(self, block):
+        json.loads(block.text)
+
+    def yaml(self, block):
+        assert yaml.safe_load(block.text)
+
+    def text(self, block):
+        pytest.fail(f"{self.page}:{block.line}: say what it is: prints, or not run and why")
+
+
+def fits(printed, shown):
+    """Whether it was printed as shown; `…` on a line of its own stands for any lines, at its end for any rest."""
+    pattern = re.sub(r"\[", "[[]", shown.strip()).replace("…", "*")
+    return not shown or fnmatchcase(printed.strip(), pattern)
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch):
+    """Makes the reader of a page, in a folder with a picture, with keys that nobody has."""
+    for name in filter(_SECRET.search, list(os.environ)):
+        monkeypatch.delenv(name)
+    for name in KEYS:
+        monkeypatch.setenv(name, "any-key")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "red.png").write_bytes(RED.data)
+    with StrictServer(SCRIPTS) as server:
+        yield lambda page: Reader(page, tmp_path, server, monkeypatch)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_can_be_followed_from_the_top(page, reader):
+    someone = reader(page)
+    for block in blocks(page):
+        try:
+            someone.follow(block)
+        except Exception as error:
+            raise AssertionError(f"{page}:{block.line}: {type(error).__name__}: {error}") from error
+
+
+def test_every_extra_is_in_the_table():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    rows = [row.split("|") for row in (ROOT / "docs" / "install.md").read_text("utf-8").splitlines()]
+    named = {name for row in rows if len(row) > 3 for name in re.findall("`([a-z-]+)`", row[1])}
+    assert named >= extras.keys()
+
+
+def test_pages_have_code():
+    assert sum(len(blocks(page)) for page in PAGES) > 25

@@ -1,0 +1,122 @@
+"""docs/library.md: its examples run, and the tests that it names exist."""
+
+import ast
+import json
+import re
+import struct
+import threading
+import zlib
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+GUIDE = (TESTS.parent / "docs" / "library.md").read_text(encoding="utf-8")
+NAMED = re.findall(r"`(\w+\.py)::(\w+)`", GUIDE)
+AREAS = (
+    "constructors", "content", "types", "tools", "results", "chat", "streams", "errors and retries", "tokens and cost",
+    "echo and print", "text out", "persistence", "many", "prompts", "models",
+)  # fmt: skip
+
+
+def functions_of(file):
+    [path] = TESTS.rglob(file)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("file", sorted({file for file, _ in NAMED}))
+def test_every_test_that_is_named_exists(file):
+    assert not {name for each, name in NAMED if each == file} - functions_of(file)
+
+
+def test_every_area_names_tests():
+    rows = [
+        [cell.strip() for cell in row.split("|")[1:-1]] for row in GUIDE.splitlines() if row.startswith("| ")
+    ]
+    proven = {area for area, _, tests in rows if "::" in tests}
+    assert set(AREAS) <= proven
+
+
+@contextmanager
+def openai_that_says_hello():
+    """The endpoints of OpenAI that the guide uses. Data that has to fit a schema is made from the schema."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            self.send({"data": [{"id": "gpt-4.1", "created": 1744316542}]})
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if self.path.endswith("/input_tokens"):
+                return self.send({"input_tokens": 5})
+            wanted = body.get("text", {}).get("format")
+            part = {
+                "type": "output_text",
+                "text": json.dumps(example(wanted["schema"])) if wanted else "Hello.",
+            }
+            message = {"type": "message", "id": "msg", "role": "assistant", "content": [part]}
+            return self.send(
+                {"status": "completed", "output": [message], "usage": {"input_tokens": 1, "output_tokens": 1}}
+            )
+
+        def send(self, value):
+            body = json.dumps(value).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def example(schema):
+    match schema["type"]:
+        case "object":
+            return {name: example(inner) for name, inner in schema["properties"].items()}
+        case "array":
+            return [example(schema["items"])]
+        case "string":
+            return "Ann"
+    return 33
+
+
+def png():
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + chunk(b"IEND", b"")
+
+
+def test_the_examples_run(monkeypatch, tmp_path):
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    (tmp_path / "cat.png").write_bytes(png())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    blocks = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
+    assert len(blocks) >= 8
+    names = {"__name__": "guide"}
+    with openai_that_says_hello() as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        for block in blocks:
+            exec(compile(block, "docs/library.md", "exec"), names)
+    assert names["person"] == names["Person"]("Ann", 33)
+    assert names["people"] == [names["Person"]("Ann", 33)] * 2
+    assert [turn.role for turn in names["again"].get_turns()][:4] == ["user", "assistant"] * 2
+    assert (tmp_path / "chat.md").read_text(encoding="utf-8").count("Hello.") > 5
