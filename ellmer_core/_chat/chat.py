@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NoReturn, TypeVar, overload
 
-from ..contents.content import Content, ContentText
+from ..contents.content import Content
 from ..contents.turns import UserTurn
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
@@ -14,6 +14,7 @@ from ..conversation.history import sendable
 from ..errors import UsageError
 from ..schemas.data_frames import Library
 from ..transport.single_requests import arun, counted, run
+from .answer import Answer, Texts
 from .async_stream import AsyncStream
 from .base import ChatBase, Input, Shown
 from .compaction import PROMPT, parted, summarised
@@ -50,7 +51,7 @@ class Chat(ChatBase):
         """
         mode = self.echo if echo is None else echo_mode(echo)
         self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params))
-        return self._answer.text
+        return Answer(self._answer, shown=mode != "none")
 
     async def chat_async(
         self,
@@ -64,7 +65,7 @@ class Chat(ChatBase):
         await self._aexhaust(
             inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         )
-        return self._answer.text
+        return Answer(self._answer, shown=mode != "none")
 
     @overload
     def stream(
@@ -323,7 +324,7 @@ def _picker(content: str) -> Callable[[Shown], Any]:
     """What a stream yields of what a conversation shows; `None` for what it leaves out."""
     match content:
         case "text":
-            return lambda shown: shown.text if isinstance(shown, ContentText) else None
+            return Texts()
         case "all":
             return lambda shown: shown if isinstance(shown, Content) else None
     raise UsageError(f'content is "text" or "all", not {content!r}.')

@@ -36,10 +36,20 @@ def echo_mode(value: object) -> EchoMode:
 
 
 def default_echo(depth: int) -> EchoMode:
-    """`output` where the calling code (`depth` frames up) is the top level of a script or a console, else `none`."""
+    """`output` where the calling code (`depth` frames up) is the top level of a script or a console, else `none`; so in a
+    notebook, which shows what `chat()` returns."""
+    if _in_notebook():
+        return "none"
     frame = sys._getframe(depth)  # noqa: SLF001 - the one way to know one's caller
     top = frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"
     return "output" if top else "none"
+
+
+def _in_notebook() -> bool:
+    """Whether IPython runs in a kernel: then a cell shows its last value, in rich forms."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return hasattr(shell, "kernel")
 
 
 class Echo:

@@ -16,6 +16,7 @@ from ..contents.content import Content, ContentCitation, ContentText, ContentThi
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..conversation.cancellation import StreamController
 from ..conversation.history import NEVER_CALLED
+from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat our contents
 from ..render.literal_markup import Literal
 from ..render.sections import note
 
