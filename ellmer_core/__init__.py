@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._chat.tool_writer import *
     from .calling.progress import *
     from .contents.content import *
+    from .contents.files import *
     from .contents.json_records import *
     from .contents.media import *
     from .contents.prompts import *
@@ -67,6 +68,7 @@ __all__ = [
     "ContentCitation",
     "ContentError",
     "ContentFieldError",
+    "ContentFile",
     "ContentImage",
     "ContentImageInline",
     "ContentImageRemote",
@@ -122,6 +124,7 @@ __all__ = [
     "chat_app",
     "chat_fallback",
     "check_tool_result",
+    "content_file",
     "content_image_file",
     "content_image_plot",
     "content_image_url",
@@ -188,6 +191,7 @@ _MODULES = (
     "providers._construction",
     "tools.provider_tools",
     "contents.media",
+    "contents.files",
     "contents.json_records",
     "render.tool_card",
     "render.files",

@@ -34,6 +34,7 @@ from .approvers import approver
 from .echo import Echo, EchoMode, echo_mode
 from .memory import Memory
 from .tool_registry import ToolRegistry
+from .uploading import Uploading
 
 __all__ = ["ChatBase", "Input", "Shown"]
 
@@ -41,7 +42,7 @@ Input = str | Content
 Shown = Content | Turn
 
 
-class ChatBase(Memory, ToolRegistry, Displayed):
+class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
     """The machinery under `Chat`."""
 
     def __init__(

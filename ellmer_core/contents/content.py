@@ -20,6 +20,7 @@ C = TypeVar("C", bound="Content")
 __all__ = [
     "Content",
     "ContentCitation",
+    "ContentFile",
     "ContentImage",
     "ContentImageInline",
     "ContentImageRemote",
@@ -115,15 +116,30 @@ class ContentJson(Content):
 
 
 @dataclass(frozen=True)
+class ContentFile(Content):
+    """A document, audio or video sent along: `type` is its media type, `data` its bytes in standard base64, `text` the
+    words in it, where they are known: they are sent where the API does not take the file itself."""
+
+    type: str
+    data: str = field(repr=False)
+    filename: str = "file"
+    text: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
 class ContentUploaded(Content):
     """A file that the provider already holds: `uri` is its name there, `type` its media type.
 
-    Only the wire format that issued it (`wire`) can refer to it.
+    Only the wire format that issued it (`wire`), at its `vendor`, can refer to it; others are sent its `source`, the
+    content itself, where that is known. `expires_at` is in Unix time, `None` where it stays until it is deleted.
     """
 
     uri: str
     type: str
     wire: str
+    vendor: str = ""
+    expires_at: float | None = None
+    source: Content | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

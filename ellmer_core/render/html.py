@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..contents.content import (
     Content,
     ContentCitation,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -97,6 +98,15 @@ def _(content: ContentPDF) -> str:
     name = escape(content.filename)
     data = f"data:application/pdf;base64,{escape(content.data)}"
     return f'<p><a href="{data}" download="{name}">{name}</a></p>'
+
+
+@contents_html.register(ContentFile)
+def _(content: ContentFile) -> str:
+    name, source = escape(content.filename), f"data:{escape(content.type)};base64,{escape(content.data)}"
+    if content.type.startswith(("audio/", "video/")):
+        tag = content.type.partition("/")[0]
+        return f'<{tag} controls src="{source}" title="{name}"></{tag}>'
+    return f'<p><a href="{source}" download="{name}">{name}</a></p>'
 
 
 @contents_html.register(ContentUploaded)

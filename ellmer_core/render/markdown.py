@@ -9,6 +9,7 @@ from typing import Any
 from ..contents.content import (
     Content,
     ContentCitation,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -71,6 +72,11 @@ def _(content: ContentImageRemote) -> str:
 @contents_markdown.register(ContentPDF)
 def _(content: ContentPDF) -> str:
     return f"`[PDF: {content.filename}]`"
+
+
+@contents_markdown.register(ContentFile)
+def _(content: ContentFile) -> str:
+    return f"`[file: {content.filename}]`"
 
 
 @contents_markdown.register(ContentUploaded)

@@ -15,6 +15,7 @@ from unicodedata import combining, east_asian_width
 from ..contents.content import (
     Content,
     ContentCitation,
+    ContentFile,
     ContentImage,
     ContentImageRemote,
     ContentJson,
@@ -84,7 +85,7 @@ def is_silent(content: Content) -> bool:
 # contents ---------------------------------------------------------------------------------------------------
 
 
-def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per class
+def _content(content: Content) -> str:  # noqa: C901, PLR0911, PLR0912 - one case per class
     match content:
         case ContentText():
             return "\n".join(filter(None, [content.text, sources_text(content.citations)]))
@@ -98,6 +99,8 @@ def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per cla
             return "[inline image]"
         case ContentPDF():
             return "<PDF document>"
+        case ContentFile():
+            return f"[file]: {content.filename} ({content.type})"
         case ContentJson():
             return f"[data] {json.dumps(content.value, ensure_ascii=False, indent=2)}"
         case ContentUploaded():

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -85,6 +86,15 @@ class BedrockContent(Wire):
             case never:
                 assert_never(never)
         return block
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Documents and videos of the formats that Converse knows (DocumentFormat, VideoFormat)."""
+        kind = PurePosixPath(file.filename).suffix.lower().removeprefix(".")
+        if kind in {"csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"}:
+            return self.document(file.filename, kind, {"bytes": file.data})
+        if kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
+            return {"video": {"format": kind, "source": {"bytes": file.data}}}
+        return None
 
     def remote(self, content: Content, url: str) -> Json:
         """An image by URL: only one in S3 is fetched."""

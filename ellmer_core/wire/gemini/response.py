@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
+from ...contents.content import Content, ContentFile, ContentImageInline, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
@@ -80,6 +80,10 @@ class GeminiResponse(Wire):
                 return ContentText(text, extra=extra)
             case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith("image/"):
                 return ContentImageInline(type, data, extra=extra)
+            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith(
+                ("audio/", "video/")
+            ):
+                return ContentFile(type, data, f"answer.{type.partition('/')[2].partition(';')[0]}")
             case _:
                 return content_parts.unknown(self.name, part)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.content import Content, ContentFile, ContentText, ContentThinking
+from ...contents.media_types import audio_type
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
@@ -77,6 +78,8 @@ class OpenAIChatResponse(Wire):
             yield ContentText(message["refusal"], extra=self.own(fields={"refusal": message["refusal"]}))
         if transcript := (message.get("audio") or {}).get("transcript"):
             yield ContentText(transcript)
+        if isinstance(sound := (message.get("audio") or {}).get("data"), str) and sound:
+            yield ContentFile(audio_type(sound), sound, "answer")
         for image in message.get("images") or ():
             yield from self.part(image)
 

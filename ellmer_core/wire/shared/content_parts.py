@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -56,6 +57,10 @@ def known(content: Content, wire: str) -> Known:
     """The content, if it is of a class (or a subclass of one) that wire formats speak."""
     if isinstance(content, Known):
         return content
+    if isinstance(
+        content, ContentFile
+    ):  # of the model's side; those of the user are written before (Wire.as_sent)
+        return ContentText(f"[{content.type} file]")
     raise refused(content, wire)
 
 
