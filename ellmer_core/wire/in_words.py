@@ -136,8 +136,8 @@ def _name(content: Content) -> str:
             return f"an image at {url}"
         case ContentUploaded():
             return "an uploaded file"
-        case ContentFile(type=type):
-            return f"a file ({type})"
+        case ContentFile() as file:
+            return f"a file ({file.type})"
         case _:
             return "an image" if is_media(content) else f"a {type(content).__name__}"
 

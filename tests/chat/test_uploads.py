@@ -54,7 +54,7 @@ def json_of(value):
 
 @pytest.mark.parametrize("vendor", STORED)
 @pytest.mark.parametrize("mode", ["blocking", "async"])
-def test_a_file_is_uploaded_asked_about_and_deleted(vendor, mode, server, reply, chatting, pdf):
+def test_a_file_is_uploaded_asked_about_and_deleted(vendor, mode, server, reply, chatting, pdf):  # noqa: PLR0917 - fixtures
     stored, uri, expires, path, deleted = STORED[vendor]
     server.answers(reply(json_of(stored)), reply(json_of(ANSWERS[vendor])), reply(json_of({})))
     chat = chatting(vendor)
@@ -140,7 +140,7 @@ def test_what_google_cannot_process_is_said(server, reply, chatting, pdf):
 
 @pytest.mark.parametrize("body", [b"no", b"[]", b'{"file": 3}', b'{"id": 3}'])
 @pytest.mark.parametrize("vendor", STORED)
-def test_an_answer_without_a_file_is_no_upload(vendor, body, server, reply, chatting, pdf):
+def test_an_answer_without_a_file_is_no_upload(vendor, body, server, reply, chatting, pdf):  # noqa: PLR0917 - fixtures
     server.answers(reply([body]))
 
     with pytest.raises(ec.ResponseError):
