@@ -60,9 +60,10 @@ HARNESS = {
     "interception": {"exchange"},
     "store": {"format", "interception", "secrets"},
     "tape": {"exchange", "faults", "format", "interception", "recordings", "secrets", "store"},
+    "serving": {"exchange", "interception", "tape"},
     "display": {"exchange", "format", "recordings"},
     "pytest": {"exchange", "format", "interception", "secrets", "store", "tape"},
-    "cli": {"display", "exchange", "format", "recordings", "secrets", "tape"},
+    "cli": {"display", "exchange", "format", "recordings", "secrets", "serving", "tape"},
     "console_script": {"cli"},
 }
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from ..contents.content import Content, ContentText
+from ..contents.content import Content, ContentImageInline, ContentText
 from ..contents.display import Displayed
 from ..contents.tool_calls import ContentToolRequest
-from ..contents.turns import AssistantTurn, Turn
+from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import AskBefore, Decide, Said, decision_of
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
@@ -58,6 +58,7 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
         max_tool_rounds: int = 100,
         thinking: Any = None,
         profile: Profile | Mapping[str, Any] | None = None,
+        fetch: str | None = None,
     ) -> None:
         Memory.__init__(self)
         ToolRegistry.__init__(self)
@@ -67,6 +68,10 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
         self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
         self.wire = self._fitted(wire, self._asked)
         self._told: set[str] = set()
+        if fetch not in (None, "none", "https"):
+            raise UsageError(f'fetch= is "none" or "https", not {fetch!r}.')
+        self._fetch = fetch == "https"
+        self._fetched: dict[str, ContentImageInline | str] = {}
         self.echo = echo_mode(echo)
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
@@ -96,7 +101,7 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
     def set_model(self, model: str) -> None:
         """Goes on with another model of the vendor."""
         if not isinstance(model, str) or not model:
-            raise UsageError(f"A model is called by its name, not {model!r}.")
+            raise UsageError(f"A model is given by its name, not by {model!r}.")
         self.wire = self._fitted(replace(self.wire, model=model), self._asked)
 
     @property
@@ -126,8 +131,8 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
 
         return recorded(self._history, self.wire.vendor, self.wire.model)
 
-    def restore(self, record: Any, *, classes: Iterable[type] = ()) -> None:
-        """Goes on where a recorded chat stopped: its turns, and its model if the vendor is the same.
+    def restore(self, record: Any, *, classes: Iterable[type] = (), keep_model: bool = False) -> None:
+        """Goes on where a recorded chat stopped: its turns, and its model if the vendor is the same (and not `keep_model`).
 
         Requests find their tools among those registered here. `classes` are the content classes of other
         packages that occur; a class that is not known is refused by its name.
@@ -137,13 +142,15 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
         history, vendor, model = restored(record, self._tools.values(), classes)
         with self._idle("restore()"):
             self._history.replace(history.turns, history.results)
-        if vendor == self.wire.vendor:
+        if vendor == self.wire.vendor and not keep_model:
             self.set_model(model)
 
     def __str__(self) -> str:
         from ..render.printed_form import format_chat  # noqa: PLC0415 - only needed to print
 
-        return format_chat(self.wire.vendor, self.wire.model, self._history.view())
+        results = self._history.results
+        unsent = UserTurn([results[place] for place in sorted(results)]) if results else None
+        return format_chat(self.wire.vendor, self.wire.model, self._history.view(), unsent)
 
     def __repr__(self) -> str:
         return str(self).partition("\n")[0]
@@ -217,6 +224,8 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
             ask_before=self.ask_before,
             approve=approver(self.approve),
             told=self._told,
+            fetch=self._fetch,
+            fetched=self._fetched,
             on_history=self._on_history,
         )
 

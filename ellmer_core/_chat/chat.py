@@ -281,6 +281,7 @@ class Chat(ChatBase):
             self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
         )
         other.wire, other._asked = self.wire, self._asked
+        other._fetch, other._fetched = self._fetch, dict(self._fetched)
         other._connection = self._connection
         other.fallbacks = [(replace(one, written=one.written.copy()), c) for one, c in self.fallbacks]
         other.deps, other.usage_limits = self.deps, self.usage_limits

@@ -37,9 +37,7 @@ class Structured:
         data, text = _parsed(turn.text, *said[-1:])
         if self.wrapped:
             if not isinstance(data, dict) or "wrapper" not in data:
-                raise ConversionError(
-                    f"The answer has no `wrapper`, where its value should be: {text[:200]!r}"
-                )
+                raise ConversionError(f"The answer has no field `wrapper` with the value: {text[:200]!r}")
             data = data["wrapper"]
         value = convert(data, self.type) if self.convert else data
         return value if self.frame is None else data_frame(value, self.columns, self.frame)

@@ -14,12 +14,13 @@ from contextvars import copy_context
 from copy import deepcopy
 from functools import partial
 from inspect import Parameter, isasyncgenfunction, iscoroutine, iscoroutinefunction, isroutine
+from logging import DEBUG, WARNING
 from threading import Thread
 from typing import Any
 
 from ..contents.content import replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
-from ..errors import AsyncToolError, ConversionError
+from ..errors import AsyncToolError, ConversionError, ToolReject
 from ..log import logger
 from ..schemas.value_conversion import convert
 from ..telemetry.tool_spans import traced_call
@@ -60,7 +61,7 @@ def _invoked(call: ToolContext[Any]) -> ContentToolResult:
     if iscoroutine(outcome):
         outcome.close()
     raise AsyncToolError(
-        f"Tool `{request.name}` is async, and chat() and stream() are not: use chat_async() or stream_async()."
+        f"Tool `{request.name}` is async, but chat() and stream() are not: use chat_async() or stream_async()."
     )
 
 
@@ -96,8 +97,9 @@ def _logged(result: ContentToolResult) -> ContentToolResult:
     if error is None:
         logger.debug("tool %s: done", name)
     else:
-        raised = error if isinstance(error, BaseException) else None
-        logger.debug("tool %s: %s", name, type(error).__name__ if raised else "not run", exc_info=raised)
+        raised = error if isinstance(error, BaseException) and not isinstance(error, ToolReject) else None
+        level, what = (WARNING, type(raised).__name__) if raised else (DEBUG, "not run")
+        logger.log(level, "tool %s: %s", name, what, exc_info=raised)
     return result
 
 
@@ -156,9 +158,7 @@ def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
     if tool is None:
         raise _Refused(f"Unknown tool `{request.name}`.")
     if request.problem is not None:
-        raise _Refused(
-            f"The arguments are not usable: {request.problem}. They were: {_cut(request.raw or '')}"
-        )
+        raise _Refused(f"The arguments are invalid: {request.problem}. They were: {_cut(request.raw or '')}")
     given = _arguments(tool, request) | ({tool.context: call} if tool.context else {})
     positional = [p for p in parameters(tool.function).values() if p.kind is Parameter.POSITIONAL_ONLY]
     args = [given.pop(p.name, p.default) for p in positional]
@@ -181,7 +181,7 @@ def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
         except ConversionError as error:
             problems.append(str(error))
     if problems:
-        raise _Refused(f"The arguments are not usable: {'; '.join(problems)}.")
+        raise _Refused(f"The arguments are invalid: {'; '.join(problems)}.")
     return _field_defaults(tool) | converted
 
 

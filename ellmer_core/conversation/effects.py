@@ -20,6 +20,7 @@ __all__ = [
     "Decide",
     "Effect",
     "Emit",
+    "Fetch",
     "Finish",
     "Loop",
     "Notify",
@@ -73,6 +74,13 @@ class Finish:
 
 
 @dataclass(frozen=True)
+class Fetch:
+    """Download the image at this URL; the outcome is a `ContentImageInline`."""
+
+    url: str
+
+
+@dataclass(frozen=True)
 class CallTools:
     """Run these requests' tools, at once if there are several; hand over each result when it exists."""
 
@@ -117,5 +125,5 @@ class Clock:
     """Say what time it is."""
 
 
-Effect = Send | ReadBody | ReadEvents | Finish | CallTools | Decide | Notify | Emit | Wait | Clock
+Effect = Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Emit | Wait | Clock
 Loop = Generator[Effect, Any, T]

@@ -13,6 +13,7 @@ failure thrown into it; `transport/` does what it asks for, once blocking and on
     Notify(callbacks, content) → None    calls the user's callbacks
     Emit(content) → None                 shows a piece of an answer, a request, a result, or a finished turn
     Wait(at_least, at_most) → None       seconds
+    Fetch(url) → ContentImageInline      downloads an image
     Clock → float                        seconds, from any origin
 
 Whatever happens at a yield, the history (an object of its own) is left such that the chat can go on.
@@ -24,12 +25,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.content import Content, ContentImageRemote, ContentText, ContentThinking
 from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import (
     ApprovalRequiredError,
     ConnectError,
+    ContentError,
     IncompleteResponseError,
     ProviderError,
     ResponseError,
@@ -42,11 +44,12 @@ from ..log import logger, warn
 from ..tools.context import CallScope
 from ..tools.definition import matched
 from ..wire.in_words import sendable_to
+from ..wire.remote_images import inlined, unfetched
 from ..wire.values import Request
 from . import retry
 from .approval import agreed, decision_of, denial, needs_decision, recorded
 from .cancellation import Cancelled
-from .effects import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
+from .effects import Answer, CallTools, Clock, Decide, Emit, Fetch, Loop, Notify, Send, Wait
 from .fallback import answered
 from .history import INTERRUPTED, History, sendable
 from .response_reading import cut_short, read
@@ -75,7 +78,7 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
             if rounds >= settings.max_tool_rounds:
                 raise ToolRoundsError(
                     f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
-                    f"{settings.max_tool_rounds}. The last requests were not run; the next chat() says so to it."
+                    f"{settings.max_tool_rounds}. The last tool calls were not run. The next chat() tells the model so."
                 )
             settings.usage_limits.check_calls(history.turns[began:])
             yield from call_tools(history, settings, turn.tool_requests)
@@ -92,11 +95,15 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
     history as it was."""
     tools = tuple(settings.tools.values())
-    sent = sendable_to(settings.wire, sendable(said(history, settings)), user, tools, settings.type)
+    turns = sendable(said(history, settings))
+    missed = yield from fetch_images(settings, turns, user)
+    turns = [inlined(turn, settings.fetched) for turn in turns]
+    new = user and inlined(user, settings.fetched)
+    sent = sendable_to(settings.wire, turns, new, tools, settings.type)
     request, body = settings.written.request(
         settings.wire, sent.turns, tools, stream=settings.stream, type=sent.type
     )
-    tell(settings, sent.replaced)
+    tell(settings, [*sent.replaced, *missed])
     began: float = yield Clock()
     try:
         turn = yield from with_retries(history, settings, request, body, user)
@@ -131,6 +138,23 @@ def said(history: History, settings: Settings) -> list[Turn]:
     return turns
 
 
+def fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | None) -> Loop[list[str]]:
+    """Fetches images that the API fetches not itself, each once, if the caller allows it. Returns those that could not be
+    fetched, with the reason; raises `ContentError` for one that the user gives now."""
+    wanted = unfetched(settings.wire, [*turns, *filter(None, [user])]) if settings.fetch else []
+    for url in wanted:
+        if url not in settings.fetched:
+            try:
+                settings.fetched[url] = yield Fetch(url)
+            except (UsageError, ConnectError) as error:
+                settings.fetched[url] = str(error)
+    missed = {url: why for url in wanted if isinstance(why := settings.fetched[url], str)}
+    given = user.contents if user else ()
+    if here := next((c.url for c in given if isinstance(c, ContentImageRemote) and c.url in missed), ""):
+        raise ContentError(f"The image was not fetched: {settings.fetched.pop(here)}")
+    return [f"{url} (it was not fetched: {why})" for url, why in missed.items()]
+
+
 def tell(settings: Settings, replaced: Sequence[str]) -> None:
     """Warns the caller, once for a chat and a medium, of what the model is told in words only."""
     if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
@@ -152,6 +176,8 @@ def with_retries(
             answer = yield Send(request, body, settings.provider)
             return (yield from read(history, settings, request, answer))
         except (ProviderError, ConnectError) as error:
+            if isinstance(error, ProviderError):  # one inside an answer knows not yet whose it is
+                error.at(settings.wire.vendor, settings.wire.model, settings.wire.key_vars)
             settings.controller.check()
             wait = retry.wait(error, answer.headers, answer.at, tries)
             if history.delivered or wait is None or tries >= settings.max_tries:
@@ -160,7 +186,7 @@ def with_retries(
                 "%s; try %d of %d in %.1f s or later", _kind(error), tries + 1, settings.max_tries, wait[0]
             )
         yield Wait(*wait)
-    raise AssertionError("unreachable: the last try returns or raises")
+    raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def _kind(error: Exception) -> str:

@@ -109,7 +109,7 @@ def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
     except EllmerError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        raise ResponseError(f"The answer makes no sense as {wire.name}: {error!r}") from error
+        raise ResponseError(f"Cannot parse this response as {wire.name}: {error!r}") from error
 
 
 def _decoded(body: bytes, media_type: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..contents.content import ContentImageInline
 from ..contents.tool_calls import ToolDef
 from ..contents.turns import Tokens, Turn
 from ..schemas.types import Type
@@ -38,6 +39,8 @@ class Settings:
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
     count: Callable[[Wire, Tokens, float | None], object] = lambda _wire, _tokens, _cost: None
     written: RequestCache = field(default_factory=RequestCache)
+    fetch: bool = False  # images by URL, where the API fetches none
+    fetched: dict[str, ContentImageInline | str] = field(default_factory=dict)  # or why not
     told: set[str] = field(default_factory=set)  # what the caller was warned of
     provider: int = 0
     fallbacks: Sequence[Fallback] = ()

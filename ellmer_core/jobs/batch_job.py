@@ -124,7 +124,7 @@ class Job:
     def answer(self, fork: Chat, user: UserTurn, result: Json | None) -> None:
         """Gives a fork its answer; or raises the error that came in its place."""
         if result is None:
-            raise ResponseError("The batch came back without an answer to this prompt.")
+            raise ResponseError("The batch has no answer to this prompt.")
         if result["status"] != 200:
             raise fork.wire.error(result["status"], {}, json.dumps(result["body"]).encode())
         turn = turn_of(fork.wire, result["body"])
@@ -156,9 +156,7 @@ class Job:
 
 def _api(wire: Wire) -> Batches:
     if wire.batches is None:
-        raise UsageError(
-            f"{wire.vendor} has no batch API that is known here; parallel_chat() asks one by one."
-        )
+        raise UsageError(f"{wire.vendor} has no supported batch API. Use parallel_chat() instead.")
     return wire.batches
 
 
@@ -180,18 +178,18 @@ def _state(path: Path, wanted: Mapping[str, str]) -> Json:
         if version == VERSION:
             _check(stage, state[HOLDS[stage]])
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise UsageError(f"{path} is not the state of a batch: {error!r}. It is left as it is.") from error
+        raise UsageError(
+            f"{path} is not the state of a batch: {error!r}. The file was not changed."
+        ) from error
     if version != VERSION:
         raise UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")
     if differ := [name for name, value in wanted.items() if found.get(name) != value]:
         raise UsageError(
-            f"{path} belongs to another batch: {', '.join(differ)} differ. Give another path, or "
-            "ignore_hash=True if it is the same all the same."
+            f"{path} belongs to another batch: {', '.join(differ)} differ. Give another path, or pass ignore_hash=True if it is the same batch."
         )
     if stage == "submitting":
         raise UsageError(
-            f"The batch of {path} was interrupted while it was handed in: look at the provider whether it is there. "
-            "Delete the file to hand it in anew."
+            f"The batch of {path} was interrupted while it was submitted. Check at the provider whether the batch exists. Delete the file to submit it again."
         )
     return dict(state)
 

@@ -41,7 +41,7 @@ class Rows:
 def all_inputs(prompts: Iterable[Prompt]) -> list[tuple[Input, ...]]:
     """Each prompt as `chat()` takes it; one of several contents is a list or a tuple."""
     if isinstance(prompts, str | Content) or not isinstance(prompts, Iterable):
-        raise UsageError(f"Prompts come in a list, one or many, not as {type(prompts).__name__}.")
+        raise UsageError(f"Prompts must be a list, not {type(prompts).__name__}.")
     return [_inputs(prompt) for prompt in prompts]
 
 

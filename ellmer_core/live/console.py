@@ -175,7 +175,7 @@ class Screen:
         try:
             arguments = json.loads(text)
         except ValueError as error:
-            self.note(f"This is no JSON ({error}): the call is not run.")
+            self.note(f"This is not JSON ({error}), so the call was not run.")
             return Decision(approved=False)
         return Decision(isinstance(arguments, dict), arguments if isinstance(arguments, dict) else None)
 

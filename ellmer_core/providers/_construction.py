@@ -41,6 +41,8 @@ class Options(TypedDict, total=False):
     - `thinking`: how much the model thinks, one setting for all vendors: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
       a number of tokens.
     - `profile`: what the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
+    - `fetch`: `"https"` allows images by URL to be downloaded here, where the API fetches none: from public addresses, with
+      limits. Default: `"none"`.
     - `api_key`: the key. Default: the vendor's environment variable, read anew for each request.
     - `credentials`: a function that gives the key (or token), called for each request.
     - `api_args`: merged into the body of each request, last; `None` removes a field.
@@ -65,6 +67,7 @@ class Options(TypedDict, total=False):
     params: Mapping[str, Any] | None
     thinking: str | int | None
     profile: Profile | Mapping[str, Any] | None
+    fetch: Literal["none", "https"] | None
     api_key: str | None
     credentials: Callable[[], Any] | None
     api_args: Mapping[str, Any] | None
@@ -90,7 +93,7 @@ ATTRIBUTES = ("deps", "usage_limits", "ask_before", "approve")
 def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """A chat with a vendor, `"openai"`, or one of its models, `"openai/gpt-5.6-terra"`. Options as in `Options`."""
     if not isinstance(name, str):
-        raise UsageError(f'A chat is named "vendor" or "vendor/model"; {name!r} is no name.')
+        raise UsageError(f'A chat is named "provider" or "provider/model", not {name!r}.')
     vendor, _, model = name.partition("/")
     make = constructor(vendor)
     if options.get("echo") is None:
@@ -129,6 +132,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         max_tool_rounds=options.get("max_tool_rounds", 100),
         thinking=options.get("thinking"),
         profile=options.get("profile"),
+        fetch=options.get("fetch"),
     )
     for name in ATTRIBUTES:
         if options.get(name) is not None:
@@ -216,7 +220,7 @@ def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
     if key := api_key.strip():
         return Key(key)
     if wire.key_vars and not wire.key_optional:
-        raise UsageError(f"api_key= is blank, and {wire.vendor} wants a key.")
+        raise UsageError(f"api_key= is blank, but {wire.vendor} needs a key.")
     return None
 
 

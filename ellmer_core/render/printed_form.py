@@ -59,16 +59,19 @@ def format_turn(turn: Turn) -> str:
     return printable("\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)]))
 
 
-def format_chat(vendor: str, model: str, turns: Sequence[Turn]) -> str:
+def format_chat(vendor: str, model: str, turns: Sequence[Turn], unsent: Turn | None = None) -> str:
     """A whole chat: tokens in and out and, where known, US dollars; then each turn under a rule of its own.
 
     An answer's rule bears its output tokens; a user turn's the input tokens it added: those of the answer to
     it, less those (in and out) of the answer before. That can be negative: providers drop reasoning and
-    images from what they count again. `?` is what nobody told.
+    images from what they count again. `?` is what nobody told. `unsent` are the results that go out with the next
+    request.
     """
     lines = [header(vendor, model, turns)]
     for turn, label in zip(turns, labels(turns), strict=True):
         lines += [_rule(label), *_lines(turn)]
+    if unsent is not None:
+        lines += [_rule(f"{unsent.role} [not sent yet]"), *_lines(unsent)]
     return printable("\n".join(lines))
 
 

@@ -102,7 +102,7 @@ def type_from_schema(text: str | None = None, path: str | Path | None = None) ->
     try:
         schema = json.loads(Path(path).read_text(encoding="utf-8") if path is not None else text or "")
     except (OSError, ValueError) as error:
-        raise UsageError(f"No JSON Schema in {source}: {error}") from error
+        raise UsageError(f"{source} does not contain a JSON Schema: {error}") from error
     if not isinstance(schema, dict):
         raise UsageError(f"A JSON Schema is an object; {source} holds {type(schema).__name__}.")
     return TypeJsonSchema(schema.get("description"), schema=schema)
@@ -125,7 +125,7 @@ def to_json_schema(type: Type) -> dict[str, Any]:
                 "required": [name for name, t in type.properties.items() if t.required],
                 "additionalProperties": type.additional_properties,
             }
-    raise UsageError(f"{type!r} is none of the types that have a JSON Schema.")
+    raise UsageError(f"{type!r} cannot be described as JSON Schema.")
 
 
 def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
@@ -138,7 +138,7 @@ def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
     inner = type_of(value, required=required)
     if isinstance(inner, TypeJsonSchema) and "$defs" in inner.schema:
         raise UsageError(
-            f"{where} refers to itself ({value!r}); such a type cannot stand inside another one."
+            f"{where} refers to itself ({value!r}); such a type cannot be used inside another type."
         )
     return inner
 

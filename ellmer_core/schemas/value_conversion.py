@@ -105,7 +105,7 @@ class _Check:
                 return (
                     deepcopy(value) if isinstance(known, TypeJsonSchema) else self.value(value, known, path)
                 )
-        raise UsageError(f"{type!r} is none of the types that a value can be converted to.")
+        raise UsageError(f"{type!r} is not a type that a value can be converted to.")
 
     def basic(self, value: Any, type: TypeBasic, path: str) -> Any:
         match type.type, value:

@@ -190,7 +190,7 @@ def _name_of(function: Any) -> str:
 def _checked_name(name: str) -> str:
     if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name):
         raise UsageError(
-            f"A tool's name has 1 to 64 letters (A-Z), digits, _ and -; {name!r} does not: use name=."
+            f"A tool's name has 1 to 64 letters (A-Z), digits, _ and -; {name!r} is not valid. Set name=."
         )
     return name
 

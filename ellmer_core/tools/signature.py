@@ -36,7 +36,7 @@ def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
     try:
         known = inspect.signature(function).parameters
     except (TypeError, ValueError) as error:
-        raise UsageError(f"The parameters of {function!r} are not known; wrap it in a function.") from error
+        raise UsageError(f"The parameters of {function!r} are unknown. Wrap it in a function.") from error
     return {name: p for name, p in known.items() if name not in bound}
 
 
@@ -116,7 +116,7 @@ class Signature:
             if hint is Parameter.empty:
                 raise UsageError(
                     f"Argument `{name}` of {self.function!r} has no type hint; add one or use arguments=. "
-                    "(Of a method, make a tool of the bound one: tool(object.method).)"
+                    "(For a method, use the bound method: tool(object.method).)"
                 )
             argument = inner_type(hint, f"argument `{name}`", required=not has_default(parameter))
             said = _said(hint) or getattr(documentation, "description", None)

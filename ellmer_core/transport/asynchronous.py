@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ..calling.invocation import ainvoke
 from ..contents.content import Content
+from ..contents.media import fetched_image
 from ..contents.turns import Turn
 from ..conversation.approval import Said, decided
 from ..conversation.effects import (
@@ -22,6 +23,7 @@ from ..conversation.effects import (
     Decide,
     Effect,
     Emit,
+    Fetch,
     Finish,
     Loop,
     Notify,
@@ -68,7 +70,7 @@ def _loop_of_asyncio() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
     except RuntimeError as error:
         raise UsageError(
-            "Async chats need asyncio's event loop, and there is none here. Under trio, call the blocking methods in a "
+            "Async chats need a running asyncio event loop, and none is running. Under trio, call the blocking methods in a "
             "thread: `await trio.to_thread.run_sync(chat.chat, …)`."
         ) from error
 
@@ -90,6 +92,8 @@ class AsyncDriver(HttpExchange):
                 return await self.body()
             case Finish():
                 return await self.finish()
+            case Fetch(url):
+                return await asyncio.to_thread(fetched_image, url)
             case CallTools():
                 return await self.call(effect)
             case Decide():

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from ..calling.invocation import invoke
 from ..contents.content import Content
+from ..contents.media import fetched_image
 from ..contents.turns import Turn
 from ..conversation.approval import Said, decided
 from ..conversation.effects import (
@@ -25,6 +26,7 @@ from ..conversation.effects import (
     Decide,
     Effect,
     Emit,
+    Fetch,
     Finish,
     Loop,
     Notify,
@@ -80,6 +82,8 @@ class BlockingDriver(HttpExchange):
                 return self.body()
             case Finish():
                 return self.finish()
+            case Fetch(url):
+                return fetched_image(url)
             case CallTools():
                 return self.call(effect)
             case Decide():
@@ -151,7 +155,7 @@ class BlockingDriver(HttpExchange):
         if inspect.iscoroutine(decision):
             decision.close()
         raise AsyncToolError(
-            "Who decides about tool calls is async here, and chat() and stream() are not: use chat_async() or "
+            "The approval function is async, but chat() and stream() are not: use chat_async() or "
             "stream_async()."
         )
 
@@ -162,8 +166,7 @@ class BlockingDriver(HttpExchange):
                 if inspect.iscoroutine(answer):
                     answer.close()
                 raise AsyncToolError(
-                    f"The callback {getattr(callback, '__name__', callback)!r} is async, and chat() and stream() "
-                    "are not: use chat_async() or stream_async()."
+                    f"The callback {getattr(callback, '__name__', callback)!r} is async, but chat() and stream() are not: use chat_async() or stream_async()."
                 )
 
     def set_alarm(self, seconds: float) -> None:

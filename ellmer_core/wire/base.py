@@ -37,7 +37,7 @@ from .shared.hidden import HiddenHeaders, without_user
 from .values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:
-    from ..contents.tool_calls import ToolDef
+    from ..contents.tool_calls import ContentToolResult, ToolDef
     from ..contents.turns import AssistantTurn, Turn
     from ..errors import ProviderError
     from ..schemas.types import Type
@@ -99,7 +99,7 @@ class Wire(ABC):
             raise UsageError(f'tool_media is "pointer" or "native", not {self.tool_media!r}.')
         if self.tool_media == "native" and not self.supports.native_tool_media:
             raise UsageError(
-                f'{self.vendor} takes no media inside tool results: leave tool_media at "pointer".'
+                f'{self.vendor} does not accept media inside tool results. Use tool_media="pointer".'
             )
 
     # ours → theirs ----------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class Wire(ABC):
         contents = described([self.as_sent(content) for content in contents], self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
-        return contents if self.tool_media == "native" else flatten(contents, self.call_id)
+        return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
 
     def as_sent(self, content: Content) -> Content:
         """What stands for a content of the user: a file that was uploaded elsewhere is sent along, and one that the API
@@ -207,12 +207,14 @@ class Wire(ABC):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} takes"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.vendor} fetches no URL; send the bytes of {url} instead"
+                return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
             case ContentFile(type=type, text=text) if not text and not self.file(value):
                 return f"{who} takes no {type} over this API"
             case ContentUploaded(source=Content() as source) if not self.holds(value):
                 return self.objection(source)
-            case ContentUploaded(wire=wire) if wire != self.name or not self.supports.pdfs:
+            case ContentUploaded(wire=wire) if (
+                wire != self.name or not self.supports.pdfs or profile.pdfs is False
+            ):
                 return f"{who} cannot read what was uploaded elsewhere ({wire})"
         return ""
 
@@ -223,6 +225,10 @@ class Wire(ABC):
     def call_id(self, id: str) -> str:
         """A tool-call id that this format takes; the same for the call and its result."""
         return id
+
+    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
+        """How the model knows the call of a result in this turn: what stands in the tags around its media."""
+        return lambda result: self.call_id(result.id)
 
     @property
     def issuer(self) -> str:
@@ -264,9 +270,7 @@ class Wire(ABC):
         type: Type | None = None,  # noqa: ARG002
     ) -> Request:
         """Asks how many tokens this input would be. Raises `UsageError` where the API does not count."""
-        raise UsageError(
-            f"{self.vendor} does not count tokens before they are sent; get_tokens() has them after."
-        )
+        raise UsageError(f"{self.vendor} cannot count tokens before a request. Use get_tokens() after it.")
 
     def counted(self, response: Json) -> int:
         """The answer to that."""
@@ -303,7 +307,7 @@ class Wire(ABC):
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """The typed error for an answer with an error status; any body, HTML and empty ones included."""
-        return error_of(status, headers, body)
+        return error_of(status, headers, body).at(self.vendor, self.model, self.key_vars)
 
 
 class Batches(ABC):

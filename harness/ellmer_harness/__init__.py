@@ -10,6 +10,7 @@ tape.sent[0].json             # the request this run really built
 from .errors import (
     Blocked,
     CassetteError,
+    Drift,
     HarnessError,
     Miss,
     NotIntercepted,
@@ -27,6 +28,7 @@ from .tape.tape import Tape, use_cassette
 __all__ = [
     "Blocked",
     "CassetteError",
+    "Drift",
     "Exchange",
     "Failure",
     "HarnessError",

@@ -7,6 +7,7 @@ HarnessError
 ├── Refused             the judge found fault with what was about to be saved
 ├── SecretFound         a secret was about to be written
 ├── Stale               the recording is too old, where that is an error
+├── Drift               the live answers are not made as the recorded ones
 ├── Unused              the run did not ask for everything that was recorded
 └── NotIntercepted      the run never reached the harness
 BaseException
@@ -23,6 +24,7 @@ from __future__ import annotations
 __all__ = [
     "Blocked",
     "CassetteError",
+    "Drift",
     "HarnessError",
     "Miss",
     "NotIntercepted",
@@ -56,6 +58,10 @@ class Refused(HarnessError):
 
 class SecretFound(HarnessError):
     """A secret is left in what was about to be written; nothing was saved."""
+
+
+class Drift(HarnessError):
+    """In mode `verify`: a live answer has other fields, or another status, than the recorded one."""
 
 
 class Unused(HarnessError):

@@ -124,7 +124,7 @@ def test_a_chat_with_results_that_were_not_sent_goes_on_in_another():
     assert other.get_turns() == chat.get_turns()
     assert other._history.results == chat._history.results
     assert other.get_turns()[-1].tool_requests[0].tool is other.get_tools()["f"]
-    with pytest.raises(UsageError, match="give chat="):
+    with pytest.raises(UsageError, match="Pass chat="):
         contents_replay(saved)
 
 
@@ -196,7 +196,7 @@ def test_a_class_cannot_pass_for_one_of_ours():
     name = contents_record(ContentText())["class"]
 
     assert name.endswith("<locals>.ContentText")
-    with pytest.raises(UsageError, match="is not known here"):
+    with pytest.raises(UsageError, match="is unknown"):
         contents_replay(contents_record(ContentText()))
 
 
@@ -219,8 +219,8 @@ TEXT = contents_record(ContentText("a"))
         ({**TEXT, "version": 2}, "of version 2; this release reads version 1"),
         ({**TEXT, "version": "1"}, "of version '1'"),
         ([TEXT, 1], "[1] is no record"),
-        ({**TEXT, "class": "ContentText2"}, "the class `ContentText2`, which is not known here"),
-        ({**TEXT, "class": "os.system"}, "the class `os.system`, which is not known here"),
+        ({**TEXT, "class": "ContentText2"}, "the class `ContentText2`, which is unknown"),
+        ({**TEXT, "class": "os.system"}, "the class `os.system`, which is unknown"),
         ({**TEXT, "class": ["ContentText"]}, "is no record"),
         ({**TEXT, "props": []}, "is no record"),
         ({**TEXT, "props": {}}, "record lacks `text`"),

@@ -230,7 +230,7 @@ def test_what_broke_off_in_handing_in_is_not_handed_in_twice(server, reply, path
     with pytest.raises(ConnectError):
         batch_chat(chat_of(Anthropic(), server), PROMPTS, path)
     assert len(server.asked) == 1
-    with pytest.raises(UsageError, match="interrupted while it was handed in"):
+    with pytest.raises(UsageError, match="interrupted while it was submitted"):
         batch_chat(chat_of(Anthropic(), server), PROMPTS, path)
 
 

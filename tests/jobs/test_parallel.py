@@ -310,5 +310,5 @@ def test_without_rich_there_is_no_bar(monkeypatch):
 
 @pytest.mark.parametrize("prompts", ["Hi", ContentText("Hi"), 3])
 def test_prompts_are_many(prompts):
-    with pytest.raises(UsageError, match="Prompts come in a list"):
+    with pytest.raises(UsageError, match="Prompts must be a list"):
         parallel_chat(chat_openai_compatible(base_url="http://localhost:1", model="m"), prompts)

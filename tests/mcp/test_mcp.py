@@ -213,7 +213,7 @@ def test_two_tools_of_one_name():
     with mcp_tools(server) as tools:
         assert len(tools) == 2
     server = mcp_server([tool(draw, name="x" * 63 + "1"), tool(draw, name="x" * 63 + "2")])
-    with pytest.raises(UsageError, match="have one name for a model: a_xxx"):
+    with pytest.raises(UsageError, match="have the same name for a model: a_xxx"):
         mcp_tools(server, prefix="a_").__enter__()
 
 

@@ -135,7 +135,7 @@ def test_wrong_constructor_options(keys):
     [
         ({"credentials": lambda: {"a": "b"}}, "it returned dict"),
         ({"api_key": 5}, "api_key= is a string, not int"),
-        ({"api_key": " "}, "api_key= is blank, and OpenAI wants a key"),
+        ({"api_key": " "}, "api_key= is blank, but OpenAI needs a key"),
         ({"params": [1]}, "params= is a dictionary"),
         ({"api_headers": "x"}, "api_headers= is a dictionary"),
         ({"timeout": "soon"}, "number of seconds"),

@@ -88,12 +88,15 @@ def test_a_property_may_bear_any_name():
         (lambda: type_object(node=Node), "refers to itself"),
         (lambda: type_of({"type": "object"}), "{'type': 'object'} is no type"),
         (lambda: type_of("string"), "type_from_schema()"),
-        (lambda: type_of(None), "None is no type"),
+        (lambda: type_of(None), "None is not a type"),
         (type_from_schema, "either text="),
         (lambda: type_from_schema("{}", "x.json"), "either text="),
-        (lambda: type_from_schema("{"), "No JSON Schema in text="),
+        (lambda: type_from_schema("{"), "text= does not contain a JSON Schema"),
         (lambda: type_from_schema("[]"), "text= holds list"),
-        (lambda: type_from_schema(path="no/such/file.json"), "No JSON Schema in no/such/file.json"),
+        (
+            lambda: type_from_schema(path="no/such/file.json"),
+            "no/such/file.json does not contain a JSON Schema",
+        ),
     ],
 )
 def test_a_wrong_call_says_what_to_write(call, said):

@@ -269,8 +269,8 @@ def test_arguments_may_be_an_object_type():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: tool(lambda: 1), "'<lambda>' does not: use name="),
-        (lambda: tool(google, name="get weather"), "'get weather' does not"),
+        (lambda: tool(lambda: 1), "'<lambda>' is not valid. Set name="),
+        (lambda: tool(google, name="get weather"), "'get weather' is not valid"),
         (lambda: tool(google, name="x" * 65), "1 to 64"),
         (lambda: tool(google, name="wetter_größe"), "letters (A-Z)"),
         (lambda: tool("Gets the weather."), "The first argument of tool() is a function"),

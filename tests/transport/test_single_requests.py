@@ -138,7 +138,7 @@ def test_lists_of_any_shape(answer, models):
 
 @pytest.mark.parametrize("answer", [{}, None, "models", {"data": ["gpt"]}, {"error": {}}])
 def test_what_is_no_list_of_models(answer):
-    with pytest.raises(ResponseError, match="no list of models"):
+    with pytest.raises(ResponseError, match="not a list of models"):
         listed(answer)
 
 

@@ -1,7 +1,7 @@
 """What a run of the suite found, as plain values: rows (one verdict each), and what they rest on.
 
 `report.json` (version 1, schema in `report.schema.json`) is `Report.as_json()`. Evidence is kept once and named
-by a digest: `exchanges` for rows that are not fine, `transcripts` for every play.
+by a digest: `exchanges` for failing rows, `transcripts` for every run of a case.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VERDICTS = (
     "harness-error",  # ours: the runner, the harness, a corrupt cassette; says nothing of the adapter
     "fail",
     "not-testable",  # the adapter could not be put to the test: counts as a failure
-    "unexpected-pass",  # the baseline says that it fails
+    "unexpected-pass",  # the baseline expects it to fail
     "expected-fail",  # the baseline says so, too
     "warn",  # a SHOULD, or a rule that no evidence backs yet
     "refused-as-declared",  # the adapter says it cannot, and refuses in the open

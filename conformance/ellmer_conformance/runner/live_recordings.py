@@ -44,7 +44,7 @@ def kept(run: Run, path: Path, before: bytes | None) -> Run:
     broken = [found.rule.id for found in judge(run) if found.outcome == "fail"]
     if broken or run.trouble or run.misses:
         _restore(path, before)
-        why = f"it breaks {', '.join(broken)}" if broken else "it could not be played to its end"
+        why = f"it breaks {', '.join(broken)}" if broken else "it did not run to its end"
         return replace(
             run, trouble=run.trouble or (None if broken else Trouble(f"not kept: {why}", ours=False))
         )

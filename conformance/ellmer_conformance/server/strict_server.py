@@ -137,7 +137,8 @@ async def _listening(
         if error.errno != errno.EADDRINUSE:
             raise
         raise PortInUse(
-            errno.EADDRINUSE, f"port {port} on {host} is in use: stop what listens there, or choose another"
+            errno.EADDRINUSE,
+            f"port {port} on {host} is in use. Stop the program that listens there, or choose another port",
         ) from error
     swept = asyncio.create_task(_sweep(connections))
     try:

@@ -61,7 +61,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         super().__post_init__()
         check_cache(self.cache)
         if self.cache != "none" and not self.family.caches:
-            raise UsageError(f"{self.model} caches no prompts that are marked: leave cache out.")
+            raise UsageError(f"{self.model} does not support cache breakpoints. Leave out cache.")
 
     @property
     def family(self) -> Family:
@@ -181,7 +181,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return [
             part
             for c in super().flat(contents)
-            for part in ([c] if self.fits(c) else flatten([c], self.call_id))
+            for part in ([c] if self.fits(c) else flatten([c], self.namer([c])))
         ]
 
     def fits(self, content: Content) -> bool:

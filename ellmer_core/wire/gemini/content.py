@@ -107,5 +107,5 @@ class GeminiContent(Wire):
     def remote(self, content: Content, url: str) -> Json:
         """An image by URL: only Vertex fetches one."""
         raise content_parts.refused(
-            content, self.name, f"Gemini fetches no URL; send the bytes of {url} instead"
+            content, self.name, f"Gemini does not fetch URLs; send the bytes of {url} instead"
         )

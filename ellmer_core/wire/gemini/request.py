@@ -7,7 +7,7 @@ image, a thought).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from operator import is_
@@ -196,6 +196,20 @@ class Gemini(GeminiContent, GeminiResponse):
         """Whether the model refuses a call without a signature: Gemini 3 and later, and the `-latest` names."""
         version = re.search(r"gemini-(\d+)", self.model)
         return int(version[1]) >= 3 if version else self.model.endswith("-latest")
+
+    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:
+        """By the id that the server gave; a call without one is known by its function, and numbered if there are more."""
+        results, _ = split(contents)
+        names = [self._name(result) for result in results]
+        known = {
+            id(result): f"{name} ({names[: place + 1].count(name)})" if names.count(name) > 1 else name
+            for place, (result, name) in enumerate(zip(results, names, strict=True))
+        }
+        return lambda result: known[id(result)]
+
+    def _name(self, result: ContentToolResult) -> str:
+        request = content_parts.answered(result)
+        return str(self.server_id(request).get("id") or request.name)
 
     def result(self, result: ContentToolResult) -> Json:
         """A functionResponse part, with its media inside where `tool_media` is native. Its id is the server's

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
+from ...contents.tool_calls import ContentToolRequest
 from ..openai_chat.content import OpenAIChatContent
 from ..shared import content_parts, tool_calls
 from ..values import Json
@@ -23,6 +24,11 @@ class MistralContent(OpenAIChatContent):
     def call_id(self, id: str) -> str:
         """`Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.`"""
         return tool_calls.legal_id(id, r"[a-zA-Z0-9]{9}", 9)
+
+    def call(self, request: ContentToolRequest) -> Json:
+        """Mistral refuses every field that it does not know."""
+        call = super().call(request)
+        return {key: call[key] for key in ("id", "type", "function", "index") if key in call}
 
     def content(self, content: Content) -> Json:
         match content:

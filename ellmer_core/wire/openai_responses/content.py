@@ -25,6 +25,8 @@ from ..values import Json
 
 __all__ = ["ResponsesContent"]
 
+_STATES = ("completed", "in_progress", "incomplete")
+
 
 @dataclass(frozen=True)
 class ResponsesContent(Wire):
@@ -35,8 +37,7 @@ class ResponsesContent(Wire):
         if isinstance(content, ContentUnknown):
             return content.data if content.wire == self.name else {}
         own = self.issued(getattr(content, "extra", {})) or {}
-        item: Mapping[str, Any] = own.get("item", {})
-        return item
+        return _legal(own.get("item", {}))
 
     def item(self, content: Content, *, whole: bool) -> Json | None:
         """One content as an item; `None` for what only another provider understands. `whole`: with its id."""
@@ -122,3 +123,10 @@ class ResponsesContent(Wire):
             case never:
                 assert_never(never)
         return part
+
+
+def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The item as the API takes it back; nothing where its id is none, for then nobody can look it up."""
+    if not isinstance(item.get("id", ""), str):
+        return {}
+    return {key: value for key, value in item.items() if key != "status" or value in _STATES}

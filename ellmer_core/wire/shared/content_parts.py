@@ -87,9 +87,7 @@ def unknown(wire: str, block: object) -> ContentUnknown:
 def answered(result: ContentToolResult) -> ContentToolRequest:
     """The request that a result answers."""
     if result.request is None:
-        raise ContentError(
-            "This ContentToolResult answers no request: set `request` to the ContentToolRequest it is for"
-        )
+        raise ContentError("This ContentToolResult has no request. Set `request` to its ContentToolRequest")
     return result.request
 
 

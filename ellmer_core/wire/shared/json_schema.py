@@ -51,7 +51,7 @@ def _schema(type: Type, *, strict: bool) -> Json:
         case TypeJsonSchema():
             schema = dict(type.schema)
         case _:
-            raise TypeError(f"{type!r} is not a type this library knows")
+            raise TypeError(f"{type!r} is not a supported type")
     if type.description:
         schema["description"] = type.description
     return schema

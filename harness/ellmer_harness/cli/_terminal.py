@@ -17,7 +17,7 @@ _EVERY = 0.2  # seconds
 
 def say(text: str) -> None:
     """A result, for whoever reads standard output."""
-    print(text)
+    print(text, flush=True)
 
 
 def complain(text: str) -> None:

@@ -60,6 +60,7 @@ class Exchange:
     ended: Ended = ""
     failure: Failure | None = None
     played: bool = False
+    http_version: str = "HTTP/1.1"
 
     @property
     def body(self) -> bytes:

@@ -36,6 +36,7 @@ class Reply:
     pieces: Sequence[Piece] = ()
     ended: Ended = "eof"
     failure: Failure | None = None
+    http_version: str = "HTTP/1.1"
 
     @property
     def body(self) -> bytes:
@@ -61,6 +62,7 @@ class Reply:
             _pieces(body, stream, content_type, timed=timed),
             "error" if failure else stream.get("end", "eof"),
             failure,
+            stream.get("version", "HTTP/1.1"),
         )
 
 
@@ -82,7 +84,8 @@ def saved(reply: Reply, *, timed: bool) -> Response:
 
 
 def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
-    """Chunk sizes as text (`events` where each event came as one chunk), gaps in ms, and an end other than eof."""
+    """Chunk sizes as text (`events` where each event came as one chunk), gaps in ms, an end other than eof, and a version
+    other than HTTP/1.1."""
     sizes = [len(piece.data) for piece in reply.pieces]
     found: dict[str, str] = {}
     if len(sizes) > 1:
@@ -92,6 +95,8 @@ def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
             found["ms"] = " ".join(str(round(piece.wait * 1000)) for piece in reply.pieces)
     if reply.ended == "closed":
         found["end"] = "closed"
+    if reply.http_version != "HTTP/1.1":
+        found["version"] = reply.http_version
     return found
 
 

@@ -24,6 +24,9 @@ class Fault:
     answers: ClassVar[bool] = False
     """Whether it stands in for the provider: the cassette is then not even asked."""
 
+    alone: ClassVar[bool] = False
+    """Whether it is an answer, too, where the cassette has none."""
+
     spends: ClassVar[bool] = False
     """Whether the recording counts as played although something was done to it."""
 
@@ -77,6 +80,12 @@ class Schedule:
         self._faults = [[*(fault if isinstance(fault, tuple) else (fault,))] for fault in faults]
         self._lock = Lock()
         self._times = [together[0].times for together in self._faults]
+
+    def prefer(self, fault: Fault) -> None:
+        """From now on this one first."""
+        with self._lock:
+            self._faults.insert(0, [fault])
+            self._times.insert(0, fault.times)
 
     def next(self, sent: Sent) -> Sequence[Fault]:
         """What is to befall this request."""

@@ -19,6 +19,7 @@ __all__ = ["check", "line_of", "where"]
 Path = tuple[str | int, ...]
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SIZES = re.compile(r"\d{1,15}(?: \d{1,15})*")
+_VERSION = re.compile(r"HTTP/\d(?:\.\d)?")
 _DECODER = json.JSONDecoder()
 
 
@@ -154,5 +155,11 @@ _STREAM: dict[str, Callable[[str], Any]] = {
     "sizes": lambda text: text == "events" or _SIZES.fullmatch(text),
     "ms": _SIZES.fullmatch,
     "end": lambda text: text in ("eof", "closed"),
+    "version": _VERSION.fullmatch,
 }
-_STREAM_SAID = {"sizes": '"events" or sizes like "12 7"', "ms": 'times like "12 7"', "end": '"closed"'}
+_STREAM_SAID = {
+    "sizes": '"events" or sizes like "12 7"',
+    "ms": 'times like "12 7"',
+    "end": '"closed"',
+    "version": '"HTTP/2" or another',
+}

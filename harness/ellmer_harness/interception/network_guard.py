@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import Blocked
 from . import open_tapes
 
-__all__ = ["aside", "watch"]
+__all__ = ["aside", "set_aside", "watch"]
 
 _HOST_AT = {
     **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), 1),
@@ -43,6 +43,11 @@ def aside() -> Iterator[None]:
         _ASIDE.remove(token)
 
 
+def set_aside() -> bool:
+    """Whether our own traffic is going on."""
+    return bool(_ASIDE)
+
+
 def _hook(event: str, args: tuple[Any, ...]) -> None:
     if event in _HOST_AT and not _ASIDE and (tape := open_tapes.offline()) is not None:
         address = args[_HOST_AT[event]]
@@ -57,8 +62,8 @@ def _check(tape: Any, host: str, event: str) -> None:
     if tape.allows(host) or (host in _LOCAL and tape.allows("localhost")):
         return
     raise tape.missed(
-        f"{event} to {host} while cassette {tape.path} replays: this client does not go through httpx or httpx2. "
-        "Open the cassette with patchers=['urllib3'] (or what fits the client; web sockets are not recorded), or let "
-        f"the host through with allow_hosts=[{host!r}].",
+        f"{event} to {host} while cassette {tape.path} replays: this client does not go through httpx, httpx2, "
+        "urllib3 or aiohttp. Open the cassette with patchers=['httplib'] (or what fits the client), or let the host "
+        f"through with allow_hosts=[{host!r}].",
         Blocked,
     )

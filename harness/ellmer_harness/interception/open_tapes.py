@@ -21,6 +21,7 @@ class OpenTape(Protocol):
 
     path: Path
     misses: list[Miss]
+    accept_encoding: str | None
 
     @property
     def offline(self) -> bool:
@@ -31,6 +32,9 @@ class OpenTape(Protocol):
 
     def routed(self, http: Any, request: Any) -> Any:
         """The request as it really goes out."""
+
+    def target(self, url: str) -> str:
+        """Where a request really goes, if it is sent."""
 
     def allows(self, host: str) -> bool:
         """Whether a host is reached as if there were no cassette."""

@@ -26,7 +26,7 @@ _STOPPED_HERE = (
 
 @dataclass
 class RequestInFlight:
-    """`http` is the module in use, httpx or httpx2; `reply` is what to play, None to send the request.
+    """`http` is the module in use, httpx or httpx2, or what stands for it; `reply` is what to play, None to send the request.
 
     `done` is told once, when the exchange is over; `place` and `spends` say where in the index the reply is from,
     and whether playing it uses it up.
@@ -46,9 +46,10 @@ class RequestInFlight:
     def __post_init__(self) -> None:
         self._since = time.perf_counter()
 
-    def answered(self, status: int, reason: str, headers: Headers) -> None:
+    def answered(self, status: int, reason: str, headers: Headers, version: str = "HTTP/1.1") -> None:
         """The head of the answer is there."""
         self.exchange.status, self.exchange.reason, self.exchange.headers = status, reason, headers
+        self.exchange.http_version = version
 
     def chunk(self, data: bytes) -> None:
         """A piece of the body is about to be handed to the client."""
@@ -72,24 +73,36 @@ class RequestInFlight:
         else:
             self._end("closed")
 
+    def broke(self, failure: Failure) -> None:
+        """The client's connection failed, in the words of httpx: those that cassettes have."""
+        self._end("error", failure)
+
     def seen(self) -> Reply:
         """What came, as a reply to keep."""
         it = self.exchange
         pieces = [Piece(*pair) for pair in zip(it.chunks, self.waits, strict=True)]
-        return Reply(it.status, it.reason, it.headers, pieces, it.ended, it.failure)
+        return Reply(it.status, it.reason, it.headers, pieces, it.ended, it.failure, it.http_version)
 
-    def response(self, stream: Any) -> Any:
-        """The client's own response object for the reply; raises the client's exception if there is no answer."""
+    def begin_reply(self) -> Reply:
+        """The reply, its head noted; raises the client's exception if there is no answer."""
         reply = self.reply
         assert reply is not None, "only a take with a reply is played"
         if reply.status == 0:
             self._raise(reply.failure)
-        self.answered(reply.status, reply.reason, reply.headers)
+        self.answered(reply.status, reply.reason, reply.headers, reply.http_version)
+        return reply
+
+    def response(self, stream: Any) -> Any:
+        """The reply as httpx's own response object."""
+        reply = self.begin_reply()
         return self.http.Response(
             reply.status,
             headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers],
             stream=stream,
-            extensions={"http_version": b"HTTP/1.1", "reason_phrase": reply.reason.encode("latin-1")},
+            extensions={
+                "http_version": reply.http_version.encode(),
+                "reason_phrase": reply.reason.encode("latin-1"),
+            },
         )
 
     def play(self) -> Iterator[Piece]:

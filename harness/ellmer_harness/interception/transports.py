@@ -1,4 +1,5 @@
-"""Where requests leave: the transports of httpx and httpx2, wrapped while a tape is open.
+"""Where requests leave: the transports of httpx and httpx2, the connections of urllib3 and aiohttp, wrapped while a tape
+is open.
 
 Nothing else is patched, and the wrapper of a process without an open tape only passes on. A request belongs
 to the tape of its own context (task, or thread that was given one); a thread without context belongs to the
@@ -23,6 +24,7 @@ from .request_in_flight import RequestInFlight
 __all__ = ["close", "lowered", "open_"]
 
 _MODULES = ("httpx", "httpx2")
+_SEAMS = {"urllib3": ".urllib3_connections", "aiohttp": ".aiohttp_connections"}
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
@@ -50,6 +52,10 @@ def _install() -> None:
             http = importlib.import_module(name)
             _wrap(http.HTTPTransport, "handle_request", functools.partial(_blocking, http))
             _wrap(http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http))
+    for name, seam in _SEAMS.items():
+        if name in sys.modules:  # vcrpy has imported whatever there is
+            for owner, method, wrapper in importlib.import_module(seam, __package__).wrappers():
+                _wrap(owner, method, wrapper)
 
 
 def _wrap(owner: Any, method: str, wrapper: Any) -> None:
@@ -115,7 +121,8 @@ def _async(http: Any, real: Any) -> Any:
 
 def _note(take: RequestInFlight, response: Any) -> None:
     reason = response.extensions.get("reason_phrase", b"").decode("latin-1")
-    take.answered(response.status_code, reason, lowered(response.headers.raw))
+    version = response.extensions.get("http_version", b"HTTP/1.1").decode("latin-1")
+    take.answered(response.status_code, reason, lowered(response.headers.raw), version)
 
 
 def lowered(raw: list[tuple[bytes, bytes]]) -> Headers:

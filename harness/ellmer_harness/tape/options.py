@@ -20,8 +20,8 @@ from .stale_policies import Policy
 
 __all__ = ["MODES", "Mode", "Options", "Repeat", "chosen_mode", "set_default_mode"]
 
-Mode = Literal["replay", "record", "rewrite", "append", "live"]
-MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "append", "live")
+Mode = Literal["replay", "record", "rewrite", "append", "verify", "live"]
+MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "append", "verify", "live")
 _OF_VCRPY = {"once": "record", "new_episodes": "append", "none": "replay", "all": "rewrite"}
 Repeat = Literal["error", "last", "cycle"]
 Judge = Callable[[list[Sent]], list[str]]
@@ -37,7 +37,7 @@ def chosen_mode(mode: str | None) -> Mode:
             return known
     ours = _OF_VCRPY.get(mode)
     hint = f" ({mode!r} of vcrpy is {ours!r})" if ours else ""
-    raise CassetteError(f"{mode!r} is no cassette mode; there are {', '.join(MODES)}{hint}")
+    raise CassetteError(f"{mode!r} is not a cassette mode; the modes are {', '.join(MODES)}{hint}")
 
 
 def set_default_mode(mode: str | None) -> str | None:
@@ -52,7 +52,8 @@ class Options:
 
     mode: Mode | None = None
     """`replay` never touches the network; `record` does if there is no cassette yet; `rewrite` records again and
-    swaps the files when all went well; `append` replays and records what is new; `live` uses no cassette."""
+    swaps the files when all went well; `append` replays and records what is new; `verify` replays, asks the real server beside it, and fails where its
+    answers have other fields; `live` uses no cassette."""
 
     routes: Mapping[str, str] | None = None
     """Where requests really go while recording: `{"https://api.example.com": "http://127.0.0.1:8123/x"}`. The

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["routed"]
+__all__ = ["routed", "target"]
 
 
 def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: str | None) -> Any:
     """The request to send: another host where a route fits (the longest one), and the coding we ask for."""
-    url = _target(str(request.url), routes)
+    url = target(str(request.url), routes)
     if url == str(request.url) and accept_encoding is None:
         return request
     headers = http.Headers(request.headers)
@@ -24,7 +24,8 @@ def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: 
     )
 
 
-def _target(url: str, routes: Mapping[str, str]) -> str:
+def target(url: str, routes: Mapping[str, str]) -> str:
+    """The URL, with its beginning replaced where a route fits."""
     for origin in sorted(routes, key=len, reverse=True):
         prefix = origin.rstrip("/")
         if url.startswith(prefix) and url[len(prefix) :][:1] in ("", "/", "?", "#"):

@@ -21,6 +21,7 @@ from .options import Mode, Options, chosen_mode
 
 if TYPE_CHECKING:
     from ..secrets.placeholders import Masking
+    from .live_check import LiveCheck
     from .matching.cassette_index import CassetteIndex
 
 __all__ = ["TapeState"]
@@ -54,6 +55,7 @@ class TapeState(Options):
         self.workers = Concurrency()
         self.loosely_matched: list[tuple[int, Any, Any]] = []
         self.masking: Masking | None = None
+        self.live_check: LiveCheck | None = None
 
     @property
     def file(self) -> Path:
@@ -74,7 +76,7 @@ class TapeState(Options):
     @property
     def offline(self) -> bool:
         """Whether sockets are blocked."""
-        return self.replays and not self.records
+        return self.replays and not self.records and self.mode != "verify"
 
     def unused(self) -> list[str]:
         """The recorded requests that this run has not sent (yet), as `POST https://…`."""

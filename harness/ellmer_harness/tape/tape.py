@@ -6,6 +6,7 @@ saved, or the run is held to what was recorded: everything played, nothing misse
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import ModuleType, TracebackType
@@ -16,13 +17,15 @@ from ..exchange.chunking import framed
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Schedule
+from ..faults.replaced_answers import override
 from ..interception import network_guard, transports
 from ..interception.request_in_flight import RequestInFlight
 from ..secrets.redaction import masked
 from ..store.shared import Shared
 from .decorating import F, decorated
+from .live_check import LiveCheck
 from .matching.request_key import RequestKey
-from .routing import routed
+from .routing import routed, target
 from .state import TapeState
 from .verdict import Verdict, hold_to_account, verdict
 
@@ -55,8 +58,9 @@ class Tape(TapeState):
             self.before = self._fetched(self.shared)
         exists = self.mode != "live" and self.file.exists()
         self.absent = self.mode != "live" and not exists
-        self.replays = self.mode in ("replay", "append") or (self.mode == "record" and exists)
+        self.replays = self.mode in ("replay", "append", "verify") or (self.mode == "record" and exists)
         self.records = self.mode in ("rewrite", "append") or (self.mode == "record" and not exists)
+        self.live_check = LiveCheck(self.target) if self.mode == "verify" else None
         with ExitStack() as stack:
             if self.mode != "live":
                 self.index = stack.enter_context(self._recording.opened(self))
@@ -93,15 +97,15 @@ class Tape(TapeState):
             raise self.misses[0] from error
         if self.records and self.index is not None:
             self._recording.save(self, error)
+        if self.live_check is not None and error is None:
+            self.live_check.close(self.name)
         if error is None:
             hold_to_account(self)
 
     def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
         """A request is about to leave: the answer to play, or a place for the one to come. Raises `Miss`."""
         headers = transports.lowered(request.headers.raw)
-        clean = self._recording.recorded_form.request(
-            self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize
-        )
+        clean = self._clean(request, body)
         sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
         take = RequestInFlight(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
         self.sent.append(sent)
@@ -114,9 +118,44 @@ class Tape(TapeState):
             raise self.missed(told) from (None if self.absent else error)
         return take
 
+    def holds(self, request: Any, body: bytes) -> bool:
+        """Whether the cassette has an answer for this request, played already or not."""
+        if self.index is None:
+            return False
+        ask = self.index.ask(self._clean(request, body))
+        return self.index.find(ask) is not None or bool(self.index.played(ask))
+
+    def replace(
+        self,
+        when: str | Callable[[Sent], bool] = "*",
+        *,
+        status: int | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        times: int | None = None,
+    ) -> None:
+        """From now on, other answers than the recorded ones: `tape.replace("*/v1/chat", status=500, body={"error": {}})`.
+
+        `when` is a pattern of the URL, or a function of the request. `body` is bytes, text, or a value to send as JSON;
+        what is not given stays as it was recorded. A request that was not recorded gets what is given, and 200.
+        `times` is how many requests are answered so, None for all.
+        """
+        self._schedule.prefer(override(when, status, body, headers, times))
+
     def routed(self, http: Any, request: Any) -> Any:
         """The request as it really goes out: to another host, if there is a route."""
         return routed(http, request, self.routes or {}, self.accept_encoding)
+
+    def target(self, url: str) -> str:
+        """Where a request really goes, if it is sent."""
+        return target(url, self.routes or {})
+
+    def _clean(self, request: Any, body: bytes) -> Any:
+        """The request as it is looked up."""
+        headers = transports.lowered(request.headers.raw)
+        return self._recording.recorded_form.request(
+            self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize
+        )
 
     def _fetched(self, shared: Shared) -> bytes | None:
         """The cassette as the store has it; to record, the store has to be there."""
@@ -142,12 +181,16 @@ class Tape(TapeState):
         faults, reply = self._schedule.next(take.exchange.sent), Reply(200)
         if not any(fault.answers for fault in faults):
             take.place = index.take(ask)
-            if take.place is None:
+            if take.place is None and not any(fault.alone for fault in faults):
                 return False
+        if take.place is not None:
             if not self.match.body:
                 self.loosely_matched.append((len(self.sent), ask.request, index.data[take.place][0]))
             reply = Reply.recorded(index.response(take.place), timed=self.delays is not None)
             reply = framed(reply, self.framing) if self.framing else reply
+        if self.live_check is not None and take.place is not None:
+            told = f"{take.exchange.sent.method} {take.exchange.sent.url}"
+            self.live_check.ask(told, take.request, take.exchange.sent.body, reply)
         for fault in faults:
             reply = fault.change(reply)
         take.reply, take.spends = reply, all(fault.spends for fault in faults)

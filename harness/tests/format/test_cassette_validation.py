@@ -1,7 +1,6 @@
 """A cassette of a wrong shape is a `CassetteError` that names line and field, whatever is wrong with it."""
 
 import json
-import time
 from contextlib import suppress
 
 import httpx
@@ -128,13 +127,12 @@ def test_lines_are_found(value):
 
 
 def test_billion_laughs_end_at_once(tmp_path, capsys):
+    # Three billion items: whoever begins to build them does not get to the end of this test.
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     for name, before in zip("bcdefghijk", "abcdefghij", strict=True):
         lines.append(f"{name}: &{name} [{', '.join(['*' + before] * 9)}]")
     (tmp_path / "c.yaml").write_text("\n".join([*lines, "interactions: *k"]))
-    since = time.process_time()
     assert main(["migrate", str(tmp_path / "c.yaml")]) == 1
-    assert time.process_time() - since < 20
     assert "aliases" in capsys.readouterr().err
 
 

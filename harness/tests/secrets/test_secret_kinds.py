@@ -2,15 +2,19 @@
 
 import gzip
 import json
+import re
 from base64 import b64encode
+from pathlib import Path
 from random import Random
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
 from urllib.parse import quote, quote_plus
 
+import httpx
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from ellmer_harness import use_cassette
 from ellmer_harness.secrets.cassette_scan import masks, scan
 from ellmer_harness.secrets.credential_names import kind
 
@@ -198,6 +202,13 @@ WRAPPINGS = {
         "x": b64encode(json.dumps({"y": b64encode(f"and {text}".encode()).decode()}).encode()).decode()
     },
 }
+#: Every kind by its name, as docs/secrets.md lists them, and where it is told by the name of its field, that name.
+KINDS = {
+    **{what: (value, "") for what, value in KEYS.items()},
+    **{f"{name}: drawn by lot": (DRAWN["AWS"], name) for name in NAMES},
+    **{f"{name}: {what}": (value, name) for name in PASSWORDS for what, value in CHOSEN.items()},
+    **{f"api_key: {what}": (value, "api_key") for what, value in DRAWN.items()},
+}
 few = settings(max_examples=3, phases=[Phase.generate], deadline=None, database=None, derandomize=True)
 
 
@@ -229,6 +240,67 @@ def test_values_drawn_by_lot_under_a_telling_name(what, data, name):
 def test_passwords_of_any_kind_in_a_field_for_them(what, data, name):
     value = data.draw(CHOSEN[what])
     seen({where: place(name, value) for where, place in FIELDS.items()})
+
+
+def drawn_from(strategy):
+    found = []
+
+    @settings(max_examples=1, phases=[Phase.generate], deadline=None, database=None, derandomize=True)
+    @given(value=strategy)
+    def draw(value):
+        found.append(value)
+
+    draw()
+    return found[-1]
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """A value of each kind; of those that are well-known words, none."""
+    return {what: (drawn_from(value), name) for what, (value, name) in KINDS.items()}
+
+
+def exchanges(drawn, server, record, tmp_path, **options):
+    """Records every kind, ten in an exchange, with the secrets in what is sent and in what is answered."""
+    held = [
+        FIELDS["JSON"](name, value) if name else {"said": f"use {value} please"}
+        for value, name in drawn.values()
+    ]
+    with use_cassette(tmp_path / "c.json", **record, **options), httpx.Client() as client:
+        for at in range(0, len(held), 10):
+            text = json.dumps(some := held[at : at + 10])
+            server.whole({"held": some, "base64": b64encode(text.encode()).decode(), "in JSON": text})
+            client.post("https://api.example.com/x", json={"n": at, "held": some})
+
+
+def on_disk(value, folder):
+    """Whether a secret is in one of the files, as it is or in one of its usual disguises."""
+    forms = {value, json.dumps(value)[1:-1], json.dumps(json.dumps(value))[1:-1], quote(value, safe="")}
+    forms |= {b64encode(value.encode()[start:]).decode()[4:-4] for start in range(3) if len(value) > 12}
+    text = "".join(file.read_text("utf-8", "replace") for file in folder.rglob("*") if file.is_file())
+    return any(form in text for form in forms if len(form) >= 4)
+
+
+def test_none_of_165_kinds_is_on_the_disk(drawn, server, record, tmp_path):
+    assert len(KINDS) >= 165
+    exchanges(drawn, server, record, tmp_path, mask=True)
+    assert json.loads((tmp_path / "c.json").read_text())["interactions"]
+    assert [what for what, (value, _) in drawn.items() if on_disk(value, tmp_path)] == []
+
+
+def test_each_of_165_kinds_is_refused(drawn):
+    places = {
+        what: FIELDS["JSON"](name, value) if name else {"said": value}
+        for what, (value, name) in drawn.items()
+    }
+    assert [what for what, place in places.items() if not [*scan(place)]] == []
+
+
+def test_the_page_of_the_docs_lists_every_kind():
+    page = Path(__file__).parents[3].joinpath("docs", "secrets.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`([^`\n]+)`", page))
+    told = {*KEYS, *NAMES, *PASSWORDS, *DRAWN, *CHOSEN, *FIELDS, *TEXTS, *WRAPPINGS}
+    assert told <= listed, told - listed
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,10 @@ def test_a_route_is_invisible_to_client_and_cassette(http, server, record, tmp_p
 
 
 def test_a_route_needs_a_whole_host(server, tmp_path):
-    from ellmer_harness.tape.routing import _target
+    from ellmer_harness.tape.routing import target
 
-    assert _target("https://api.example.com.evil/x", server.routes) == "https://api.example.com.evil/x"
-    assert _target("https://api.example.com?x=1", server.routes) == f"{server.url}?x=1"
+    assert target("https://api.example.com.evil/x", server.routes) == "https://api.example.com.evil/x"
+    assert target("https://api.example.com?x=1", server.routes) == f"{server.url}?x=1"
 
 
 def test_blocking_and_async_streams_keep_their_chunks(http, server, record, tmp_path):

@@ -1,0 +1,56 @@
+"""play a cassette on a port of this machine, for subprocesses and other languages
+
+Prints the address, and answers until it is interrupted. The host in the recorded URLs does not count, path and query do:
+what was asked of https://api.example.com/v1/chat is asked of http://127.0.0.1:8123/v1/chat. A request that was not
+recorded gets a 404 that says what is nearest to it. Exit code 1 if there was one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+from pathlib import Path
+
+from ..serving import serving
+from ..tape.matching.request_key import Match
+from ._terminal import complain, say
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares them."""
+    parser.add_argument("path", type=Path, metavar="CASSETTE", help="a cassette of ours, or any recording")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
+    parser.add_argument("--port", type=int, default=0, help="the port (default: any that is free)")
+    parser.add_argument(
+        "--repeat",
+        choices=("cycle", "last", "error"),
+        default="cycle",
+        help="what a request gets once all its recordings were played (default: all of them again)",
+    )
+    parser.add_argument("--delays", action="store_true", help="wait between chunks as long as it took")
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="POINTER",
+        help="what does not count: /metadata/user_id of a body, ?beta of a URL",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """The command."""
+    over = threading.Event()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, lambda *_: over.set())
+    match = Match(ignore=tuple(options.ignore))
+    played = {"on_repeat": options.repeat, "delays": "real" if options.delays else None, "match": match}
+    with serving(options.path, host=options.host, port=options.port, **played) as server:
+        count = len(server.tape.index or ())
+        say(f"{server.url} plays {count} interactions of {options.path}; Ctrl-C ends it")
+        over.wait()
+    for miss in server.missed:
+        complain(miss)
+    return 1 if server.missed else 0

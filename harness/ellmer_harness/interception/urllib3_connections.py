@@ -1,0 +1,203 @@
+"""Where the requests of urllib3 leave: one exchange on one of its connections. So do those of requests and botocore.
+
+While a tape plays, the connection gets a socket that holds the recorded answer; while it records, the answer's bytes are
+noted as the client reads them. Retries, redirects, proxies and exceptions are urllib3's own.
+"""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import urlsplit
+
+from urllib3.connectionpool import HTTPConnectionPool, connection_from_url
+
+from ..exchange.messages import Failure
+from . import network_guard, open_tapes
+from .http1 import BodyReader, Outgoing, Wire, framing
+from .request_in_flight import RequestInFlight
+from .urllib3_playing import played
+
+__all__ = ["wrappers"]
+
+_WIRE = Wire()
+_SENDING: ContextVar[tuple[RequestInFlight, Callable[[], None]] | None] = ContextVar("_SENDING", default=None)
+
+
+def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
+    """What to wrap, and with what."""
+    yield HTTPConnectionPool, "_make_request", _exchange
+    yield http.client.HTTPResponse, "begin", _begun
+
+
+def _exchange(real: Any) -> Any:
+    def make_request(pool: Any, connection: Any, method: str, url: str, **options: Any) -> Any:
+        tape = None if network_guard.set_aside() else open_tapes.current()
+        if tape is None or tape.allows(pool.host):
+            return real(pool, connection, method, url, **options)
+        options["body"] = body = _bytes(options.get("body"))
+        request = _outgoing(pool, method, url, options)
+        take = tape.begin(_WIRE, request, body or b"")
+        if take.reply is not None:
+            return played(real, pool, connection, method, url, options, take)
+        return _recorded(real, _routed(tape, pool, connection, url, request, options), method, options, take)
+
+    return make_request
+
+
+def _recorded(
+    real: Any, way: tuple[Any, Any, str, Any], method: str, options: Any, take: RequestInFlight
+) -> Any:
+    pool, connection, url, done = way
+    before = _SENDING.set((take, done))
+    try:
+        return real(pool, connection, method, url, **options)
+    except BaseException as error:
+        take.broke(_failure(error)) if isinstance(error, Exception) else take.closed()
+        done()
+        raise
+    finally:
+        _SENDING.reset(before)
+
+
+def _failure(error: Exception) -> Failure:
+    """What httpx would call it: so it is in cassettes."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    for name, ours in (
+        ("NewConnectionError", "ConnectError"),  # which is a ConnectTimeoutError, too
+        ("ConnectTimeoutError", "ConnectTimeout"),
+        ("ReadTimeoutError", "ReadTimeout"),
+        ("TimeoutError", "ReadTimeout"),
+        ("SSLError", "ConnectError"),
+        ("HTTPException", "RemoteProtocolError"),
+    ):
+        if name in kinds:
+            return Failure(ours, _plain(error))
+    return Failure("ReadError", _plain(error))
+
+
+def _plain(error: Exception) -> str:
+    """What it says, without the address of an object."""
+    return str(error).rpartition(">: ")[2] or type(error).__name__
+
+
+def _begun(real: Any) -> Any:
+    def begin(response: Any) -> None:
+        real(response)
+        sending = _SENDING.get()
+        if sending is not None and response.status >= 200 and not isinstance(response.fp, _NotedBody):
+            take, done = sending
+            pairs = [(name.lower(), value) for name, value in response.headers.items()]
+            version = "HTTP/1.0" if response.version == 10 else "HTTP/1.1"
+            take.answered(response.status, response.reason, pairs, version)
+            body = BodyReader(take, *framing(take.request.method, response.status, pairs))
+            if response.fp is not None:
+                response.fp = _NotedBody(response.fp, body, done)
+
+    return begin
+
+
+class _NotedBody:
+    """A file to read from, as `http.client` and urllib3 do."""
+
+    def __init__(self, file: Any, body: BodyReader, done: Callable[[], None]) -> None:
+        self._file, self._body, self._done = file, body, done
+
+    def read(self, *size: int) -> bytes:
+        data = self._noted(self._file.read, *size)
+        if not size or size[0] is None or size[0] < 0 or len(data) < size[0]:
+            self._body.eof()  # a buffered file gives less only at its end
+        return data
+
+    def read1(self, *size: int) -> bytes:
+        return self._noted(self._file.read1, *size)
+
+    def readline(self, *size: int) -> bytes:
+        line = self._noted(self._file.readline, *size)
+        if not line.endswith(b"\n") and not (size and len(line) == size[0]):
+            self._body.eof()
+        return line
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._body.closed()
+        self._file.close()
+        self._done()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def _noted(self, read: Any, *size: int) -> bytes:
+        try:
+            data: bytes = read(*size)
+        except Exception as error:
+            self._body.broke(*_said(_failure(error)))
+            raise
+        self._body.feed(data)
+        if not data and size[:1] != (0,):
+            self._body.eof()
+        return data
+
+
+def _said(failure: Failure) -> tuple[str, str]:
+    return failure.error, failure.message
+
+
+def _outgoing(pool: Any, method: str, url: str, options: dict[str, Any]) -> Outgoing:
+    timeout = pool._get_timeout(options.get("timeout"))  # noqa: SLF001  # urllib3's own way to read one
+    connect, read = timeout.clone().connect_timeout, timeout.clone()
+    read.start_connect()
+    headers = options.get("headers") or {}
+    seconds = {"connect": _seconds(connect), "read": _seconds(read.read_timeout)}
+    return Outgoing.of(method, _address(pool, url), headers, **seconds)
+
+
+def _seconds(value: Any) -> float | None:
+    return value if isinstance(value, int | float) else None
+
+
+def _address(pool: Any, url: str) -> str:
+    """The whole URL: urllib3 has the path of it, or all where there is a proxy."""
+    if "://" in url.partition("?")[0]:
+        return url
+    host = f"[{pool.host}]" if ":" in pool.host and not pool.host.startswith("[") else pool.host
+    usual = {"http": 80, "https": 443}.get(pool.scheme)
+    return f"{pool.scheme}://{host}" + (f":{pool.port}" if pool.port not in (None, usual) else "") + url
+
+
+def _routed(  # noqa: PLR0917  # as urllib3 has them
+    tape: Any, pool: Any, connection: Any, url: str, request: Outgoing, options: dict[str, Any]
+) -> tuple[Any, Any, str, Callable[[], None]]:
+    """Pool, connection and path to really use, with the coding we ask for; and what to do when it is over."""
+    target, headers = tape.target(request.url), dict(options.get("headers") or {})
+    if tape.accept_encoding is not None:
+        headers = {name: value for name, value in headers.items() if name.lower() != "accept-encoding"}
+        headers["Accept-Encoding"] = tape.accept_encoding
+    options["headers"] = headers
+    if target == request.url:
+        return pool, connection, url, lambda: None
+    other, parts = connection_from_url(target), urlsplit(target)
+    there = other._get_conn()  # noqa: SLF001  # as urlopen does
+    return other, there, parts.path + (f"?{parts.query}" if parts.query else ""), there.close
+
+
+def _bytes(body: Any) -> bytes | None:
+    """The body as it is sent: files and iterators read."""
+    match body:
+        case None | bytes():
+            return body
+        case str():
+            return body.encode()
+        case bytearray() | memoryview():
+            return bytes(body)
+        case _ if hasattr(body, "read"):
+            return _bytes(body.read())
+        case Iterable():
+            return b"".join(_bytes(part) or b"" for part in body)
+    return str(body).encode()
