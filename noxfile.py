@@ -16,7 +16,7 @@ nox.options.reuse_venv = "yes"
 nox.options.sessions = ["conformance", "tests", "calibrate", "lint", "types"]
 
 #: What the tests need of the optional parts.
-EXTRAS = "cluster,conformance,console,html,images,mcp,otel,redis,shiny,store"
+EXTRAS = "cluster,conformance,console,documents,html,images,mcp,otel,redis,shiny,store"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 

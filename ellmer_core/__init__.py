@@ -16,15 +16,19 @@ from .contents.display import RENDERERS
 
 if TYPE_CHECKING:
     from ._chat.chat import *
+    from ._chat.fallback import *
     from ._chat.tool_writer import *
     from .calling.progress import *
     from .contents.content import *
+    from .contents.files import *
     from .contents.json_records import *
     from .contents.media import *
     from .contents.prompts import *
     from .contents.tool_calls import *
     from .contents.turns import *
+    from .conversation.approval import *
     from .conversation.cancellation import *
+    from .conversation.usage_limits import *
     from .errors import *
     from .jobs.batch import *
     from .jobs.parallel import *
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from .schemas.data_frames import *
     from .schemas.type_values import *
     from .schemas.types import *
+    from .tools.context import *
     from .tools.definition import *
     from .tools.provider_tools import *
     from .tools.result_check import *
@@ -51,6 +56,7 @@ if TYPE_CHECKING:
     from .wire.profile import *
 
 __all__ = [
+    "ApprovalRequiredError",
     "AssistantPartialTurn",
     "AssistantTurn",
     "AsyncToolError",
@@ -60,13 +66,17 @@ __all__ = [
     "Chat",
     "ConnectError",
     "Content",
+    "ContentCitation",
     "ContentError",
     "ContentFieldError",
+    "ContentFile",
     "ContentImage",
     "ContentImageInline",
     "ContentImageRemote",
     "ContentJson",
     "ContentPDF",
+    "ContentProviderCall",
+    "ContentProviderResult",
     "ContentText",
     "ContentThinking",
     "ContentToolRequest",
@@ -75,6 +85,7 @@ __all__ = [
     "ContentUploaded",
     "ContextWindowError",
     "ConversionError",
+    "Decision",
     "EllmerError",
     "EllmerWarning",
     "IncompleteResponseError",
@@ -90,6 +101,7 @@ __all__ = [
     "Timeouts",
     "Tokens",
     "ToolBuiltIn",
+    "ToolContext",
     "ToolDef",
     "ToolReject",
     "ToolResultDisplay",
@@ -103,6 +115,8 @@ __all__ = [
     "TypeJsonSchema",
     "TypeObject",
     "UsageError",
+    "UsageLimitError",
+    "UsageLimits",
     "UserTurn",
     "batch_chat",
     "batch_chat_completed",
@@ -110,7 +124,9 @@ __all__ = [
     "batch_chat_text",
     "chat",
     "chat_app",
+    "chat_fallback",
     "check_tool_result",
+    "content_file",
     "content_image_file",
     "content_image_plot",
     "content_image_url",
@@ -168,17 +184,22 @@ _MODULES = (
     "contents.turns",
     "schemas.type_values",
     "schemas.types",
+    "tools.context",
     "tools.definition",
     "tools.result_check",
     "tools.results",
     "contents.prompts",
+    "conversation.approval",
+    "conversation.usage_limits",
     "conversation.cancellation",
     "transport.timeouts_and_limits",
     "transport.connections",
     "_chat.chat",
+    "_chat.fallback",
     "providers._construction",
     "tools.provider_tools",
     "contents.media",
+    "contents.files",
     "contents.json_records",
     "render.tool_card",
     "render.files",
