@@ -153,8 +153,9 @@ def sendable(turns: Sequence[Turn]) -> list[Turn]:
     provider refuses a history with an open call."""
     sent = list(turns[:1])
     for before, turn in pairwise(turns):
-        asks = not is_plain(before) and isinstance(before, AssistantTurn)
-        missing = _unanswered(before, turn) if asks else ()
+        missing = (
+            _unanswered(before, turn) if isinstance(before, AssistantTurn) and not is_plain(before) else ()
+        )
         if not missing:
             sent.append(turn)
         elif isinstance(turn, UserTurn):
