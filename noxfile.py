@@ -16,7 +16,7 @@ nox.options.reuse_venv = "yes"
 nox.options.sessions = ["conformance", "tests", "calibrate", "lint", "types"]
 
 #: What the tests need of the optional parts.
-EXTRAS = "cluster,conformance,console,html,images,mcp,otel,redis,shiny,store"
+EXTRAS = "cluster,conformance,console,documents,html,images,mcp,otel,redis,shiny,store"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
@@ -216,6 +216,21 @@ def calibrate(session: nox.Session) -> None:
     env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(folders)}
     session.run("conformance", "corpus", "verify", env=env, success_codes=[0, 2])  # 2: nothing is there
     session.run("conformance", "calibrate", env=env)
+
+
+@nox.session(default=False)
+def real(session: nox.Session) -> None:
+    """Play recorded conversations: what real APIs answered, to our client (`-- --adapter NAME` another one).
+
+    They are those of the corpus, and of the folders that `calibrate` judges.
+    """
+    session.install("-e", ".[conformance]")
+    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
+    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
+    env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(filter(None, named)) or os.pathsep.join(beside)}
+    report = ("--report", "build/real")
+    session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is played
+    session.run("conformance", "run", "--against", "recordings", *report, *session.posargs, env=env)
 
 
 #: The official SDKs and documents that the shapes are built from; `MORE_SOURCES` are not in the group of the tests.

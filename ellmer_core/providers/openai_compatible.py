@@ -54,6 +54,10 @@ class OpenAICompatible(ChatCompletions):
             return {**without(body, "max_tokens"), "max_completion_tokens": body["max_tokens"]}
         return body
 
+    def call_id(self, id: str) -> str:
+        """As it came: such servers give longer ids than OpenAI takes, and take them back (Baseten: 46 characters)."""
+        return id
+
 
 def chat_openai_compatible(
     system_prompt: str | None = None,

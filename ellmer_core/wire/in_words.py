@@ -11,6 +11,7 @@ from typing import Any
 
 from ..contents.content import (
     Content,
+    ContentFile,
     ContentImageRemote,
     ContentPDF,
     ContentText,
@@ -81,7 +82,7 @@ def _objection(wire: Wire, content: Content) -> str:
     try:
         if wire.refuses(content):
             return "the model does not take it"
-        wire.content(content)
+        wire.content(wire.as_sent(content))
     except ContentError as error:
         return str(error)
     return ""
@@ -128,6 +129,8 @@ def _name(content: Content) -> str:
             return f"an image at {url}"
         case ContentUploaded():
             return "an uploaded file"
+        case ContentFile() as file:
+            return f"a file ({file.type})"
         case _:
             return "an image" if is_media(content) else f"a {type(content).__name__}"
 

@@ -85,7 +85,7 @@ def test_a_property_may_bear_any_name():
         (lambda: type_array("Numbers", [1]), "items= must be a type"),
         (lambda: type_object(description="A person"), "property `description` must be a type"),
         (lambda: type_object(f=print), "cannot be described as JSON Schema"),
-        (lambda: type_of({"type": "object"}), "{'type': 'object'} is no type"),
+        (lambda: type_of({"type": "object"}), "{'type': 'object'} is not a type"),
         (lambda: type_of("string"), "type_from_schema()"),
         (lambda: type_of(None), "None is not a type"),
         (type_from_schema, "either text="),

@@ -296,7 +296,7 @@ def _tool(tool: Tool) -> ec.ToolDef:
         tool.description,
         name=tool.name,
         arguments={
-            name: ec.type_from_schema(json.dumps(schema))
+            name: replace(_type(schema), required=name in tool.parameters["required"])
             for name, schema in tool.parameters["properties"].items()
         },
     )

@@ -82,7 +82,8 @@ def structured_after_two_tools() -> Case:
         tools=[weather],
         script=[
             Answer(
-                (Call("get_weather", {"city": "Paris"}), Call("get_weather", {"city": "Oslo"})), usage=Usage(60, 30)
+                (Call("get_weather", {"city": "Paris"}), Call("get_weather", {"city": "Oslo"})),
+                usage=Usage(60, 30),
             ),
             Fills(_PARIS, Usage(120, 12)),
         ],
