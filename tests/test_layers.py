@@ -110,7 +110,6 @@ DOES_IO = {
     "ellmer_core.contents.media",  # downloads
     "ellmer_core.contents.network_addresses",  # resolves what media downloads from
     "ellmer_core.jobs.parallel",
-    "ellmer_core.models.price_files",  # downloads, where a URL is given
     "ellmer_core.live",  # serves the app
     "ellmer_core.models.price_files",  # downloads a table of prices
     "ellmer_core._chat.async_stream",
