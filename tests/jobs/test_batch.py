@@ -20,6 +20,7 @@ from ellmer_core.errors import (
     UsageError,
 )
 from ellmer_core.jobs.batch import batch_chat, batch_chat_completed, batch_chat_structured, batch_chat_text
+from ellmer_core.models import prices
 from ellmer_core.wire.batches import GeminiBatches
 
 
@@ -312,3 +313,17 @@ def test_gemini_s_limit_is_known_beforehand(monkeypatch, server, path):
         batch_chat(chat_of(Gemini(), server), PROMPTS, path)
     assert server.asked == []
     assert not path.exists()
+
+
+@every_api
+def test_answers_count_in_the_session_once_whoever_waited_for_them(api, server, say, path, monkeypatch):
+    monkeypatch.setattr(prices, "_used", {})
+    say(*api.submitted(), api.working(), *api.finished({"chat-0": "4", "chat-1": "6"}))
+    assert batch_chat(chat_of(api, server), PROMPTS, path, wait=False) is None
+    assert batch_chat_completed(chat_of(api, server), PROMPTS, path)
+    assert prices.token_usage() == []
+    chats = batch_chat(chat_of(api, server), PROMPTS, path)
+    [row] = prices.token_usage()
+    assert row["input"] == sum(chat.get_tokens()[0]["input"] for chat in chats) > 0
+    batch_chat(chat_of(api, server), PROMPTS, path)
+    assert prices.token_usage() == [row]

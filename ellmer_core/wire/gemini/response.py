@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
+from ...contents.content import Content, ContentFile, ContentImageInline, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..shared.citations import with_grounding
 from ..shared.errors import in_band_error
+from ..shared.provider_calls import grounded, paired
 from ..values import Json
 from .stream import GeminiMerger
 
@@ -51,21 +53,21 @@ class GeminiResponse(Wire):
         parts = (candidate.get("content") or {}).get("parts") or []
         whole = self.endings.is_whole(self.reason(candidate))
         contents = [self.part(part, cut=not whole) for part in parts]
+        told = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
+        cited = with_grounding(paired([*told, *(c for c in contents if c)]), candidate)
         return finish_reasons.answer(
-            tool_calls.distinct([c for c in contents if c], response),
+            tool_calls.distinct(cited, response),
             whole=whole,
             tokens=self.tokens(response.get("usageMetadata") or {}),
             finish_reason=self.finish_reason(candidate, response, contents),
             json=response,
         )
 
-    def part(self, part: Json, *, cut: bool) -> Content | None:  # noqa: PLR0911 - one return per kind of part
+    def part(self, part: Json, *, cut: bool) -> Content | None:
         """One part of the answer; `None` for an empty one."""
         fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
         extra = self.own(fields=fields) if fields else {}
         match part:
-            case {"functionCall": {"name": tool_calls.STRUCTURED, "args": dict(data)}} if not cut:
-                return ContentText(json_bodies.json_text(data))
             case {"functionCall": dict(call)}:
                 return self.tool_request(call, fields, cut=cut)
             case {"text": str(text), "thought": True}:
@@ -76,6 +78,10 @@ class GeminiResponse(Wire):
                 return ContentText(text, extra=extra)
             case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith("image/"):
                 return ContentImageInline(type, data, extra=extra)
+            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith(
+                ("audio/", "video/")
+            ):
+                return ContentFile(type, data, f"answer.{type.partition('/')[2].partition(';')[0]}")
             case _:
                 return content_parts.unknown(self.name, part)
 
