@@ -65,7 +65,7 @@ class GeminiResponse(Wire):
             json=response,
         )
 
-    def part(self, part: Json, *, cut: bool) -> Content | None:  # noqa: PLR0911 - one return per kind of part
+    def part(self, part: Json, *, cut: bool) -> Content | None:
         """One part of the answer; `None` for an empty one."""
         fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
         extra = self.own(fields=fields) if fields else {}
