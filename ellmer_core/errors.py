@@ -16,6 +16,8 @@ EllmerError
 ├── ConnectError               no answer: refused, reset, name not found
 │   └── TimeoutError               no answer in time (also a builtin TimeoutError)
 ├── ToolRoundsError            the model asked for tools more often than `max_tool_rounds` allows
+├── UsageLimitError            the conversation would use more than its `UsageLimits` allow
+├── ApprovalRequiredError      tool calls wait for decisions that come later
 └── ResponseError              the provider's, but not said by it: the answer makes no sense
     ├── IncompleteResponseError    the answer ended before its terminal marker
     └── ConversionError            a value does not fit the type that was asked for (names the path)
@@ -27,9 +29,11 @@ from __future__ import annotations
 
 import builtins
 import re
-from typing import Literal, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 __all__ = [
+    "ApprovalRequiredError",
     "AsyncToolError",
     "AuthenticationError",
     "BadRequestError",
@@ -50,6 +54,7 @@ __all__ = [
     "ToolResultError",
     "ToolRoundsError",
     "UsageError",
+    "UsageLimitError",
 ]
 
 
@@ -208,6 +213,19 @@ class TimeoutError(ConnectError, builtins.TimeoutError):
 
 class ToolRoundsError(EllmerError):
     """The model asked for tools again and again; the last requests were not run."""
+
+
+class UsageLimitError(EllmerError):
+    """The conversation was stopped at one of its `UsageLimits`; what was answered is in the history."""
+
+
+class ApprovalRequiredError(EllmerError):
+    """Tool calls wait for somebody's decision; the chat can be saved. `requests` are these calls: give their decisions
+    to `chat.decide()`, and go on with `chat.chat()`."""
+
+    def __init__(self, message: str, requests: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.requests = tuple(requests)
 
 
 class ResponseError(EllmerError):

@@ -111,6 +111,7 @@ DOES_IO = {
     "ellmer_core.contents.network_addresses",  # resolves what media downloads from
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
+    "ellmer_core.models.price_files",  # downloads a table of prices
     "ellmer_core._chat.async_stream",
     "ellmer_core.transport",
 }

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NoReturn, overload
 
-from ..contents.content import Content, ContentText
+from ..contents.content import Content
 from ..contents.turns import UserTurn
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
 from ..conversation.history import sendable
 from ..errors import UsageError
 from ..transport.single_requests import arun, counted, run
+from .answer import Answer, Texts
 from .async_stream import AsyncStream
 from .base import Input, Shown
 from .compaction import PROMPT, parted, summarised
@@ -48,7 +50,7 @@ class Chat(StructuredChat):
         """
         mode = self.echo if echo is None else echo_mode(echo)
         self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params))
-        return self._answer.text
+        return Answer(self._answer, shown=mode != "none")
 
     async def chat_async(
         self,
@@ -62,7 +64,7 @@ class Chat(StructuredChat):
         await self._aexhaust(
             inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         )
-        return self._answer.text
+        return Answer(self._answer, shown=mode != "none")
 
     @overload
     def stream(
@@ -198,12 +200,21 @@ class Chat(StructuredChat):
         other.wire, other._asked = self.wire, self._asked
         other._fetch, other._fetched = self._fetch, dict(self._fetched)
         other._connection = self._connection
+        other.fallbacks = [(replace(one, written=one.written.copy()), c) for one, c in self.fallbacks]
+        other.deps, other.usage_limits = self.deps, self.usage_limits
+        other.ask_before, other.approve = self.ask_before, self.approve
         other._written = self._written.copy()
         other._history = self._history.copy()
         other._tools = dict(self._tools)
         other._on_history = list(self._on_history)
         other._on_request, other._on_result = list(self._on_request), list(self._on_result)
         return other
+
+    def with_fallbacks(self, others: Sequence[Chat]) -> Chat:
+        """A fork that goes on with the providers of `others` where its own fails: see `chat_fallback()`."""
+        fork = self.fork()
+        fork.fallbacks += [one.as_fallback() for one in others]
+        return fork
 
     def __copy__(self) -> Chat:
         return self.fork()
@@ -231,7 +242,7 @@ def _picker(content: str) -> Callable[[Shown], Any]:
     """What a stream yields of what a conversation shows; `None` for what it leaves out."""
     match content:
         case "text":
-            return lambda shown: shown.text if isinstance(shown, ContentText) else None
+            return Texts()
         case "all":
             return lambda shown: shown if isinstance(shown, Content) else None
     raise UsageError(f'content is "text" or "all", not {content!r}.')

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import UsageError, error_message
 from . import content, tool_calls, turns
-from .content import KINDS, Content
+from .content import KINDS, Content, ContentCitation, ContentText
 from .tool_calls import ContentToolRequest, ToolDef
 from .turns import Tokens, Turn, as_contents
 
@@ -78,6 +78,7 @@ def _path(cls: type) -> str:
 
 def _record(value: Content | Turn | Tokens, path: str) -> dict[str, Any]:
     skipped = {"tool"} if isinstance(value, ContentToolRequest) else set()
+    skipped |= {"citations"} if isinstance(value, ContentText) and not value.citations else set()
     props = {name: v for name, v in _props(value).items() if name not in skipped}
     return {"class": _path(type(value)), "props": {k: _plain(v, f"{path}.{k}") for k, v in props.items()}}
 
@@ -155,6 +156,8 @@ class _Replay:
             _check(field, props[name], f"{path}.{name}")
         if issubclass(cls, Turn):
             props["contents"] = as_contents(props["contents"])
+        if issubclass(cls, ContentText):
+            props["citations"] = _citations(props["citations"], f"{path}.citations")
         if issubclass(cls, ContentToolRequest):
             props["tool"] = self.tools.get(props["name"])
         instance = object.__new__(cls)
@@ -177,6 +180,14 @@ class _Replay:
             case dict():
                 return {k: self.value(v, f"{path}.{k}") for k, v in value.items()}
         return value
+
+
+def _citations(values: Any, path: str) -> tuple[ContentCitation, ...]:
+    given = tuple(values) if isinstance(values, (list, tuple)) else (values,)
+    for value in given:
+        if not isinstance(value, ContentCitation):
+            raise UsageError(f"{path} is a list of ContentCitation, with no {type(value).__name__} in it.")
+    return given
 
 
 def _check(field: Field[Any], value: Any, path: str) -> None:

@@ -36,6 +36,7 @@ __all__ = [
     "content_image_url",
     "content_pdf_file",
     "content_pdf_url",
+    "read_file",
 ]
 
 MAX_BYTES = 50_000_000  # of a download; no provider takes a larger document
@@ -77,7 +78,7 @@ def content_image_file(
     followed by `>` they only make it smaller, followed by `!` they distort it. An image that has the size
     already is sent as it is; one that is resized loses its metadata.
     """
-    data = _read(path)
+    data = read_file(path)
     type = _image_type(data, None if content_type == "auto" else content_type, str(path))
     return ContentImageInline(type, _base64(data if resize == "none" else resized(data, resize, str(path))))
 
@@ -126,7 +127,7 @@ def _image_type(data: bytes, claimed: str | None, source: str) -> str:
 
 def content_pdf_file(path: str | Path) -> ContentPDF:
     """A PDF file, sent along."""
-    return _pdf(_read(path), str(path), Path(path).name)
+    return _pdf(read_file(path), str(path), Path(path).name)
 
 
 def content_pdf_url(
@@ -213,7 +214,8 @@ def _host(url: str, schemes: Sequence[str]) -> str:
 # bytes ------------------------------------------------------------------------------------------------------
 
 
-def _read(path: str | Path) -> bytes:
+def read_file(path: str | Path) -> bytes:
+    """The bytes of a file, 50 MB at most."""
     try:
         with os.fdopen(os.open(path, READING), "rb") as file:
             if not S_ISREG(os.fstat(file.fileno()).st_mode):

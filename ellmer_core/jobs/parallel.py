@@ -139,8 +139,10 @@ async def parallel_chat_structured_async(
     rows = Rows(type, frame, convert=convert)
 
     async def say(fork: Chat, prompt: tuple[Input, ...]) -> tuple[Any, Chat]:
-        how = {"convert": rows.convert, "mode": mode, "max_retries": max_retries}
-        return await fork.chat_structured_async(*prompt, type=rows.type, **how), fork
+        data = await fork.chat_structured_async(
+            *prompt, type=rows.type, convert=rows.convert, mode=mode, max_retries=max_retries
+        )
+        return data, fork
 
     return rows.collected(await _Parallel(chat, say, options).run(prompts))
 

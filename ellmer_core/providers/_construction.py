@@ -19,6 +19,8 @@ from .. import providers
 from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
 from ..contents.prompts import NEUTRAL
+from ..conversation.approval import AskBefore, Decide
+from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
@@ -57,6 +59,10 @@ class Options(TypedDict, total=False):
     - `max_tool_rounds`: how often the model may ask for tools before it has answered. Default: 100.
     - `tool_media`: how images and PDFs of tool results travel: `"pointer"` (after the results, the default) or
       `"native"` (inside them, where the API can do that).
+    - `deps`: what tools find in the `deps` of their `ToolContext`. Each chat and `fork()` can have its own.
+    - `usage_limits`: the most that a call of the chat may use, `UsageLimits(requests=…, tool_calls=…, tokens=…, cost=…)`.
+    - `ask_before`: the tools, by name, about whose calls somebody is asked (`True`: all; or a function of the request).
+    - `approve`: who is asked: a function of the request, `"console"`, or `"defer"`, which stops until `chat.decide()`.
     """
 
     model: str | None
@@ -77,6 +83,14 @@ class Options(TypedDict, total=False):
     max_tries: int
     max_tool_rounds: int
     tool_media: Literal["pointer", "native"] | None
+    deps: Any
+    usage_limits: UsageLimits | None
+    ask_before: AskBefore | None
+    approve: Decide | Literal["console", "defer"] | None
+
+
+#: What a chat is given as its attributes.
+ATTRIBUTES = ("deps", "usage_limits", "ask_before", "approve")
 
 
 def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
@@ -105,7 +119,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     for name in ("params", "api_args", "api_headers"):
         if not isinstance(fields.get(name, {}), Mapping):
             raise UsageError(f"{name}= is a dictionary, not {fields[name]!r}.")
-    return Chat(
+    chat = Chat(
         wire(
             model=_model(wire, options.get("model")),
             base_url=_base_url(wire, options.get("base_url")),
@@ -124,6 +138,10 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         profile=options.get("profile"),
         fetch=options.get("fetch"),
     )
+    for name in ATTRIBUTES:
+        if options.get(name) is not None:
+            setattr(chat, name, options.get(name))
+    return chat
 
 
 def _key_of(credentials: Callable[[], Any]) -> Any:

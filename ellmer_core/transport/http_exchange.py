@@ -36,8 +36,9 @@ class Socket(Protocol):
 class HttpExchange:
     """What both lines are made of: everything that does not wait."""
 
-    def __init__(self, connection: Connection, controller: StreamController) -> None:
+    def __init__(self, connection: Connection, controller: StreamController, *others: Connection) -> None:
         self.connection = connection
+        self.connections = (connection, *others)
         self.controller = controller
         self.response: Any = None
         self.socket: Socket | None = None

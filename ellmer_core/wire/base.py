@@ -14,14 +14,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from ..contents.content import (
     Content,
+    ContentFile,
     ContentImage,
     ContentImageInline,
     ContentImageRemote,
     ContentPDF,
+    ContentText,
+    ContentUnknown,
     ContentUploaded,
 )
 from ..errors import UsageError
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
     from ..errors import ProviderError
     from ..schemas.types import Type
 
-__all__ = ["Batches", "Steps", "Wire"]
+__all__ = ["Batches", "Steps", "Uploads", "Wire"]
 
 T = TypeVar("T")
 Steps = Generator[Request, bytes, T]
@@ -67,6 +71,7 @@ class Wire(StructuredOutput):
     example_url: ClassVar[str] = ""  # where each account has a base URL of its own: what one looks like
     base_url_end: ClassVar[str] = ""  # what the vendor's own clients add to the URL of that variable: "/v1"
     batches: ClassVar[Batches | None] = None  # its batch API, where the vendor has one
+    uploads: ClassVar[Uploads | None] = None  # where it keeps files, if it does
     models_path: ClassVar[str] = "/models"  # where the API lists its models; "" where it does not
     param_names: ClassVar[
         Mapping[str, str]
@@ -162,16 +167,37 @@ class Wire(StructuredOutput):
     def flat(self, contents: Sequence[Content]) -> list[Content]:
         """The contents of a user turn as `tool_media` wants the media of tool results: inside them, or hoisted
         out. Raises `ContentError` for media that the vendor does not take; in a result they are named instead."""
-        contents = described(contents, self.refuses)
+        contents = described([self.as_sent(content) for content in contents], self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
         return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
+
+    def as_sent(self, content: Content) -> Content:
+        """What stands for a content of the user: a file that was uploaded elsewhere is sent along, and one that the API
+        does not take as its text."""
+        if isinstance(content, ContentUploaded) and content.source is not None and not self.holds(content):
+            content = content.source
+        if not isinstance(content, ContentFile):
+            return content
+        if block := self.file(content):
+            return ContentUnknown(self.name, block)
+        if not content.text:
+            raise content_parts.refused(content, self.name, self.objection(content))
+        return ContentText(f'<file name="{escape(content.filename)}">\n{content.text}\n</file>')
+
+    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
+        """A file as a block of the format; `None` where the API does not take it."""
+        return None
+
+    def holds(self, file: ContentUploaded) -> bool:
+        """Whether a file was uploaded to this very provider."""
+        return file.wire == self.name and file.vendor in {"", self.vendor}
 
     def refuses(self, value: object) -> bool:
         """Whether this is media of a kind that the vendor, or the model, does not take."""
         return bool(self.objection(value))
 
-    def objection(self, value: object) -> str:
+    def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
         """Why the vendor, or the model, does not take this medium; nothing, where it does."""
         who, profile = f"{self.vendor}'s {self.model}", self.profile
         match value:
@@ -184,6 +210,10 @@ class Wire(StructuredOutput):
                 return f"{type} is not one of {there}, which {who} takes"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
                 return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
+            case ContentFile(type=type, text=text) if not text and not self.file(value):
+                return f"{who} takes no {type} over this API"
+            case ContentUploaded(source=Content() as source) if not self.holds(value):
+                return self.objection(source)
             case ContentUploaded(wire=wire) if (
                 wire != self.name or not self.supports.pdfs or profile.pdfs is False
             ):
@@ -300,3 +330,25 @@ class Batches(ABC):
     @abstractmethod
     def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
         """The answers by name; one that is missing was not given."""
+
+
+class Uploads(ABC):
+    """Where one provider keeps files (`wire/uploads.py`)."""
+
+    @abstractmethod
+    def upload(
+        self, wire: Wire, data: bytes, type: str, filename: str, expires_in: float | None
+    ) -> Steps[Any]:
+        """Uploads a file. Raises `UsageError` for an expiry that the provider does not keep."""
+
+    @abstractmethod
+    def delete(self, wire: Wire, uri: str) -> Request:
+        """Deletes it."""
+
+    def poll(self, wire: Wire, uri: str) -> Request | None:  # noqa: ARG002 - as where files are ready at once
+        """Asks whether the file is ready; `None` where there is nothing to ask."""
+        return None
+
+    def polled(self, body: bytes) -> Any:
+        """The answer to that."""
+        raise NotImplementedError

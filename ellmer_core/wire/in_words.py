@@ -11,6 +11,7 @@ from typing import Any
 
 from ..contents.content import (
     Content,
+    ContentFile,
     ContentImageRemote,
     ContentPDF,
     ContentText,
@@ -18,7 +19,7 @@ from ..contents.content import (
     is_media,
 )
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
-from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
+from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, is_plain
 from ..errors import ContentError, UsageError
 from ..tools.results import described, result_text
 from .base import Wire
@@ -44,7 +45,7 @@ def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequ
         names = ", ".join(tool.name for tool in tools)
         raise UsageError(f"{wire.vendor}'s {wire.model} calls no tools: do not register {names} here.")
     replaced: list[str] = []
-    sent = [_turn(wire, turn, replaced) for turn in turns]
+    sent = [turn if is_plain(turn) else _turn(wire, turn, replaced) for turn in turns]
     if new is not None:
         _name_results(wire, new, replaced)
         sent.append(new)
@@ -81,7 +82,7 @@ def _objection(wire: Wire, content: Content) -> str:
     try:
         if wire.refuses(content):
             return "the model does not take it"
-        wire.content(content)
+        wire.content(wire.as_sent(content))
     except ContentError as error:
         return str(error)
     return ""
@@ -128,6 +129,8 @@ def _name(content: Content) -> str:
             return f"an image at {url}"
         case ContentUploaded():
             return "an uploaded file"
+        case ContentFile() as file:
+            return f"a file ({file.type})"
         case _:
             return "an image" if is_media(content) else f"a {type(content).__name__}"
 

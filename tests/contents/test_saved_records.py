@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from ellmer_core.contents.content import (
     Content,
+    ContentCitation,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -21,7 +23,12 @@ from ellmer_core.contents.content import (
     ContentUploaded,
 )
 from ellmer_core.contents.json_records import OURS, contents_record, contents_replay
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_calls import (
+    ContentProviderCall,
+    ContentProviderResult,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
 from ellmer_core.errors import UsageError
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
@@ -33,13 +40,21 @@ REQUEST = ContentToolRequest(
 )
 EVERY = [
     ContentText("žluťoučký 🐈"),
+    ContentText("It rains [1].", citations=(ContentCitation("https://w.test", "Weather", "Rain.", 3, 8),)),
+    ContentCitation("https://w.test"),
     CAT,
     ContentImageRemote("https://example.com/a.png", "low"),
     ContentPDF("application/pdf", "YWJj", "a.pdf"),
     ContentThinking("hm", {"anthropic": {"signature": "x"}}),
+    ContentFile("text/plain", "SGk=", "a.txt", "Hi"),
+    ContentUploaded("f", "text/plain", "gemini", "Google/Gemini", 1.5, source=CAT),
     ContentJson({"a": [1, {"b": None}]}),
     ContentUploaded("files/1", "image/png", "gemini"),
     ContentUnknown("anthropic", {"type": "new"}),
+    ContentProviderCall("anthropic", {"type": "server_tool_use"}, "s1", "web_search", {"query": "cats"}),
+    ContentProviderResult(
+        "anthropic", {"type": "web_search_tool_result"}, "s1", "web_search", {}, [{"url": "x"}]
+    ),
     REQUEST,
     ContentToolRequest("c2", "draw", raw="{", problem="cut"),
     ContentToolResult([CAT, "two", {"deep": ContentText("x")}], extra={"display": CAT}, request=REQUEST),

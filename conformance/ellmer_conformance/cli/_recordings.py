@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ._paths import progress, traffic
+from ._shared.paths import progress, traffic
 
 __all__ = ["against_recordings"]
 

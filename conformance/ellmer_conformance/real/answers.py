@@ -18,7 +18,7 @@ from ..server.http.reply import Reply, plain
 from ..server.http.request_parser import HttpRequest
 from ..server.http.routes import route
 from ..server.journal import without_secrets
-from ..server.rendering import render
+from ..server.replies.rendering import render
 from .cases import END, RecordedCase
 
 __all__ = ["OtherForm", "Playing", "RecordedAnswers"]
@@ -94,7 +94,12 @@ def _plain(status: int, message: str) -> Reply:
 
 def _headers(recording: Recording, wire: str, *, streams: bool) -> Sequence[tuple[str, str]]:
     kept: Mapping[str, str] = {k: v for k, v in recording.answered.items() if k not in _OF_THE_WAY}
-    if "content-type" in kept and (streams or "json" in kept["content-type"] or recording.status != 200):
+    named, events = (
+        kept.get("content-type", ""),
+        recording.response.lstrip().startswith((b"data:", b"event:")),
+    )
+    fits = "event-stream" in named if events else streams or "json" in named or recording.status != 200
+    if named and fits:
         return tuple(kept.items())
     return tuple({**kept, "content-type": _type(recording.response, wire, streams=streams)}.items())
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.content import Content, ContentText, ContentThinking, ContentUploaded
 from ...contents.tool_calls import ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...schemas.definitions import subschemas
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["AnthropicMessages"]
 
+
+#: https://docs.claude.com/en/docs/build-with-claude/files
+FILES_BETA = "files-api-2025-04-14"
 
 #: Calls of tools that the server runs.
 SERVED = ("server_tool_use", "mcp_tool_use")
@@ -107,7 +110,8 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         if stream:
             body["stream"] = True
         body = with_marks(body, self.cache)
-        return self.post(f"{self.base_url.rstrip('/')}/messages", body, stream=stream)
+        request = self.post(f"{self.base_url.rstrip('/')}/messages", body, stream=stream)
+        return request if not _names_files(turns) else replace(request, headers=_with_files(request.headers))
 
     def count_request(
         self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
@@ -220,6 +224,22 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
 
     def schema(self, type: Type) -> Json:
         return json_schema.json_schema(type)
+
+
+def _names_files(turns: Sequence[Turn]) -> bool:
+    return any(
+        isinstance(content, ContentUploaded) and content.wire == "anthropic"
+        for turn in turns
+        for content in turn.contents
+    )
+
+
+def _with_files(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers, with the beta of files beside others: without it, a file is refused."""
+    names = {name.lower(): name for name in headers}
+    name = names.get("anthropic-beta", "anthropic-beta")
+    betas = [beta.strip() for beta in headers.get(name, "").split(",") if beta.strip()]
+    return {**headers, name: ",".join(dict.fromkeys([*betas, FILES_BETA]))}
 
 
 def _without_pending(messages: list[Json]) -> list[Json]:

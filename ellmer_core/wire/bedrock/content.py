@@ -9,6 +9,7 @@ from typing import assert_never
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -86,6 +87,15 @@ class BedrockContent(Wire):
             case never:
                 assert_never(never)
         return block
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Documents and videos of the formats that Converse knows (DocumentFormat, VideoFormat)."""
+        kind = PurePosixPath(file.filename).suffix.lower().removeprefix(".")
+        if kind in {"csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"}:
+            return self.document(file.filename, kind, {"bytes": file.data})
+        if kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
+            return {"video": {"format": kind, "source": {"bytes": file.data}}}
+        return None
 
     def thought(self, block: Json | None) -> Json | None:
         """A thought as it came. Claude takes none back that was not signed."""

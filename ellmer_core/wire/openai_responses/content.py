@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -74,6 +75,13 @@ class ResponsesContent(Wire):
             part = {"type": "output_text", "text": content.text, **part}
         head = {"type": "message", **own} if own else {}
         return {**head, "role": "assistant", "content": [part] if part else content.text}
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Documents of many kinds; https://developers.openai.com/api/docs/guides/file-inputs. No audio, no video."""
+        if file.type.startswith(("audio/", "video/")):
+            return None
+        data = f"data:{file.type};base64,{file.data}"
+        return {"type": "input_file", "filename": file.filename, "file_data": data}
 
     def call(self, request: ContentToolRequest, own: Json) -> Json:
         """A function_call item, its arguments exactly as the model wrote them."""
