@@ -16,7 +16,7 @@ nox.options.reuse_venv = "yes"
 nox.options.sessions = ["conformance", "tests", "calibrate", "lint", "types"]
 
 #: What the tests need of the optional parts.
-EXTRAS = "cluster,conformance,console,html,images,mcp,otel,redis,shiny,store"
+EXTRAS = "cluster,conformance,console,documents,html,images,mcp,otel,redis,shiny,store"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
@@ -61,6 +61,7 @@ def ways(session: nox.Session) -> None:
     session.run(
         "conformance", "run", *command, "--report", "build/ways/command", *session.posargs, env=OFFLINE
     )
+    session.run("python", "-m", "ellmer_conformance.coverage", "--check", env=OFFLINE)
 
 
 @nox.session
@@ -92,6 +93,52 @@ def node(session: nox.Session) -> None:
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("npm", "ci", "--silent", "--prefix", "examples/driver-node", external=True)
     session.run("pytest", "conformance/tests/runner/test_command.py", *session.posargs, env=OFFLINE)
+
+
+#: The examples that need nothing but a language: its tool, how the example is built, and how it is run.
+DRIVERS: dict[str, tuple[tuple[str, ...], str]] = {
+    "go": (
+        ("build", "-o", "build/drivers/go", "examples/driver-go/driver.go", "examples/driver-go/wire.go"),
+        "build/drivers/go",
+    ),
+    "javac": (
+        (
+            "-d",
+            "build/drivers/java",
+            *(f"examples/driver-java/{name}.java" for name in ("Driver", "Json", "Wire")),
+        ),
+        "java -cp build/drivers/java Driver",
+    ),
+    "ruby": ((), "ruby examples/driver-ruby/driver.rb"),
+    "node": ((), "node examples/driver-fetch/driver.mjs"),
+}
+
+
+@nox.session(default=False)
+def drivers(session: nox.Session) -> None:
+    """Play every case with the examples in Go, Java, Ruby and Node.js; says which toolchain is not here."""
+    session.install("-e", ".[conformance]")
+    missing = [tool for tool in DRIVERS if shutil.which(tool) is None]
+    for tool, (build, command) in DRIVERS.items():
+        if tool in missing:
+            session.warn(f"not played: {command}, because there is no {tool} here")
+            continue
+        if build:
+            session.run(tool, *build, external=True)
+        run = (
+            "run",
+            "--command",
+            command,
+            "--wire",
+            "openai-chat",
+            "--report",
+            f"build/drivers/{tool}-report",
+        )
+        session.run("conformance", *run, *session.posargs, env=OFFLINE)
+    if missing:
+        session.skip(
+            f"there is no {', no '.join(missing)}: apt-get install golang-go default-jdk-headless ruby nodejs"
+        )
 
 
 @nox.session(default=False)
@@ -171,6 +218,21 @@ def calibrate(session: nox.Session) -> None:
     session.run("conformance", "calibrate", env=env)
 
 
+@nox.session(default=False)
+def real(session: nox.Session) -> None:
+    """Play recorded conversations: what real APIs answered, to our client (`-- --adapter NAME` another one).
+
+    They are those of the corpus, and of the folders that `calibrate` judges.
+    """
+    session.install("-e", ".[conformance]")
+    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
+    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
+    env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(filter(None, named)) or os.pathsep.join(beside)}
+    report = ("--report", "build/real")
+    session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is played
+    session.run("conformance", "run", "--against", "recordings", *report, *session.posargs, env=env)
+
+
 #: The official SDKs and documents that the shapes are built from; `MORE_SOURCES` are not in the group of the tests.
 MORE_SOURCES = (
     "cerebras-cloud-sdk",
@@ -206,21 +268,54 @@ def oracles(session: nox.Session) -> None:
     session.run("python", "conformance/shapes/oracles.py", *(session.posargs or ["cassettes"]), env=OFFLINE)
 
 
+#: GitHub's files, by the schema that they must fit.
+GITHUB = {
+    "github-actions": [Path("action.yml")],
+    "github-workflows": sorted(Path(".github/workflows").glob("*.yml")),
+    "dependabot": [Path(".github/dependabot.yml")],
+    "github-issue-forms": [
+        file for file in sorted(Path(".github/ISSUE_TEMPLATE").glob("*.yml")) if file.stem != "config"
+    ],
+    "github-issue-config": [Path(".github/ISSUE_TEMPLATE/config.yml")],
+    "citation-file-format": [Path("CITATION.cff")],
+}
+
+#: Where the words of docs/_words.txt are looked for.
+PROSE = (
+    *("README.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs", "harness/README.md"),
+    *("conformance/README.md", "examples", ".github"),
+)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format."""
     session.install(*group("lint"))
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
-    session.run("check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml")
+    for schema, files in GITHUB.items():
+        session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, files))
+    session.run("zizmor", "--offline", "--quiet", "--no-progress", ".github", "action.yml")
+    session.run("codespell", "--dictionary", "docs/_words.txt", "--skip", "docs/_*", *PROSE)
     session.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
 
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types, strictly."""
+    """Check types, strictly: the sources by mypy; by pyright what users write, with the wheel as they install it."""
     session.install("-e", f".[{EXTRAS}]", *group("types"))
     session.run("mypy", *session.posargs)
+    user = Path("build/types")
+    shutil.rmtree(user, ignore_errors=True)
+    shutil.copytree("typing_tests", user / "typing_tests")
+    shutil.copy("typing_tests/pyright.json", user / "pyrightconfig.json")
+    session.run("python", "typing_tests/pages.py", str(user / "pages"))
+    session.run("uv", "build", "--quiet", "--wheel", "--out-dir", str(user), external=True)
+    session.run("uv", "venv", "--quiet", "--clear", "--python", "python", str(user / "venv"), external=True)
+    (wheel,) = user.glob("*.whl")
+    wanted = f"{wheel}[{EXTRAS}]"
+    session.run("uv", "pip", "install", "-q", f"--python={user / 'venv'}", wanted, "pytest", external=True)
+    session.run("pyright", "-p", str(user))
 
 
 @nox.session(default=False)
@@ -291,8 +386,10 @@ def package(session: nox.Session) -> None:
     session.run("pytest", "-n", "2", *(session.posargs or PACKAGED), env=OFFLINE | {"PACKAGE": str(wheel)})
 
 
-#: Libraries that have a bridge, each with a pinned environment.
-PEERS = sorted(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))
+#: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
+COMMANDS = {"ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs")}
+#: Libraries that have a bridge, each with a pinned environment, and the commands.
+PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))])
 
 
 @nox.session(default=False)
@@ -301,15 +398,22 @@ def peers(session: nox.Session, peer: str) -> None:
     """Play every case with another library, each in its pinned environment; make the pages of the results."""
     collect, page = "conformance/peers/collect.py", "conformance/peers/page.py"
     try:
-        session.install("--no-deps", "-r", f"conformance/peers/pins/{peer}.txt")
+        if peer in COMMANDS:
+            session.install("-e", ".[conformance]")
+            folder = str(Path(COMMANDS[peer][1]).parent)
+            session.run("npm", "ci", "--silent", "--prefix", folder, external=True)
+        else:
+            session.install("--no-deps", "-r", f"conformance/peers/pins/{peer}.txt")
     except nox.command.CommandFailed as error:
         session.install("-e", ".[conformance]")
         session.run("python", collect, peer, "--not-installed", f"the pinned versions: {error.reason}")
         session.run("python", page)
         session.skip(f"{peer} could not be installed")
-    session.install("--no-deps", "-e", ".")
+    if peer not in COMMANDS:
+        session.install("--no-deps", "-e", ".")
     report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/baselines/{peer}.toml"
-    run = ("run", "--adapter", peer, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
+    what = ("--command", " ".join(COMMANDS[peer])) if peer in COMMANDS else ("--adapter", peer)
+    run = ("run", *what, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
     try:
         session.run("conformance", *run, "--report", report, *session.posargs, env=OFFLINE)
     finally:
@@ -322,6 +426,20 @@ def docs(session: nox.Session) -> None:
     """Build the site into site/; any warning is an error. `-- serve` shows it while you write."""
     session.install("-e", ".[conformance]", *group("docs"))
     session.run("mkdocs", *(session.posargs or ["build"]), env={"NO_MKDOCS_2_WARNING": "1"})
+
+
+@nox.session(default=False)
+def publish_docs(session: nox.Session) -> None:
+    """Put a version of the site on the branch gh-pages (`-- --push 0.1.0 latest`); mike keeps the others."""
+    session.install("-e", ".[conformance]", *group("docs"), "mike>=2.1")
+    session.run("mike", "deploy", *session.posargs, env={"NO_MKDOCS_2_WARNING": "1"})
+
+
+@nox.session(default=False)
+def picture(session: nox.Session) -> None:
+    """Make the moving picture of the README again, from the real server in a real browser (apt-get install chromium)."""
+    session.install("-e", ".[conformance,images]", *group("browser"))
+    session.run("python", "docs/_picture.py")
 
 
 if __name__ == "__main__":

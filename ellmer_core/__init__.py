@@ -16,15 +16,19 @@ from .contents.display import RENDERERS
 
 if TYPE_CHECKING:
     from ._chat.chat import *
+    from ._chat.fallback import *
     from ._chat.tool_writer import *
     from .calling.progress import *
     from .contents.content import *
+    from .contents.files import *
     from .contents.json_records import *
     from .contents.media import *
     from .contents.prompts import *
     from .contents.tool_calls import *
     from .contents.turns import *
+    from .conversation.approval import *
     from .conversation.cancellation import *
+    from .conversation.usage_limits import *
     from .errors import *
     from .jobs.batch import *
     from .jobs.parallel import *
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from .schemas.data_frames import *
     from .schemas.type_values import *
     from .schemas.types import *
+    from .tools.context import *
     from .tools.definition import *
     from .tools.provider_tools import *
     from .tools.result_check import *
@@ -48,8 +53,10 @@ if TYPE_CHECKING:
     from .transport.aws_signature import *
     from .transport.connections import *
     from .transport.timeouts_and_limits import *
+    from .wire.profile import *
 
 __all__ = [
+    "ApprovalRequiredError",
     "AssistantPartialTurn",
     "AssistantTurn",
     "AsyncToolError",
@@ -59,13 +66,17 @@ __all__ = [
     "Chat",
     "ConnectError",
     "Content",
+    "ContentCitation",
     "ContentError",
     "ContentFieldError",
+    "ContentFile",
     "ContentImage",
     "ContentImageInline",
     "ContentImageRemote",
     "ContentJson",
     "ContentPDF",
+    "ContentProviderCall",
+    "ContentProviderResult",
     "ContentText",
     "ContentThinking",
     "ContentToolRequest",
@@ -74,10 +85,12 @@ __all__ = [
     "ContentUploaded",
     "ContextWindowError",
     "ConversionError",
+    "Decision",
     "EllmerError",
     "EllmerWarning",
     "IncompleteResponseError",
     "Limits",
+    "Profile",
     "ProviderError",
     "RateLimitError",
     "ResponseError",
@@ -88,6 +101,7 @@ __all__ = [
     "Timeouts",
     "Tokens",
     "ToolBuiltIn",
+    "ToolContext",
     "ToolDef",
     "ToolReject",
     "ToolResultDisplay",
@@ -101,6 +115,8 @@ __all__ = [
     "TypeJsonSchema",
     "TypeObject",
     "UsageError",
+    "UsageLimitError",
+    "UsageLimits",
     "UserTurn",
     "batch_chat",
     "batch_chat_completed",
@@ -108,7 +124,9 @@ __all__ = [
     "batch_chat_text",
     "chat",
     "chat_app",
+    "chat_fallback",
     "check_tool_result",
+    "content_file",
     "content_image_file",
     "content_image_plot",
     "content_image_url",
@@ -135,6 +153,7 @@ __all__ = [
     "parallel_chat_text",
     "parallel_chat_text_async",
     "params",
+    "refresh_prices",
     "shinychat_stream",
     "token_usage",
     "tool",
@@ -152,6 +171,11 @@ __all__ = [
     "type_string",
 ]
 
+if TYPE_CHECKING:
+    from . import providers as _providers
+
+    __all__ += _providers.__all__  # type: ignore[has-type]  # mypy meets the two in a circle; pyright needs it
+
 #: Where public names live: first what a chat needs in any case, then what each is for itself.
 _MODULES = (
     "contents.content",
@@ -160,17 +184,22 @@ _MODULES = (
     "contents.turns",
     "schemas.type_values",
     "schemas.types",
+    "tools.context",
     "tools.definition",
     "tools.result_check",
     "tools.results",
     "contents.prompts",
+    "conversation.approval",
+    "conversation.usage_limits",
     "conversation.cancellation",
     "transport.timeouts_and_limits",
     "transport.connections",
     "_chat.chat",
+    "_chat.fallback",
     "providers._construction",
     "tools.provider_tools",
     "contents.media",
+    "contents.files",
     "contents.json_records",
     "render.tool_card",
     "render.files",
@@ -181,6 +210,7 @@ _MODULES = (
     "transport.aws_signature",
     "schemas.data_frames",
     "models.prices",
+    "wire.profile",
     "_chat.tool_writer",
     "jobs.parallel",
     "jobs.batch",
@@ -193,13 +223,18 @@ if not TYPE_CHECKING:  # type checkers would believe that every name is there
 
     def __getattr__(name: str) -> Any:
         kind, _, vendor = name.partition("_")
+        vendor = (
+            import_module(".providers", __name__).ALIASES.get(vendor, vendor)
+            if kind in {"chat", "models"}
+            else vendor
+        )
         if name in __all__:
             modules = (import_module(f".{module}", __name__) for module in _MODULES)
             value = getattr(next(module for module in modules if name in module.__all__), name)
         elif kind not in {"chat", "models"} or vendor not in _vendor_names():
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         elif kind == "chat":
-            value = getattr(import_module(f".providers.{vendor}", __name__), name)
+            value = getattr(import_module(f".providers.{vendor}", __name__), f"chat_{vendor}")
         else:
             value = import_module(".providers._model_lists", __name__).lister(vendor)
         globals()[name] = value
@@ -224,7 +259,8 @@ RENDERERS.update(
 
 
 def __dir__() -> list[str]:
-    by_vendor = [f"{kind}_{vendor}" for kind in ("chat", "models") for vendor in _vendor_names()]
+    vendors = [*_vendor_names(), *import_module(".providers", __name__).ALIASES]
+    by_vendor = [f"{kind}_{vendor}" for kind in ("chat", "models") for vendor in vendors]
     return sorted({*__all__, *by_vendor, *globals()})
 
 

@@ -16,6 +16,8 @@ EllmerError
 ├── ConnectError               no answer: refused, reset, name not found
 │   └── TimeoutError               no answer in time (also a builtin TimeoutError)
 ├── ToolRoundsError            the model asked for tools more often than `max_tool_rounds` allows
+├── UsageLimitError            the conversation would use more than its `UsageLimits` allow
+├── ApprovalRequiredError      tool calls wait for decisions that come later
 └── ResponseError              the provider's, but not said by it: the answer makes no sense
     ├── IncompleteResponseError    the answer ended before its terminal marker
     └── ConversionError            a value does not fit the type that was asked for (names the path)
@@ -27,9 +29,11 @@ from __future__ import annotations
 
 import builtins
 import re
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 __all__ = [
+    "ApprovalRequiredError",
     "AsyncToolError",
     "AuthenticationError",
     "BadRequestError",
@@ -50,6 +54,7 @@ __all__ = [
     "ToolResultError",
     "ToolRoundsError",
     "UsageError",
+    "UsageLimitError",
 ]
 
 
@@ -104,7 +109,12 @@ class ProviderError(EllmerError):
 
     `status` is the HTTP status (for an error inside a 200 stream: the status it stands for), `code` and
     `type` the provider's own words, `request_id` what its support asks for, `retry_after` in seconds.
+    `message` is what the provider said; `str()` adds whose model it is, the status, and what to do.
     """
+
+    vendor: str = ""
+    model: str = ""
+    keys: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -126,25 +136,67 @@ class ProviderError(EllmerError):
         self.retry_after = retry_after
         self.body = body
 
+    def at(self, vendor: str, model: str, keys: tuple[str, ...] = ()) -> Self:
+        """This error, which knows now whose it is; `keys` are the variables that may hold the key."""
+        if not self.vendor:
+            self.vendor, self.model, self.keys = vendor, model, keys
+        return self
+
+    def what_to_do(self) -> str:
+        """A sentence for the caller, if there is one."""
+        return ""
+
+    def __str__(self) -> str:
+        whose = f"{self.vendor}'s {self.model}".strip() if self.model else self.vendor
+        status = f" (status {self.status})" if self.status else ""
+        said = f"{whose}{status}: {self.message}" if whose else self.message
+        return printable(f"{said}\n{advice}" if (advice := self.what_to_do()) else said)
+
 
 class BadRequestError(ProviderError):
     """The request was refused as it stands: 400, 404, 413, 422 and their like."""
+
+    def what_to_do(self) -> str:
+        match self.status:
+            case 402:
+                return "Check the account's balance at the provider."
+            case 404:
+                return "Check the model's name, and base_url= if you gave one."
+            case 413:
+                return "Send less: smaller images, shorter texts, or fewer turns (`chat.compact()`)."
+        return "Change what the message names; sent again as it is, the request is refused again."
 
 
 class ContextWindowError(BadRequestError):
     """The conversation is longer than the context of the model; `chat.compact()` makes it shorter."""
 
+    def what_to_do(self) -> str:
+        return "Call `chat.compact()`, which makes the conversation shorter, or choose a model with a larger context."
+
 
 class AuthenticationError(ProviderError):
     """The key is missing, wrong, or not allowed to do this: 401, 403."""
+
+    def what_to_do(self) -> str:
+        where = f"api_key= or {' or '.join(self.keys)}" if self.keys else "api_key="
+        if self.status == 403:
+            return f"Check that the key ({where}) may use this model, and that the account may."
+        return f"Check the key: {where}."
 
 
 class RateLimitError(ProviderError):
     """Too many requests or tokens: 429. `retry_after` says when to come back, where the provider did."""
 
+    def what_to_do(self) -> str:
+        when = "in a while" if self.retry_after is None else f"in {self.retry_after:g} seconds"
+        return f"Ask again {when}; a larger max_tries= does so by itself."
+
 
 class ServerError(ProviderError):
     """The provider failed or is overloaded: 408, 409, 424 (the model behind it did), 5xx, 529."""
+
+    def what_to_do(self) -> str:
+        return "The fault is the provider's: ask again later; a larger max_tries= does so by itself."
 
 
 class ConnectError(EllmerError):
@@ -161,6 +213,19 @@ class TimeoutError(ConnectError, builtins.TimeoutError):
 
 class ToolRoundsError(EllmerError):
     """The model asked for tools again and again; the last requests were not run."""
+
+
+class UsageLimitError(EllmerError):
+    """The conversation was stopped at one of its `UsageLimits`; what was answered is in the history."""
+
+
+class ApprovalRequiredError(EllmerError):
+    """Tool calls wait for somebody's decision; the chat can be saved. `requests` are these calls: give their decisions
+    to `chat.decide()`, and go on with `chat.chat()`."""
+
+    def __init__(self, message: str, requests: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.requests = tuple(requests)
 
 
 class ResponseError(EllmerError):

@@ -1,7 +1,7 @@
 """The library's logger, `ellmer_core`: silent until the program sets logging up; and its warnings.
 
-DEBUG: requests and answers (address, size, status, time), tool calls, what a tool raised. INFO: another try, and why.
-Never keys, headers or what is said.
+DEBUG: requests and answers (address, size, status, time), tool calls. INFO: another try, and why. WARNING: what a tool
+raised, with its traceback. Never keys, headers or what is said.
 """
 
 from __future__ import annotations

@@ -39,7 +39,9 @@ def test_requests_tries_and_tools_are_logged_and_nothing_that_is_said(server, re
     ]
     path = f"{server.url.removeprefix('http://')}/v1/chat/completions"
 
-    assert [level for level, _ in lines] == ["DEBUG"] * 2 + ["INFO"] + ["DEBUG"] * 5
+    assert [level for level, _ in lines] == ["DEBUG"] * 2 + ["INFO"] + ["DEBUG"] * 2 + ["WARNING"] + [
+        "DEBUG"
+    ] * 2
     assert lines[0][1].startswith(f"POST {path}, ")
     assert lines[1][1].startswith("answered 500 after 0.")
     assert lines[2][1].startswith("ServerError 500; try 2 of 3 in ")

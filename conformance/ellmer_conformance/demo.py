@@ -24,28 +24,28 @@ from .server.strict_server import StrictServer
 __all__ = ["main"]
 
 TOUR = """\
-The model is a script; the tools it asks for are real and run in this process. On the way: two calls at once, an image
-in a result, a tool that says how far it is and brings a table of its own, one that fails, and a PDF. Say anything:
-the next scene follows.
+The model is a script. Its tools are real and run in this process. You will see two calls at once, an image in
+a result, a tool that reports its progress and shows a table, a tool that fails, and a PDF. Send any message
+to see the next scene.
 """
 
 GREETING = f"""\
 ## A chat that needs no key
 
 {TOUR}
-Click what is underlined, open a tool call to see what was asked and what came of it, stop an answer with the red
-button. Reload the page: all is there again.
+Click an underlined text to send it. Open a tool call to see its arguments and its result. Stop an answer with
+the red button. The conversation survives a reload of the page.
 
 <span class="suggestion submit">What is the weather in Duluth, MN and in Köln?</span>
 """
 
 
 @click.command()
-@click.option("--port", default=0, help="Port on 127.0.0.1; 0 is any free one.")
-@click.option("--console", is_flag=True, help="In the terminal instead of the browser.")
+@click.option("--port", default=0, help="The port on 127.0.0.1; 0 means any free port.")
+@click.option("--console", is_flag=True, help="Use the terminal instead of the browser.")
 @click.option("--no-launch", is_flag=True, help="Do not open the browser.")
 def main(port: int, *, console: bool, no_launch: bool) -> None:
-    """Runs the chat app against a scripted model that calls tools and looks at pictures."""
+    """Open the chat app with a scripted model that calls tools and looks at pictures."""
     with StrictServer({"demo": script()}) as server:
         chat = demo_chat(server.url("demo", "1"))
         try:

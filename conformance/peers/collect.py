@@ -31,10 +31,22 @@ from ellmer_conformance.server import StrictServer
 RESULTS = Path(__file__).parent / "results"
 FAILS = {"fail", "expected-fail", "not-testable"}
 PACKAGES = (
-    *("any-llm-sdk", "anthropic", "chatlas", "google-genai", "httpx", "httpx2", "langchain"),
+    *(
+        "agno",
+        "any-llm-sdk",
+        "anthropic",
+        "chatlas",
+        "google-genai",
+        "httpx",
+        "httpx2",
+        "instructor",
+        "langchain",
+    ),
     *("langchain-anthropic", "langchain-core", "langchain-google-genai", "langchain-openai", "litellm"),
-    *("llm", "llm-anthropic", "openai", "pydantic-ai-slim"),
+    *("llm", "llm-anthropic", "openai", "openai-agents", "pydantic-ai-slim", "smolagents", "strands-agents"),
 )
+#: The lock files of libraries that are played as a command.
+LOCKS = {"ai-sdk": Path("examples/driver-ai-sdk/package-lock.json")}
 _LONGEST = 160  # characters of a string in an exchange
 _SECONDS = 120  # for a script
 
@@ -42,11 +54,12 @@ _SECONDS = 120  # for a script
 def main(peer: str, *arguments: str) -> None:
     """Writes the result."""
     result: dict[str, Any] = {"peer": peer, "date": datetime.now(UTC).date().isoformat()}
-    result |= {"python": platform.python_version(), "versions": versions()}
+    result |= {"python": platform.python_version(), "versions": versions(peer)}
     if arguments[0] == "--not-installed":
         result |= {"not_installed": arguments[1], "verdicts": {}, "cells": [], "not_reproduced": []}
     else:
-        find_adapter(peer), StrictServer(scripts())  # imported once, for all scripts
+        if peer not in LOCKS:
+            find_adapter(peer), StrictServer(scripts())  # imported once, for all scripts
         result |= judged(read(Path(arguments[0]) / "report.json"))
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{peer}.json").write_text(dumped(result), "utf-8", errors="backslashreplace")
@@ -63,8 +76,12 @@ def dumped(result: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def versions() -> dict[str, str]:
+def versions(peer: str) -> dict[str, str]:
     """What is installed here, of what matters."""
+    if peer in LOCKS:
+        locked = json.loads(LOCKS[peer].read_text("utf-8"))["packages"]
+        names = sorted(locked[""]["dependencies"])
+        return {name: locked[f"node_modules/{name}"]["version"] for name in names}
     found = {}
     for name in PACKAGES:
         try:

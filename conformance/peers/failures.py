@@ -24,7 +24,7 @@ CONTROL = {
     "gemini": "google-genai",
 }
 #: Those that send by themselves.
-OWN = {("litellm", "anthropic"), ("litellm", "gemini")}
+OWN = {("litellm", "anthropic"), ("litellm", "gemini"), *(("ai-sdk", wire) for wire in WIRES)}
 
 #: Messages that tell of an exception.
 RAISED = re.compile(r"\bit raises\b|\bsend raised\b|^\w*(Error|Exception|Behavior|Exceeded)\b: ")

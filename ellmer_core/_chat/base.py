@@ -6,18 +6,21 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mappi
 from contextlib import aclosing, closing
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from ..contents.content import Content, ContentText
+from ..contents.content import Content, ContentImageInline, ContentText
 from ..contents.display import Displayed
-from ..contents.turns import AssistantTurn, Turn
+from ..contents.tool_calls import ContentToolRequest
+from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..conversation.approval import AskBefore, Decide, Said, decision_of
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
 from ..conversation.loop import converse
 from ..conversation.request_cache import RequestCache
 from ..conversation.response_reading import cut_short
-from ..conversation.settings import Settings
+from ..conversation.settings import Fallback, Settings
 from ..conversation.spans import traced
+from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..log import warn
 from ..models import prices
@@ -27,9 +30,11 @@ from ..transport.connections import Connection
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.profile import Profile
+from .approvers import approver
 from .echo import Echo, EchoMode, echo_mode
 from .memory import Memory
 from .tool_registry import ToolRegistry
+from .uploading import Uploading
 
 __all__ = ["ChatBase", "Input", "Shown"]
 
@@ -37,7 +42,7 @@ Input = str | Content
 Shown = Content | Turn
 
 
-class ChatBase(Memory, ToolRegistry, Displayed):
+class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
     """The machinery under `Chat`."""
 
     def __init__(
@@ -49,10 +54,12 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         client: Any = None,
         timeouts: Timeouts | None = None,
         limits: Limits | None = None,
+        proxy: str | None = None,
         max_tries: int = 3,
         max_tool_rounds: int = 100,
         thinking: Any = None,
         profile: Profile | Mapping[str, Any] | None = None,
+        fetch: str | None = None,
     ) -> None:
         Memory.__init__(self)
         ToolRegistry.__init__(self)
@@ -62,12 +69,31 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
         self.wire = self._fitted(wire, self._asked)
         self._told: set[str] = set()
+        if fetch not in (None, "none", "https"):
+            raise UsageError(f'fetch= is "none" or "https", not {fetch!r}.')
+        self._fetch = fetch == "https"
+        self._fetched: dict[str, ContentImageInline | str] = {}
         self.echo = echo_mode(echo)
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
-        self._connection = Connection(client, timeouts, limits or Limits())
+        self._connection = Connection(client, timeouts, limits or Limits(), proxy)
         self._written = RequestCache()
+        self.fallbacks: list[tuple[Fallback, Connection]] = []
+        self.deps: Any = None
+        self.usage_limits = UsageLimits()
+        self.ask_before: AskBefore = ()
+        self.approve: Decide | Literal["console", "defer"] | None = None
         self.set_system_prompt(system_prompt)
+
+    def waiting_requests(self) -> list[ContentToolRequest]:
+        """The tool calls that have not been run yet, of the last answer: those that wait for a decision."""
+        return list(self._history.waiting)
+
+    def decide(self, decisions: Mapping[str, Said]) -> None:
+        """What somebody said about waiting tool calls, by the id of the call: `True`, `False`, a `Decision`, or as JSON
+        `{"approved": true, "arguments": {…}, "reason": "…"}`. The next `chat()`, which needs no words, goes on with it."""
+        with self._idle("decide()"):
+            self._history.decide({id: decision_of(said) for id, said in decisions.items()})
 
     def get_model(self) -> str:
         """The model's name."""
@@ -76,7 +102,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
     def set_model(self, model: str) -> None:
         """Goes on with another model of the vendor."""
         if not isinstance(model, str) or not model:
-            raise UsageError(f"A model is called by its name, not {model!r}.")
+            raise UsageError(f"A model is given by its name, not by {model!r}.")
         self.wire = self._fitted(replace(self.wire, model=model), self._asked)
 
     @property
@@ -106,8 +132,8 @@ class ChatBase(Memory, ToolRegistry, Displayed):
 
         return recorded(self._history, self.wire.vendor, self.wire.model)
 
-    def restore(self, record: Any, *, classes: Iterable[type] = ()) -> None:
-        """Goes on where a recorded chat stopped: its turns, and its model if the vendor is the same.
+    def restore(self, record: Any, *, classes: Iterable[type] = (), keep_model: bool = False) -> None:
+        """Goes on where a recorded chat stopped: its turns, and its model if the vendor is the same (and not `keep_model`).
 
         Requests find their tools among those registered here. `classes` are the content classes of other
         packages that occur; a class that is not known is refused by its name.
@@ -117,13 +143,15 @@ class ChatBase(Memory, ToolRegistry, Displayed):
         history, vendor, model = restored(record, self._tools.values(), classes)
         with self._idle("restore()"):
             self._history.replace(history.turns, history.results)
-        if vendor == self.wire.vendor:
+        if vendor == self.wire.vendor and not keep_model:
             self.set_model(model)
 
     def __str__(self) -> str:
         from ..render.printed_form import format_chat  # noqa: PLC0415 - only needed to print
 
-        return format_chat(self.wire.vendor, self.wire.model, self._history.view())
+        results = self._history.results
+        unsent = UserTurn([results[place] for place in sorted(results)]) if results else None
+        return format_chat(self.wire.vendor, self.wire.model, self._history.view(), unsent)
 
     def __repr__(self) -> str:
         return str(self).partition("\n")[0]
@@ -171,6 +199,8 @@ class ChatBase(Memory, ToolRegistry, Displayed):
             raise UsageError(f'tool_mode is "sequential" or "concurrent", not {tool_mode!r}.')
         if controller is not None and not isinstance(controller, StreamController):
             raise UsageError(f"controller is a StreamController, not {controller.__class__.__name__}.")
+        if not isinstance(self.usage_limits, UsageLimits):
+            raise UsageError(f"usage_limits is UsageLimits(…), not {self.usage_limits!r:.80}.")
         wire = self.wire
         if params is not None:
             asked = Asked({**self._asked.params, **_checked_params(params)}, self._asked.profile)
@@ -187,10 +217,27 @@ class ChatBase(Memory, ToolRegistry, Displayed):
             on_result=self._on_result,
             controller=controller or StreamController(),
             price=prices.cost,
+            count=prices.log_usage,
             written=self._written,
+            fallbacks=[replace(one, provider=place) for place, (one, _) in enumerate(self.fallbacks, 1)],
+            deps=self.deps,
+            usage_limits=self.usage_limits,
+            ask_before=self.ask_before,
+            approve=approver(self.approve),
             told=self._told,
+            fetch=self._fetch,
+            fetched=self._fetched,
             on_history=self._on_history,
         )
+
+    @property
+    def _connections(self) -> list[Connection]:
+        """Those of the fallbacks."""
+        return [connection for _, connection in self.fallbacks]
+
+    def as_fallback(self) -> tuple[Fallback, Connection]:
+        """The provider of this chat, for another chat to go on with."""
+        return Fallback(self.wire, max_tries=self.max_tries), self._connection
 
     def _contents(self, inputs: Sequence[Input]) -> list[Content]:
         for one in inputs:
@@ -220,7 +267,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
                     yield picked
 
     def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
-        echo, line = Echo(mode), BlockingDriver(self._connection, settings.controller)
+        echo, line = Echo(mode), BlockingDriver(self._connection, settings.controller, *self._connections)
         with self._entered(loop), closing(drive(loop, line)) as shown, closing(echo):
             for one in shown:
                 echo(one)
@@ -232,7 +279,7 @@ class ChatBase(Memory, ToolRegistry, Displayed):
     ) -> AsyncGenerator[Shown, None]:
         from ..transport.asynchronous import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
-        echo, line = Echo(mode), AsyncDriver(self._connection, settings.controller)
+        echo, line = Echo(mode), AsyncDriver(self._connection, settings.controller, *self._connections)
         with self._entered(loop), closing(echo):
             async with aclosing(adrive(loop, line)) as shown:
                 async for one in shown:
@@ -241,11 +288,9 @@ class ChatBase(Memory, ToolRegistry, Displayed):
                     yield one
 
     def _note(self, shown: Shown) -> None:
-        """An answer is whole: counts it, and warns if it is not all that the model had to say."""
-        if isinstance(shown, AssistantTurn):
-            prices.log_usage(self.wire, shown.tokens, shown.cost)
-            if cut := cut_short(shown):
-                warn(cut[0].upper() + cut[1:])
+        """An answer is whole: warns if it is not all that the model had to say."""
+        if isinstance(shown, AssistantTurn) and (cut := cut_short(shown)):
+            warn(cut[0].upper() + cut[1:])
 
     def _abandon(self, loop: Loop[Any]) -> None:
         """The stream of this conversation is gone: keeps what it received, and lets the next one in."""

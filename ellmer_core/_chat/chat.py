@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, Literal, NoReturn, TypeVar, overload
+from dataclasses import replace
+from typing import Any, Literal, NoReturn, overload
 
-from ..contents.content import Content, ContentText
+from ..contents.content import Content
 from ..contents.turns import UserTurn
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
 from ..conversation.history import sendable
 from ..errors import UsageError
-from ..schemas.data_frames import Library
 from ..transport.single_requests import arun, counted, run
+from .answer import Answer, Texts
 from .async_stream import AsyncStream
-from .base import ChatBase, Input, Shown
+from .base import Input, Shown
 from .compaction import PROMPT, parted, summarised
 from .echo import EchoMode, echo_mode
 from .structured import Structured
+from .structured_chat import StructuredChat
 
 __all__ = ["Chat", "ToolMode"]
 
-T = TypeVar("T")
 ToolMode = Literal["sequential", "concurrent"]
 Params = Mapping[str, Any] | None
 
 
-class Chat(ChatBase):
+class Chat(StructuredChat):
     """A conversation. `chat_openai()` and its like make one; `fork()` makes another from it.
 
     A chat holds one conversation at a time: entered again before it has answered, it refuses. What was
@@ -49,7 +50,7 @@ class Chat(ChatBase):
         """
         mode = self.echo if echo is None else echo_mode(echo)
         self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params))
-        return self._answer.text
+        return Answer(self._answer, shown=mode != "none")
 
     async def chat_async(
         self,
@@ -63,7 +64,7 @@ class Chat(ChatBase):
         await self._aexhaust(
             inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         )
-        return self._answer.text
+        return Answer(self._answer, shown=mode != "none")
 
     @overload
     def stream(
@@ -137,88 +138,6 @@ class Chat(ChatBase):
         shown = self._atalk(loop, echo_mode(echo), settings)
         return AsyncStream(shown, _picker(content), lambda: self._abandon(loop))
 
-    @overload
-    def chat_structured(
-        self,
-        *inputs: Input,
-        type: type[T],
-        convert: Literal[True] = True,
-        frame: None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "sequential",
-        params: Params = None,
-    ) -> T: ...
-    @overload
-    def chat_structured(
-        self,
-        *inputs: Input,
-        type: Any,
-        convert: bool = True,
-        frame: Library | None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "sequential",
-        params: Params = None,
-    ) -> Any: ...
-    def chat_structured(
-        self,
-        *inputs: Input,
-        type: Any,
-        convert: bool = True,
-        frame: Library | None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "sequential",
-        params: Params = None,
-    ) -> Any:
-        """As `chat()`, but the last answer is data of `type` (a `type_…()`, a Python type, a model class).
-
-        With `convert`, it is checked and made what the type says; without, it is the JSON as it came. An array of
-        objects becomes a data frame with `frame="pandas"` or `frame="polars"`. Raises
-        `IncompleteResponseError` for an answer that was cut at a limit, `ConversionError` for data of another
-        shape.
-        """
-        wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent, params=params)
-        self._exhaust(inputs, echo_mode(echo), settings)
-        return wanted.value(self._answer)
-
-    @overload
-    async def chat_structured_async(
-        self,
-        *inputs: Input,
-        type: type[T],
-        convert: Literal[True] = True,
-        frame: None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "concurrent",
-        params: Params = None,
-    ) -> T: ...
-    @overload
-    async def chat_structured_async(
-        self,
-        *inputs: Input,
-        type: Any,
-        convert: bool = True,
-        frame: Library | None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "concurrent",
-        params: Params = None,
-    ) -> Any: ...
-    async def chat_structured_async(
-        self,
-        *inputs: Input,
-        type: Any,
-        convert: bool = True,
-        frame: Library | None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "concurrent",
-        params: Params = None,
-    ) -> Any:
-        """`chat_structured()` without blocking."""
-        wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent, params=params)
-        await self._aexhaust(inputs, echo_mode(echo), settings)
-        return wanted.value(self._answer)
-
     def token_count(
         self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
     ) -> int:
@@ -279,13 +198,23 @@ class Chat(ChatBase):
             self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
         )
         other.wire, other._asked = self.wire, self._asked
+        other._fetch, other._fetched = self._fetch, dict(self._fetched)
         other._connection = self._connection
+        other.fallbacks = [(replace(one, written=one.written.copy()), c) for one, c in self.fallbacks]
+        other.deps, other.usage_limits = self.deps, self.usage_limits
+        other.ask_before, other.approve = self.ask_before, self.approve
         other._written = self._written.copy()
         other._history = self._history.copy()
         other._tools = dict(self._tools)
         other._on_history = list(self._on_history)
         other._on_request, other._on_result = list(self._on_request), list(self._on_result)
         return other
+
+    def with_fallbacks(self, others: Sequence[Chat]) -> Chat:
+        """A fork that goes on with the providers of `others` where its own fails: see `chat_fallback()`."""
+        fork = self.fork()
+        fork.fallbacks += [one.as_fallback() for one in others]
+        return fork
 
     def __copy__(self) -> Chat:
         return self.fork()
@@ -313,7 +242,7 @@ def _picker(content: str) -> Callable[[Shown], Any]:
     """What a stream yields of what a conversation shows; `None` for what it leaves out."""
     match content:
         case "text":
-            return lambda shown: shown.text if isinstance(shown, ContentText) else None
+            return Texts()
         case "all":
             return lambda shown: shown if isinstance(shown, Content) else None
     raise UsageError(f'content is "text" or "all", not {content!r}.')

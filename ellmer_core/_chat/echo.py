@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Literal, TextIO
 
 from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError, printable
 from ..tools.results import flatten
@@ -36,10 +36,20 @@ def echo_mode(value: object) -> EchoMode:
 
 
 def default_echo(depth: int) -> EchoMode:
-    """`output` where the calling code (`depth` frames up) is the top level of a script or a console, else `none`."""
+    """`output` where the calling code (`depth` frames up) is the top level of a script or a console, else `none`; so in a
+    notebook, which shows what `chat()` returns."""
+    if _in_notebook():
+        return "none"
     frame = sys._getframe(depth)  # noqa: SLF001 - the one way to know one's caller
     top = frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"
     return "output" if top else "none"
+
+
+def _in_notebook() -> bool:
+    """Whether IPython runs in a kernel: then a cell shows its last value, in rich forms."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return hasattr(shell, "kernel")
 
 
 class Echo:
@@ -67,7 +77,12 @@ class Echo:
             case ContentToolRequest():
                 self._note(f"◯ [tool call] {_after_label(shown)}")
             case ContentToolResult():
-                self._note(f"{'■' if shown.error else '●'} #> {_after_label(shown)}")
+                self._note(
+                    f"{'■' if shown.error or shown.decision == 'denied' else '●'} #> {_after_label(shown)}"
+                )
+            case ContentProviderCall(result=ContentToolResult() as result):
+                self._output(shown.request)
+                self._output(result)
             case AssistantTurn():
                 self.close()
 

@@ -105,8 +105,7 @@ class Memory:
         with self._lock:
             if self._talking is not None:
                 raise UsageError(
-                    "This chat is in the middle of an answer. Let it finish (or close() the stream), or use a "
-                    "fork() to say two things at once."
+                    "This chat is in the middle of an answer. Wait until it finishes, close() the stream, or use a fork() for two requests at once."
                 )
             self._talking = loop
         try:

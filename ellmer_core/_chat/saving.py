@@ -34,7 +34,9 @@ def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> 
                 f"This chat was saved in version {version!r}; this release reads version {VERSION}."
             )
         case _:
-            raise UsageError("This is no saved chat: an object with `version`, `class` and `props`.")
+            raise UsageError(
+                "This is not a saved chat. A saved chat is an object with `version`, `class` and `props`."
+            )
     if missing := {"vendor", "model", "turns", "results"} - props.keys():
         raise UsageError(f"This saved chat lacks {', '.join(sorted(missing))}.")
     tools, classes = list(tools), list(classes)
@@ -43,7 +45,7 @@ def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> 
             pass
         case _:
             raise UsageError(
-                "This saved chat is damaged: `turns` is a list, `results` an object, the rest text."
+                "This saved chat is damaged: `turns` must be a list, `results` an object, and all other fields text."
             )
     turns = [
         _as(Turn, t, f"turns[{i}]")

@@ -14,40 +14,46 @@ from contextvars import copy_context
 from copy import deepcopy
 from functools import partial
 from inspect import Parameter, isasyncgenfunction, iscoroutine, iscoroutinefunction, isroutine
+from logging import DEBUG, WARNING
 from threading import Thread
 from typing import Any
 
 from ..contents.content import replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
-from ..errors import AsyncToolError, ConversionError
+from ..errors import AsyncToolError, ConversionError, ToolReject
 from ..log import logger
 from ..schemas.value_conversion import convert
 from ..telemetry.tool_spans import traced_call
+from ..tools.context import CallScope, ToolContext
 from ..tools.result_check import check_tool_result
 from ..tools.signature import is_field, parameters
 from .progress import calling, say
 
 __all__ = ["ainvoke", "invoke"]
 
+NO_SCOPE = CallScope()
 Progress = Callable[[Any], object]
 Later = Awaitable[Any] | AsyncGenerator[Any, None]
 
 
-def invoke(request: ContentToolRequest, *, on_progress: Progress = say) -> ContentToolResult:
+def invoke(
+    request: ContentToolRequest, *, on_progress: Progress = say, scope: CallScope = NO_SCOPE
+) -> ContentToolResult:
     """Calls the tool of `request` and waits. What a generator yields goes to `on_progress` as it comes; unless
-    given, to whoever shows the chat (see `local_shinychat()`)."""
+    given, to whoever shows the chat (see `local_shinychat()`). `scope` is what its `ToolContext` tells."""
     with traced_call(request) as ended:
-        return _logged(ended(_invoked(request, on_progress)))
+        return _logged(ended(_invoked(ToolContext(request, scope, on_progress))))
 
 
-def _invoked(request: ContentToolRequest, on_progress: Progress) -> ContentToolResult:
+def _invoked(call: ToolContext[Any]) -> ContentToolResult:
+    request = call.request
     timeout = request.tool.timeout if request.tool else None
     with calling(request):
         if timeout is None:
-            outcome = _attempted(request, on_progress)
+            outcome = _attempted(call)
         else:
             try:
-                outcome = _threaded(request, on_progress).result(timeout)
+                outcome = _threaded(call).result(timeout)
             except TimeoutError:
                 return _late(request)
     if isinstance(outcome, ContentToolResult):
@@ -55,31 +61,33 @@ def _invoked(request: ContentToolRequest, on_progress: Progress) -> ContentToolR
     if iscoroutine(outcome):
         outcome.close()
     raise AsyncToolError(
-        f"Tool `{request.name}` is async, and chat() and stream() are not: use chat_async() or stream_async()."
+        f"Tool `{request.name}` is async, but chat() and stream() are not: use chat_async() or stream_async()."
     )
 
 
-async def ainvoke(request: ContentToolRequest, *, on_progress: Progress = say) -> ContentToolResult:
+async def ainvoke(
+    request: ContentToolRequest, *, on_progress: Progress = say, scope: CallScope = NO_SCOPE
+) -> ContentToolResult:
     """Awaits the tool of `request`, async or not; one that is not runs in a thread of its own meanwhile, with
     the caller's context variables (and calls `on_progress` from there)."""
     with traced_call(request) as ended:
-        return _logged(ended(await _ainvoked(request, on_progress)))
+        return _logged(ended(await _ainvoked(ToolContext(request, scope, on_progress))))
 
 
-async def _ainvoked(request: ContentToolRequest, on_progress: Progress) -> ContentToolResult:
+async def _ainvoked(call: ToolContext[Any]) -> ContentToolResult:
     import asyncio  # noqa: PLC0415 - imported when first needed
 
-    tool = request.tool
+    request, tool = call.request, call.request.tool
     try:
         async with asyncio.timeout(tool.timeout if tool else None):
             with calling(request):
                 if tool is None or _is_async(tool.function):
-                    outcome = _attempted(request, on_progress)
+                    outcome = _attempted(call)
                 else:
-                    outcome = await asyncio.wrap_future(_threaded(request, on_progress))
+                    outcome = await asyncio.wrap_future(_threaded(call))
                 if isinstance(outcome, ContentToolResult):
                     return outcome
-                return await _awaited(request, outcome, on_progress)
+                return await _awaited(request, outcome, call.show)
     except TimeoutError:  # ours: the tool's own is an error result by now
         return _late(request)
 
@@ -89,18 +97,20 @@ def _logged(result: ContentToolResult) -> ContentToolResult:
     if error is None:
         logger.debug("tool %s: done", name)
     else:
-        raised = error if isinstance(error, BaseException) else None
-        logger.debug("tool %s: %s", name, type(error).__name__ if raised else "not run", exc_info=raised)
+        raised = error if isinstance(error, BaseException) and not isinstance(error, ToolReject) else None
+        level, what = (WARNING, type(raised).__name__) if raised else (DEBUG, "not run")
+        logger.log(level, "tool %s: %s", name, what, exc_info=raised)
     return result
 
 
-def _attempted(request: ContentToolRequest, on_progress: Progress) -> ContentToolResult | Later:
+def _attempted(call: ToolContext[Any]) -> ContentToolResult | Later:
     """The result; or, of an async tool, what is still to be awaited. Raises no `Exception`."""
+    request = call.request
     try:
-        value = _called(request)
+        value = _called(request, call)
         if isinstance(value, (Awaitable, AsyncGenerator)):
             return value
-        return _result(request, _last(value, on_progress) if isinstance(value, Generator) else value)
+        return _result(request, _last(value, call.show) if isinstance(value, Generator) else value)
     except _Refused as refused:
         return ContentToolResult(error=str(refused), request=request)
     except (Exception, GeneratorExit) as error:  # noqa: BLE001 - the model is told, whatever it was
@@ -115,7 +125,7 @@ async def _awaited(request: ContentToolRequest, later: Later, on_progress: Progr
         return ContentToolResult(error=error, request=request)
 
 
-def _threaded(request: ContentToolRequest, on_progress: Progress) -> Future[ContentToolResult | Later]:
+def _threaded(call: ToolContext[Any]) -> Future[ContentToolResult | Later]:
     """Runs the call in a thread that does not keep the program from ending when nobody waits any more."""
     future: Future[ContentToolResult | Later] = Future()
     future.set_running_or_notify_cancel()  # from here on nobody can cancel it; they can only stop waiting
@@ -123,11 +133,11 @@ def _threaded(request: ContentToolRequest, on_progress: Progress) -> Future[Cont
 
     def run() -> None:
         try:
-            future.set_result(context.run(_attempted, request, on_progress))
+            future.set_result(context.run(_attempted, call))
         except BaseException as error:  # noqa: BLE001 - SystemExit and the like belong to who waits
             future.set_exception(error)
 
-    Thread(target=run, name=f"tool {request.name}", daemon=True).start()
+    Thread(target=run, name=f"tool {call.request.name}", daemon=True).start()
     return future
 
 
@@ -142,16 +152,14 @@ class _Refused(Exception):
     """The call cannot be made; the message is for the model."""
 
 
-def _called(request: ContentToolRequest) -> Any:
-    """What the function returns for the arguments of the request."""
+def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
+    """What the function returns for the arguments of the request, and for the context that it may want."""
     tool = request.tool
     if tool is None:
         raise _Refused(f"Unknown tool `{request.name}`.")
     if request.problem is not None:
-        raise _Refused(
-            f"The arguments are not usable: {request.problem}. They were: {_cut(request.raw or '')}"
-        )
-    given = _arguments(tool, request)
+        raise _Refused(f"The arguments are invalid: {request.problem}. They were: {_cut(request.raw or '')}")
+    given = _arguments(tool, request) | ({tool.context: call} if tool.context else {})
     positional = [p for p in parameters(tool.function).values() if p.kind is Parameter.POSITIONAL_ONLY]
     args = [given.pop(p.name, p.default) for p in positional]
     return tool.function(*args, **given)
@@ -173,7 +181,7 @@ def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
         except ConversionError as error:
             problems.append(str(error))
     if problems:
-        raise _Refused(f"The arguments are not usable: {'; '.join(problems)}.")
+        raise _Refused(f"The arguments are invalid: {'; '.join(problems)}.")
     return _field_defaults(tool) | converted
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Literal
 
 from ..contents.tool_calls import ContentToolRequest
+from ..errors import UsageError
 
 __all__ = ["Progress", "calling", "local_shinychat", "say", "showing"]
 
@@ -23,9 +25,11 @@ class Progress:
         self._show = show
         self._text = ""
 
-    def append(self, text: str) -> None:
-        """Says more."""
-        self.replace(self._text + text)
+    def append(self, text: str, *, operation: Literal["append", "replace"] = "append") -> None:
+        """Says more; with `operation="replace"`, this instead of all it said before."""
+        if operation not in {"append", "replace"}:
+            raise UsageError(f'operation= is "append" or "replace", not {operation!r}.')
+        self.replace(text if operation == "replace" else self._text + text)
 
     def replace(self, text: str) -> None:
         """Says this instead of all it said before."""

@@ -19,6 +19,8 @@ C = TypeVar("C", bound="Content")
 
 __all__ = [
     "Content",
+    "ContentCitation",
+    "ContentFile",
     "ContentImage",
     "ContentImageInline",
     "ContentImageRemote",
@@ -45,8 +47,23 @@ class Content(Displayed):
 
 
 @dataclass(frozen=True)
+class ContentCitation(Content):
+    """Where a text comes from, among the `citations` of the text it belongs to; a stream of contents has it after the
+    text. It says what of the source was said: its `url` and `title`, and the words that are cited, `quote`.
+
+    `start` and `end` are the characters of the text that it is for; `None` is all of the text.
+    """
+
+    url: str = ""
+    title: str = ""
+    quote: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True)
 class ContentText(Content):
-    """Text, often Markdown; the content that is shown while it streams.
+    """Text, often Markdown; the content that is shown while it streams. `citations` say where it comes from.
 
     `extra` holds what the provider attached to this text and wants back (citations, an item id, a signature),
     under the wire format's name as in `ContentThinking`. Texts are equal when their words are.
@@ -54,6 +71,7 @@ class ContentText(Content):
 
     text: str
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -98,15 +116,30 @@ class ContentJson(Content):
 
 
 @dataclass(frozen=True)
+class ContentFile(Content):
+    """A document, audio or video sent along: `type` is its media type, `data` its bytes in standard base64, `text` the
+    words in it, where they are known: they are sent where the API does not take the file itself."""
+
+    type: str
+    data: str = field(repr=False)
+    filename: str = "file"
+    text: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
 class ContentUploaded(Content):
     """A file that the provider already holds: `uri` is its name there, `type` its media type.
 
-    Only the wire format that issued it (`wire`) can refer to it.
+    Only the wire format that issued it (`wire`), at its `vendor`, can refer to it; others are sent its `source`, the
+    content itself, where that is known. `expires_at` is in Unix time, `None` where it stays until it is deleted.
     """
 
     uri: str
     type: str
     wire: str
+    vendor: str = ""
+    expires_at: float | None = None
+    source: Content | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import UsageError, error_message
 from . import content, tool_calls, turns
-from .content import KINDS, Content
+from .content import KINDS, Content, ContentCitation, ContentText
 from .tool_calls import ContentToolRequest, ToolDef
 from .turns import Tokens, Turn, as_contents
 
@@ -40,7 +40,7 @@ def contents_record(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [contents_record(item) for item in value]
     if not isinstance(value, (Content, Turn)):
-        raise UsageError(f"Contents, turns and chats can be recorded, not {type(value).__name__}.")
+        raise UsageError(f"Only contents, turns and chats can be saved, not {type(value).__name__}.")
     return {"version": VERSION, **_record(value, type(value).__name__)}
 
 
@@ -50,15 +50,15 @@ def contents_replay(
     """What `contents_record()` recorded. Requests are matched to `tools` by name.
 
     A whole chat needs a `chat` to go on in, since no key is recorded: it gets the tools and what was said, as
-    by `Chat.restore()`, and is returned. `classes` are the content classes of other packages that may occur, beside
+    by `Chat.restore()`, keeps its own model, and is returned. `classes` are the content classes of other packages that may occur, beside
     those that the tools have for their requests; any other is refused by its name, so that a record cannot name code
     to run.
     """
     if isinstance(recorded, dict) and recorded.get("class") == "Chat":
         if chat is None:
-            raise UsageError("This is the record of a whole chat: give chat=, one of the same vendor.")
+            raise UsageError("This is the record of a whole chat. Pass chat=, a chat of the same provider.")
         chat.register_tools(tools)
-        chat.restore(recorded, classes=classes)
+        chat.restore(recorded, classes=classes, keep_model=True)
         return chat
     tools = list(tools)
     known = {*classes, *(tool.request for tool in tools)}
@@ -78,6 +78,7 @@ def _path(cls: type) -> str:
 
 def _record(value: Content | Turn | Tokens, path: str) -> dict[str, Any]:
     skipped = {"tool"} if isinstance(value, ContentToolRequest) else set()
+    skipped |= {"citations"} if isinstance(value, ContentText) and not value.citations else set()
     props = {name: v for name, v in _props(value).items() if name not in skipped}
     return {"class": _path(type(value)), "props": {k: _plain(v, f"{path}.{k}") for k, v in props.items()}}
 
@@ -103,9 +104,7 @@ def _plain(value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind
             return error_message(value)
         case bytes():
             return {"$bytes": b64encode(value).decode("ascii")}
-    raise UsageError(
-        f"{path} is {type(value).__name__}, which cannot be recorded; put JSON or content there."
-    )
+    raise UsageError(f"{path} is {type(value).__name__}, which cannot be saved. Use JSON or content instead.")
 
 
 def _plain_mapping(value: Mapping[Any, Any], path: str) -> dict[str, Any]:
@@ -127,7 +126,9 @@ class _Replay:
     def top(self, recorded: Any, path: str) -> Any:
         version = recorded.get("version") if isinstance(recorded, dict) else None
         if version is None or not {"class", "props"} <= recorded.keys():
-            raise UsageError(f"{path} is no record: an object with `version`, `class` and `props`.")
+            raise UsageError(
+                f"{path} is not a record. A record is an object with `version`, `class` and `props`."
+            )
         if version != VERSION:
             raise UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")
         return self.instance(recorded, path)
@@ -137,10 +138,10 @@ class _Replay:
             case {"class": str(name), "props": dict(props)}:
                 cls = self.classes.get(name)
             case _:
-                raise UsageError(f"{path} is no record: an object with `class` and `props`.")
+                raise UsageError(f"{path} is not a record. A record is an object with `class` and `props`.")
         if cls is None:
             raise UsageError(
-                f"{path} is of the class `{name}`, which is not known here: pass it in classes=[…]."
+                f"{path} is of the class `{name}`, which is unknown. Pass the class in classes=[…]."
             )
         return self.built(cls, {k: self.value(v, f"{path}.{k}") for k, v in props.items()}, path)
 
@@ -155,6 +156,8 @@ class _Replay:
             _check(field, props[name], f"{path}.{name}")
         if issubclass(cls, Turn):
             props["contents"] = as_contents(props["contents"])
+        if issubclass(cls, ContentText):
+            props["citations"] = _citations(props["citations"], f"{path}.citations")
         if issubclass(cls, ContentToolRequest):
             props["tool"] = self.tools.get(props["name"])
         instance = object.__new__(cls)
@@ -177,6 +180,14 @@ class _Replay:
             case dict():
                 return {k: self.value(v, f"{path}.{k}") for k, v in value.items()}
         return value
+
+
+def _citations(values: Any, path: str) -> tuple[ContentCitation, ...]:
+    given = tuple(values) if isinstance(values, (list, tuple)) else (values,)
+    for value in given:
+        if not isinstance(value, ContentCitation):
+            raise UsageError(f"{path} is a list of ContentCitation, with no {type(value).__name__} in it.")
+    return given
 
 
 def _check(field: Field[Any], value: Any, path: str) -> None:

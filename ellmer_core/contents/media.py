@@ -17,6 +17,7 @@ from io import BytesIO
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path, PurePosixPath
 from stat import S_ISREG
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
@@ -35,10 +36,12 @@ __all__ = [
     "content_image_url",
     "content_pdf_file",
     "content_pdf_url",
+    "read_file",
 ]
 
 MAX_BYTES = 50_000_000  # of a download; no provider takes a larger document
 MAX_REDIRECTS = 5
+MAX_SECONDS = 60  # that a download may take
 READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
 
 
@@ -75,7 +78,7 @@ def content_image_file(
     followed by `>` they only make it smaller, followed by `!` they distort it. An image that has the size
     already is sent as it is; one that is resized loses its metadata.
     """
-    data = _read(path)
+    data = read_file(path)
     type = _image_type(data, None if content_type == "auto" else content_type, str(path))
     return ContentImageInline(type, _base64(data if resize == "none" else resized(data, resize, str(path))))
 
@@ -92,6 +95,13 @@ def content_image_plot(figure: Any = None, width: int = 768, height: int = 768) 
     finally:
         figure.set_size_inches(size)
     return ContentImageInline("image/png", _base64(out.getvalue()))
+
+
+def fetched_image(url: str) -> ContentImageInline:
+    """The image at an `https:` URL, downloaded now: from a public address, at most 50 MB, within a minute. Raises
+    `UsageError` or `ConnectError`, also for a redirect into a private network."""
+    data = _download(url, None, allow_private=False, schemes=("https",))
+    return ContentImageInline(_image_type(data, None, url), _base64(data))
 
 
 def _current_figure() -> Any:
@@ -117,7 +127,7 @@ def _image_type(data: bytes, claimed: str | None, source: str) -> str:
 
 def content_pdf_file(path: str | Path) -> ContentPDF:
     """A PDF file, sent along."""
-    return _pdf(_read(path), str(path), Path(path).name)
+    return _pdf(read_file(path), str(path), Path(path).name)
 
 
 def content_pdf_url(
@@ -143,20 +153,25 @@ def _pdf(data: bytes, source: str, filename: str) -> ContentPDF:
     return ContentPDF("application/pdf", _base64(data), filename)
 
 
-def _download(url: str, client: httpx.Client | None, allow_private: bool) -> bytes:
+def _download(
+    url: str, client: httpx.Client | None, allow_private: bool, schemes: Sequence[str] = ("https", "http")
+) -> bytes:
     import httpx  # noqa: PLC0415 - imported when first needed
 
+    until = monotonic() + MAX_SECONDS
     with nullcontext(client) if client else httpx.Client(timeout=30) as http:
         for _ in range(MAX_REDIRECTS + 1):
-            host = _host(url)
+            host = _host(url, schemes)
             addresses = [] if allow_private else addresses_of(host, resolve=client is None)
             if any(map(is_private, addresses)):
-                raise UsageError(f"{url} is inside a private network; if you trust it: allow_private=True.")
+                raise UsageError(
+                    f"{url} is inside a private network. If you trust it, pass allow_private=True."
+                )
             try:
                 where = _at(httpx.URL(url), addresses if client is None else [])
                 with http.stream("GET", **where, follow_redirects=False) as response:
                     if not response.has_redirect_location:
-                        return _body(response)
+                        return _body(response, until)
                     url = urljoin(url, response.headers["location"])
             except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
                 raise ConnectError(f"{url} could not be downloaded: {error}") from error
@@ -175,7 +190,7 @@ def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[
     }
 
 
-def _body(response: httpx.Response) -> bytes:
+def _body(response: httpx.Response, until: float) -> bytes:
     if not response.is_success:
         raise UsageError(f"{response.url} answered {response.status_code} {response.reason_phrase}.")
     body = bytearray()
@@ -183,24 +198,28 @@ def _body(response: httpx.Response) -> bytes:
         body += chunk
         if len(body) > MAX_BYTES:
             raise UsageError(f"{response.url} is larger than {MAX_BYTES:,} bytes.")
+        if monotonic() > until:
+            raise UsageError(f"{response.url} took longer than {MAX_SECONDS} seconds.")
     return bytes(body)
 
 
-def _host(url: str) -> str:
+def _host(url: str, schemes: Sequence[str]) -> str:
     parts = _parts(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise UsageError(f"A PDF's URL starts with https:, http: or data:, not {url[:60]!r}.")
+    if parts.scheme not in schemes or not parts.hostname:
+        there = " or ".join(f"{scheme}:" for scheme in schemes)
+        raise UsageError(f"What is downloaded has a URL that starts with {there}, not {url[:60]!r}.")
     return parts.hostname
 
 
 # bytes ------------------------------------------------------------------------------------------------------
 
 
-def _read(path: str | Path) -> bytes:
+def read_file(path: str | Path) -> bytes:
+    """The bytes of a file, 50 MB at most."""
     try:
         with os.fdopen(os.open(path, READING), "rb") as file:
             if not S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError(f"{path} is no file with an end: a device, a pipe or a folder.")
+                raise UsageError(f"{path} is not a regular file, but a device, a pipe or a folder.")
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise UsageError(
@@ -215,7 +234,7 @@ def _parts(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError as error:
-        raise UsageError(f"{url[:60]!r} is no URL: {error}.") from error
+        raise UsageError(f"{url[:60]!r} is not a URL: {error}.") from error
 
 
 def _data_url(url: str) -> tuple[str, bytes]:
@@ -225,7 +244,7 @@ def _data_url(url: str) -> tuple[str, bytes]:
             return match[1], b64decode(unquote(match[2]), validate=True)
     except ValueError:
         pass
-    raise UsageError(f"A data: URL is written data:TYPE;base64,DATA; this is none: {url[:60]!r}.")
+    raise UsageError(f"A data: URL has the form data:TYPE;base64,DATA, not {url[:60]!r}.")
 
 
 def _base64(data: bytes) -> str:

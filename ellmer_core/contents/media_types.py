@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 
-__all__ = ["SEARCHED", "SIGNATURES", "media_type", "sniffed"]
+__all__ = ["SEARCHED", "SIGNATURES", "audio_type", "media_type", "sniffed"]
 
 SEARCHED = 1024  # readers accept a PDF whose header comes this late
 SIGNATURES = {
@@ -20,6 +20,23 @@ SIGNATURES = {
 def sniffed(data: bytes) -> str | None:
     """The media type of some bytes; `None` where it is none of these."""
     return next((type for type, start in SIGNATURES.items() if re.match(start, data, re.DOTALL)), None)
+
+
+AUDIO = {
+    "audio/wav": rb"RIFF.{4}WAVE",
+    "audio/mpeg": rb"ID3|\xff[\xe0-\xff]",
+    "audio/flac": rb"fLaC",
+    "audio/ogg": rb"OggS",
+}
+
+
+def audio_type(data: str) -> str:
+    """The media type of audio in standard base64; raw samples where it is none of these."""
+    try:
+        start = b64decode(data[:64], validate=True)
+    except ValueError:
+        start = b""
+    return next((type for type, mark in AUDIO.items() if re.match(mark, start, re.DOTALL)), "audio/pcm")
 
 
 def media_type(data: str) -> str | None:

@@ -24,7 +24,7 @@ def interpolate(template: str, /, **values: Any) -> str:
             raise UsageError(f"Between {{{{ and }}}} stands a name, not {name!r}.")
         if name not in values:
             raise UsageError(
-                f"The template wants a value for `{name}`; given: {', '.join(values) or 'none'}."
+                f"The template needs a value for `{name}`; given: {', '.join(values) or 'none'}."
             )
         return str(values[name])
 

@@ -8,10 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..schemas.type_values import TypeObject
-from .content import Content
+from .content import Content, ContentUnknown
 from .display import Displayed
 
-__all__ = ["ContentToolRequest", "ContentToolResult", "ToolDef", "in_words"]
+__all__ = [
+    "ContentProviderCall",
+    "ContentProviderResult",
+    "ContentToolRequest",
+    "ContentToolResult",
+    "ToolDef",
+    "in_words",
+]
 
 
 @dataclass(frozen=True)
@@ -59,13 +66,42 @@ class ContentToolResult(Content):
         return decision if decision in {"approved", "edited", "denied"} else ""
 
 
+@dataclass(frozen=True)
+class ContentProviderCall(ContentUnknown):
+    """A call of a tool that the provider ran itself (a web search, its code interpreter), and what came of it, where
+    the provider says both in one block. `data` is that block, which goes back as it came."""
+
+    id: str = ""
+    name: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    value: Any = None
+    error: str | None = None
+
+    @property
+    def request(self) -> ContentToolRequest:
+        """The call as a call of ours would look."""
+        return ContentToolRequest(self.id, self.name, self.arguments)
+
+    @property
+    def result(self) -> ContentToolResult | None:
+        """What came of it, if that is known."""
+        if self.value is None and self.error is None:
+            return None
+        return ContentToolResult(self.value, self.error, request=self.request)
+
+
+@dataclass(frozen=True)
+class ContentProviderResult(ContentProviderCall):
+    """What came of a call of a tool that the provider ran itself, where that is a block of its own."""
+
+
 @dataclass(frozen=True, repr=False)
 class ToolDef(Displayed):
     """A function with what the model needs to know to ask for it. Calling it calls the function.
 
     `convert`: arguments are validated and made what `arguments` and the function's own `hints` say (dates,
     enums, models); without it the function gets the JSON as it came. `timeout` is in seconds. `request` is the class
-    of the requests for it.
+    of the requests for it. `context` is the parameter that is given the call's `ToolContext`; no model sees it.
     """
 
     function: Callable[..., Any]
@@ -77,6 +113,7 @@ class ToolDef(Displayed):
     timeout: float | None = None
     hints: Mapping[str, Any] = field(default_factory=dict, compare=False)
     request: type[ContentToolRequest] = ContentToolRequest
+    context: str | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ..contents.content import Content
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import Turn
+from ..tools.context import CallScope
 from ..wire.values import Request
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Decide",
     "Effect",
     "Emit",
+    "Fetch",
     "Finish",
     "Loop",
     "Notify",
@@ -34,10 +36,12 @@ Callback = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Send:
-    """Post `body`; the outcome is an `Answer`. An answer still open is dropped first."""
+    """Post `body`; the outcome is an `Answer`. An answer still open is dropped first. `provider` is the place of the
+    provider among those of the chat, whose connections are used."""
 
     request: Request
     body: bytes = field(repr=False)
+    provider: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,18 +74,27 @@ class Finish:
 
 
 @dataclass(frozen=True)
+class Fetch:
+    """Download the image at this URL; the outcome is a `ContentImageInline`."""
+
+    url: str
+
+
+@dataclass(frozen=True)
 class CallTools:
     """Run these requests' tools, at once if there are several; hand over each result when it exists."""
 
     requests: Mapping[int, ContentToolRequest]
     keep: Callable[[int, ContentToolResult], None]
+    scope: CallScope = field(default_factory=CallScope)
 
 
 @dataclass(frozen=True)
 class Decide:
-    """Ask somebody whether this call may run; the outcome is a `Decision`."""
+    """Ask somebody whether this call may run, `approve` if it is there; the outcome is what they said."""
 
     request: ContentToolRequest
+    approve: Callable[[ContentToolRequest], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -112,5 +125,5 @@ class Clock:
     """Say what time it is."""
 
 
-Effect = Send | ReadBody | ReadEvents | Finish | CallTools | Decide | Notify | Emit | Wait | Clock
+Effect = Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Emit | Wait | Clock
 Loop = Generator[Effect, Any, T]

@@ -13,12 +13,13 @@ from itertools import pairwise
 from threading import Lock
 from typing import Any
 
-from ..contents.content import Content, ContentText, ContentThinking, replaced
+from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, is_plain
 from ..errors import UsageError
 from ..tools.result_check import check_tool_result
 from ..tools.results import split
+from .approval import Decision
 
 __all__ = ["INTERRUPTED", "NEVER_CALLED", "History", "sendable"]
 
@@ -28,10 +29,12 @@ INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 
 @dataclass
 class History:
-    """One conversation. `results` are those of the last turn's requests, by position, not sent yet."""
+    """One conversation. `results` are those of the last turn's requests, by position, not sent yet; `decisions` what
+    somebody said of them, by id."""
 
     turns: list[Turn] = field(default_factory=list)
     results: dict[int, ContentToolResult] = field(default_factory=dict)
+    decisions: dict[str, Decision] = field(default_factory=dict)
     _asked: UserTurn | None = None
     _received: list[Content] = field(default_factory=list)
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
@@ -39,7 +42,7 @@ class History:
     def copy(self) -> History:
         """What is remembered, in a history of its own; also while a conversation adds to this one."""
         with self._lock:
-            return History(list(self.turns), dict(self.results))
+            return History(list(self.turns), dict(self.results), dict(self.decisions))
 
     def view(self) -> list[Turn]:
         """All turns, with what has been received of an answer that has not ended."""
@@ -50,12 +53,26 @@ class History:
         with self._lock:
             self.turns[:] = turns
             self.results = dict(results or {})
+            self.decisions = {}
 
     @property
     def open_requests(self) -> tuple[ContentToolRequest, ...]:
         """The tool calls of the last turn; nothing that answers them has been sent."""
         last = self.turns[-1] if self.turns else None
         return last.tool_requests if isinstance(last, AssistantTurn) else ()
+
+    @property
+    def waiting(self) -> tuple[ContentToolRequest, ...]:
+        """The open requests that have no result yet."""
+        return tuple(r for place, r in enumerate(self.open_requests) if place not in self.results)
+
+    def decide(self, decisions: Mapping[str, Decision | None]) -> None:
+        """Somebody has decided about waiting requests, by id."""
+        waiting = {request.id: request.name for request in self.waiting}
+        if unknown := [id for id in decisions if id not in waiting]:
+            options = ", ".join(f"`{id}` ({name})" for id, name in waiting.items()) or "none"
+            raise UsageError(f"No tool request {unknown[0]!r} waits for a decision. Waiting: {options}.")
+        self.decisions |= {id: decision for id, decision in decisions.items() if decision is not None}
 
     def reply(self, inputs: Sequence[Content]) -> UserTurn:
         """The next user turn: one result for every open request, in their order, then the other inputs.
@@ -106,7 +123,7 @@ class History:
         if turns:
             with self._lock:
                 self.turns += turns
-                self.results = {}
+                self.results, self.decisions = {}, {}
 
     def _partial(self, reason: str) -> tuple[Turn, ...]:
         if not self._received:
@@ -140,7 +157,7 @@ def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:
     for piece in pieces:
         match whole[-1] if whole else None, piece:
             case ContentText(before), ContentText(after):
-                whole[-1] = ContentText(before + after)
+                whole[-1] = ContentText(before + after, citations=_both(whole[-1], piece))
             case ContentThinking(before), ContentThinking(after, extra):
                 whole[-1] = ContentThinking(before + after, extra)
             case _:
@@ -148,12 +165,25 @@ def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:
     return tuple(whole)
 
 
+def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
+    """The citations of two texts as those of the two in a row."""
+    texts = [(text, at) for text, at in ((before, 0), (after, len(getattr(before, "text", ""))))]
+    return tuple(
+        replaced(c, start=at + (c.start or 0), end=at + (len(text.text) if c.end is None else c.end))
+        for text, at in texts
+        if isinstance(text, ContentText)
+        for c in text.citations
+    )
+
+
 def sendable(turns: Sequence[Turn]) -> list[Turn]:
     """`turns` with an answer to every tool request but the last turn's: some came from elsewhere, and every
     provider refuses a history with an open call."""
     sent = list(turns[:1])
     for before, turn in pairwise(turns):
-        missing = _unanswered(before, turn) if isinstance(before, AssistantTurn) else ()
+        missing: tuple[ContentToolResult, ...] = ()
+        if isinstance(before, AssistantTurn) and not is_plain(before):
+            missing = _unanswered(before, turn)
         if not missing:
             sent.append(turn)
         elif isinstance(turn, UserTurn):

@@ -29,11 +29,11 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
     """The turn of a response. One without a content, a reason to end or a count is somebody else's (a gateway's)."""
     turn = wire.turn(response)
     if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
-        raise ResponseError(f"There is no answer over {wire.name} in this: {json.dumps(response):.200}")
+        raise ResponseError(f"Cannot parse this response as {wire.name}: {json.dumps(response):.200}")
     for wrong in (wrong for content in turn.contents for wrong in misfits(content)):
-        raise ResponseError(f"The answer makes no sense as {wire.name}: {wrong}")
+        raise ResponseError(f"Cannot parse this response as {wire.name}: {wrong}")
     if not isinstance(turn.finish_reason, (str, type(None))):
-        raise ResponseError(f"The answer makes no sense as {wire.name}: it ended for {turn.finish_reason!r}")
+        raise ResponseError(f"Cannot parse this response as {wire.name}: it ended for {turn.finish_reason!r}")
     contents, tokens = tuple(map(_legible, turn.contents)), _counts(turn.tokens)
     if tokens is turn.tokens and all(map(is_, contents, turn.contents)):
         return turn

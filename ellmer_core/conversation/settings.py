@@ -4,26 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from ..contents.content import ContentImageInline
 from ..contents.tool_calls import ToolDef
-from ..contents.turns import Tokens, Turn
+from ..contents.turns import AssistantTurn, Tokens, Turn
 from ..schemas.types import Type
 from ..wire.base import Wire
+from ..wire.structured import StructuredMode
+from .approval import AskBefore, Decide
 from .cancellation import StreamController
 from .effects import Callback
 from .request_cache import RequestCache
+from .usage_limits import UsageLimits
 
-__all__ = ["Settings"]
+__all__ = ["Check", "Fallback", "Settings"]
+
+Check = Callable[[AssistantTurn], str | None]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How one conversation is to be held. `price` gives US dollars for a model's tokens, where it knows them."""
+    """How one conversation is to be held. `type` asks for data, in a `mode`; an answer in which `check` finds a problem is
+    asked for again, up to `max_retries` times, with that problem as the next message. `price` gives US dollars for a
+    model's tokens, where it knows them; `count` is told of every answer. `fallbacks` are the providers to go on with, in
+    order, where this one fails."""
 
     wire: Wire
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
     stream: bool = False
     type: Type | None = None
+    mode: StructuredMode | None = None
+    check: Check | None = None
+    max_retries: int = 0
     concurrent: bool = False
     max_tries: int = 3
     max_tool_rounds: int = 100
@@ -32,5 +45,24 @@ class Settings:
     on_history: Sequence[Callable[[list[Turn]], Iterable[Turn]]] = ()
     controller: StreamController = field(default_factory=StreamController)
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
+    count: Callable[[Wire, Tokens, float | None], object] = lambda _wire, _tokens, _cost: None
     written: RequestCache = field(default_factory=RequestCache)
+    fetch: bool = False  # images by URL, where the API fetches none
+    fetched: dict[str, ContentImageInline | str] = field(default_factory=dict)  # or why not
     told: set[str] = field(default_factory=set)  # what the caller was warned of
+    provider: int = 0
+    fallbacks: Sequence[Fallback] = ()
+    deps: Any = None
+    usage_limits: UsageLimits = field(default_factory=UsageLimits)
+    ask_before: AskBefore = ()
+    approve: Decide | None = None
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """Another provider, and its place among those of the chat."""
+
+    wire: Wire
+    provider: int = 1
+    max_tries: int = 3
+    written: RequestCache = field(default_factory=RequestCache)

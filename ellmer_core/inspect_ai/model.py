@@ -49,7 +49,7 @@ class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where ty
             raise UsageError(f"tool_choice is 'auto' or 'none' here, not {tool_choice!r}.")
         *before, asked = turns_of(input)
         if not isinstance(asked, UserTurn):
-            raise UsageError("There is nothing to answer: the messages end with what the model said.")
+            raise UsageError("There is nothing to answer, because the last message is from the model.")
         talk = chat(self.model_name, params=_params(config), echo="none", **self.options)
         talk.max_tool_rounds = 0
         talk.set_tools([_tool(tool) for tool in tools] if tool_choice == "auto" else [])

@@ -22,7 +22,9 @@ def chat_solver(chat: Chat) -> Any:
     async def solve(state: Any, _generate: Any) -> Any:
         *before, asked = turns_of(state.messages)
         if not isinstance(asked, UserTurn):
-            raise UsageError("There is nothing to answer: the sample ends with what the model said.")
+            raise UsageError(
+                "There is nothing to answer, because the last message of the sample is from the model."
+            )
         fork = chat.fork()
         fork.set_turns(
             [*fork.get_turns(include_system_prompt=True), *before] if not _system(before) else before

@@ -73,7 +73,7 @@ def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server(("127.0.0.1", port))
     except (OSError, OverflowError) as error:
-        raise UsageError(f"Port {port} cannot be used: {error}. 0 takes any that is free.") from error
+        raise UsageError(f"Port {port} cannot be used: {error}. Use 0 for any free port.") from error
 
 
 def _run(server: uvicorn.Server, listening: socket.socket) -> None:

@@ -12,10 +12,11 @@ from shiny.session import get_current_session
 
 from .._chat.chat import Chat
 from ..calling.progress import showing
-from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..conversation.cancellation import StreamController
 from ..conversation.history import NEVER_CALLED
+from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat our contents
 from ..render.literal_markup import Literal
 from ..render.sections import note
 
@@ -55,10 +56,14 @@ class Words:
 
     kind: type[ContentText | ContentThinking] = ContentText
     text: Literal = field(default_factory=Literal)
+    cited: list[ContentCitation] = field(default_factory=list)
 
     def take(self, content: Content) -> list[Content]:
         """What can be shown of it now, and of what was before it."""
         match content:
+            case ContentCitation():
+                self.cited.append(content)
+                return []
             case ContentText(text) | ContentThinking(text):
                 before = [] if type(content) is self.kind else self.end()
                 self.kind = type(content)
@@ -69,7 +74,9 @@ class Words:
     def end(self) -> list[Content]:
         """What was kept back."""
         rest, self.text = self.text.feed("", last=True), Literal()
-        return [self.kind(rest)] if rest else []
+        cited, self.cited = tuple(self.cited), []
+        ended: list[Content] = [self.kind(rest)] if rest else []
+        return [*ended, ContentText("", citations=cited)] if cited else ended
 
 
 async def stream(

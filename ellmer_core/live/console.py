@@ -18,12 +18,13 @@ from rich.text import Text
 
 from .._chat.chat import Chat
 from ..calling.progress import showing
-from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
+from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, ContentToolResult
 from ..conversation.approval import Decision, deciding
 from ..errors import EllmerError
 from ..render.markdown import contents_markdown
 from ..render.rich_console import safe
+from ..render.sources import sources_markdown
 from ..render.tool_card import Card, card, value_text
 from .growing_text import Bottom, complete, markdown
 
@@ -88,6 +89,7 @@ class Screen:
         self.console = console
         self.read = read
         self.text: tuple[type[Content], str] = (ContentText, "")
+        self.cited: list[ContentCitation] = []
         self.live: Live | None = None
         self.waiting: Status | None = None
         self.calls: list[Card] = []
@@ -139,6 +141,12 @@ class Screen:
                 self.finish()
                 self.calls.append(card(content))
                 self.console.print(self._line(self.calls[-1]), no_wrap=True, overflow="ellipsis")
+            case ContentProviderCall():
+                self.finish()
+                if content.result:
+                    self.show(content.result)
+            case ContentCitation():
+                self.cited.append(content)
             case _:
                 self.finish()
                 self.console.print(markdown(contents_markdown(content) or ""))
@@ -167,7 +175,7 @@ class Screen:
         try:
             arguments = json.loads(text)
         except ValueError as error:
-            self.note(f"This is no JSON ({error}): the call is not run.")
+            self.note(f"This is not JSON ({error}), so the call was not run.")
             return Decision(approved=False)
         return Decision(isinstance(arguments, dict), arguments if isinstance(arguments, dict) else None)
 
@@ -182,6 +190,9 @@ class Screen:
             self.waiting.stop()
         self.live = self.waiting = None
         self.text = (ContentText, "")
+        cited, self.cited = self.cited, []
+        if cited:
+            self.console.print(markdown(safe(sources_markdown(cited))))
 
     def unfold(self) -> None:
         """The tool calls of the last answer, in full."""

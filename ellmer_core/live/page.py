@@ -200,11 +200,11 @@ def attached(file: shinychat.Attachment) -> Content:
         return ContentText(f"{file.name}:\n\n{_text(b64decode(data))}")
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"{file.name or 'The file'} is neither an image, nor a PDF, nor text, and nothing else can be sent."
+            f"{file.name or 'The file'} is not an image, a PDF or text. Only these can be sent."
         ) from error
 
 
 def _text(data: bytes) -> str:
     if b"\0" in data:
-        raise UnicodeDecodeError("utf-8", data, 0, 1, "a zero byte is in no text")
+        raise UnicodeDecodeError("utf-8", data, 0, 1, "text has no zero bytes")
     return data.decode("utf-8")

@@ -74,7 +74,7 @@ class McpTools:
         tools = [self._tool(portal, client, one) for one in listed]
         if twice := _twice(tool.name for tool in tools):
             self._open.close()
-            raise UsageError(f"Two tools of {self._where} have one name for a model: {twice}.")
+            raise UsageError(f"Two tools of {self._where} have the same name for a model: {twice}.")
         return tools
 
     def __exit__(

@@ -19,6 +19,8 @@ from .. import providers
 from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
 from ..contents.prompts import NEUTRAL
+from ..conversation.approval import AskBefore, Decide
+from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
@@ -39,6 +41,8 @@ class Options(TypedDict, total=False):
     - `thinking`: how much the model thinks, one setting for all vendors: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
       a number of tokens.
     - `profile`: what the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
+    - `fetch`: `"https"` allows images by URL to be downloaded here, where the API fetches none: from public addresses, with
+      limits. Default: `"none"`.
     - `api_key`: the key. Default: the vendor's environment variable, read anew for each request.
     - `credentials`: a function that gives the key (or token), called for each request.
     - `api_args`: merged into the body of each request, last; `None` removes a field.
@@ -46,19 +50,26 @@ class Options(TypedDict, total=False):
     - `base_url`: where the API is. Default: the vendor's environment variable for it, else the vendor's own.
     - `echo`: what to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
       Default: `"output"` for a chat made at the top level of a script or console, `"none"` inside functions.
-    - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours. It is not closed.
+    - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours, or a tuple of both, for blocking and
+      async calls. It is not closed.
+    - `proxy`: the URL of a proxy for all requests. Default: what the environment says (`HTTPS_PROXY`, …).
     - `timeout`: seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle, an hour in all.
     - `limits`: how much of an answer is read, `Limits`. Default: 100 MB, a million events, 1 MB of an error.
     - `max_tries`: how often one request is tried, where trying again may help. Default: 3.
     - `max_tool_rounds`: how often the model may ask for tools before it has answered. Default: 100.
     - `tool_media`: how images and PDFs of tool results travel: `"pointer"` (after the results, the default) or
       `"native"` (inside them, where the API can do that).
+    - `deps`: what tools find in the `deps` of their `ToolContext`. Each chat and `fork()` can have its own.
+    - `usage_limits`: the most that a call of the chat may use, `UsageLimits(requests=…, tool_calls=…, tokens=…, cost=…)`.
+    - `ask_before`: the tools, by name, about whose calls somebody is asked (`True`: all; or a function of the request).
+    - `approve`: who is asked: a function of the request, `"console"`, or `"defer"`, which stops until `chat.decide()`.
     """
 
     model: str | None
     params: Mapping[str, Any] | None
     thinking: str | int | None
     profile: Profile | Mapping[str, Any] | None
+    fetch: Literal["none", "https"] | None
     api_key: str | None
     credentials: Callable[[], Any] | None
     api_args: Mapping[str, Any] | None
@@ -68,15 +79,24 @@ class Options(TypedDict, total=False):
     client: Any
     timeout: float | Timeouts | None
     limits: Limits | None
+    proxy: str | None
     max_tries: int
     max_tool_rounds: int
     tool_media: Literal["pointer", "native"] | None
+    deps: Any
+    usage_limits: UsageLimits | None
+    ask_before: AskBefore | None
+    approve: Decide | Literal["console", "defer"] | None
+
+
+#: What a chat is given as its attributes.
+ATTRIBUTES = ("deps", "usage_limits", "ask_before", "approve")
 
 
 def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """A chat with a vendor, `"openai"`, or one of its models, `"openai/gpt-5.6-terra"`. Options as in `Options`."""
     if not isinstance(name, str):
-        raise UsageError(f'A chat is named "vendor" or "vendor/model"; {name!r} is no name.')
+        raise UsageError(f'A chat is named "provider" or "provider/model", not {name!r}.')
     vendor, _, model = name.partition("/")
     make = constructor(vendor)
     if options.get("echo") is None:
@@ -99,7 +119,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     for name in ("params", "api_args", "api_headers"):
         if not isinstance(fields.get(name, {}), Mapping):
             raise UsageError(f"{name}= is a dictionary, not {fields[name]!r}.")
-    return Chat(
+    chat = Chat(
         wire(
             model=_model(wire, options.get("model")),
             base_url=_base_url(wire, options.get("base_url")),
@@ -111,11 +131,17 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         client=options.get("client"),
         timeouts=_timeouts(options.get("timeout")),
         limits=options.get("limits"),
+        proxy=options.get("proxy"),
         max_tries=options.get("max_tries", 3),
         max_tool_rounds=options.get("max_tool_rounds", 100),
         thinking=options.get("thinking"),
         profile=options.get("profile"),
+        fetch=options.get("fetch"),
     )
+    for name in ATTRIBUTES:
+        if options.get(name) is not None:
+            setattr(chat, name, options.get(name))
+    return chat
 
 
 def _key_of(credentials: Callable[[], Any]) -> Any:
@@ -131,6 +157,7 @@ def _key_of(credentials: Callable[[], Any]) -> Any:
 
 def constructor(vendor: str) -> Callable[..., Chat]:
     name = vendor.replace("-", "_")
+    name = providers.ALIASES.get(name, name)
     if name in _own():
         make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")
         return make
@@ -198,7 +225,7 @@ def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
     if key := api_key.strip():
         return Key(key)
     if wire.key_vars and not wire.key_optional:
-        raise UsageError(f"api_key= is blank, and {wire.vendor} wants a key.")
+        raise UsageError(f"api_key= is blank, but {wire.vendor} needs a key.")
     return None
 
 
@@ -232,16 +259,22 @@ def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
 
 def stub() -> str:
     """What `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
-    vendors = sorted(_own())
+    names = {vendor: vendor for vendor in _own()} | providers.ALIASES
     lines = [
         "# Written by `python -m ellmer_core.providers._construction`.",
         "",
         "from collections.abc import Callable",
         "from typing import Any",
         "",
-        *(f"from .{vendor} import chat_{vendor} as chat_{vendor}" for vendor in vendors),
+        *sorted(f"from .{vendor} import chat_{vendor} as chat_{name}" for name, vendor in names.items()),
         "",
-        *(f"models_{vendor}: Callable[..., list[dict[str, Any]]]" for vendor in vendors),
+        *(f"models_{name}: Callable[..., list[dict[str, Any]]]" for name in sorted(names)),
+        "",
+        "ALIASES: dict[str, str]",
+        "",
+        "__all__ = [",
+        *sorted(f'    "{kind}_{name}",' for kind in ("chat", "models") for name in names),
+        "]",
         "",
     ]
     return "\n".join(lines)

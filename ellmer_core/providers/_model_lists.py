@@ -49,7 +49,7 @@ def listed(response: Any) -> list[tuple[str, date | None]]:
     """Each model's name, as a request has it, and the day it was made, where the provider says."""
     found = response if isinstance(response, list) else _first(response, LISTS)
     if not isinstance(found, list) or not all(isinstance(model, Mapping) for model in found):
-        raise ResponseError(f"This is no list of models: {response!r:.200}")
+        raise ResponseError(f"This response is not a list of models: {response!r:.200}")
     models = [(_first(model, NAMES), _day(_first(model, DATES))) for model in found]
     return [(_plain_name(str(name)), day) for name, day in models if name]
 

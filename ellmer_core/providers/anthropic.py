@@ -7,9 +7,10 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..wire.anthropic.request import AnthropicMessages
-from ..wire.base import Batches
+from ..wire.base import Batches, Uploads
 from ..wire.batches import AnthropicBatches
 from ..wire.shared.cache_marks import Cache
+from ..wire.uploads import AnthropicUploads
 from ._construction import Options, construct
 
 __all__ = ["Anthropic", "chat_anthropic"]
@@ -21,6 +22,7 @@ class Anthropic(AnthropicMessages):
 
     default_model: ClassVar[str] = "claude-sonnet-5"
     batches: ClassVar[Batches | None] = AnthropicBatches()
+    uploads: ClassVar[Uploads | None] = AnthropicUploads()
     key_vars: ClassVar[tuple[str, ...]] = ("ANTHROPIC_API_KEY",)
     base_url_var: ClassVar[str] = "ANTHROPIC_BASE_URL"
     base_url_end: ClassVar[str] = "/v1"

@@ -13,6 +13,5 @@ __all__ = ["chat_github"]
 def chat_github(system_prompt: str | None = None, **options: Unpack[Options]) -> NoReturn:  # noqa: ARG001 - as every vendor's
     """Says that GitHub Models was retired."""
     raise UsageError(
-        "GitHub Models was retired on 30 July 2026. Its models are at their makers' (chat_openai(), chat_mistral(), "
-        "…), on Azure (chat_azure_openai()) and behind chat_openrouter()."
+        "GitHub Models was retired on 30 July 2026. Use the models' own providers (chat_openai(), chat_mistral(), …), Azure (chat_azure_openai()) or chat_openrouter() instead."
     )

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.base import Batches
+from ..wire.base import Batches, Uploads
 from ..wire.batches import GeminiBatches
 from ..wire.gemini.request import Gemini
+from ..wire.uploads import GeminiUploads
 from ._construction import Options, construct
 
 __all__ = ["GoogleGemini", "chat_google_gemini"]
@@ -20,6 +21,7 @@ class GoogleGemini(Gemini):
 
     default_model: ClassVar[str] = "gemini-3.5-flash"
     batches: ClassVar[Batches | None] = GeminiBatches()
+    uploads: ClassVar[Uploads | None] = GeminiUploads()
     key_vars: ClassVar[tuple[str, ...]] = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
     base_url_var: ClassVar[str] = "GOOGLE_GEMINI_BASE_URL"
     base_url_end: ClassVar[str] = "/v1beta"

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.base import Batches
+from ..wire.base import Batches, Uploads
 from ..wire.batches import OpenAIBatches
 from ..wire.openai_responses.request import OpenAIResponses
+from ..wire.uploads import OpenAIUploads
 from ._construction import Options, construct
 
 __all__ = ["OpenAI", "chat_openai"]
@@ -20,6 +21,7 @@ class OpenAI(OpenAIResponses):
 
     default_model: ClassVar[str] = "gpt-5.6-terra"
     batches: ClassVar[Batches | None] = OpenAIBatches("/v1/responses")
+    uploads: ClassVar[Uploads | None] = OpenAIUploads()
     key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     base_url_var: ClassVar[str] = "OPENAI_BASE_URL"
 

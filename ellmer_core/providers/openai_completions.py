@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.base import Batches
+from ..wire.base import Batches, Uploads
 from ..wire.batches import OpenAIBatches
 from ..wire.openai_chat.request import OpenAIChat
+from ..wire.uploads import OpenAIUploads
 from ..wire.values import Supports
 from ._construction import Options, construct
 
@@ -22,6 +23,7 @@ class OpenAICompletions(OpenAIChat):
     vendor: ClassVar[str] = "OpenAI"
     default_model: ClassVar[str] = "gpt-4.1"
     batches: ClassVar[Batches | None] = OpenAIBatches("/v1/chat/completions")
+    uploads: ClassVar[Uploads | None] = OpenAIUploads()
     key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
     base_url_var: ClassVar[str] = "OPENAI_BASE_URL"
     supports: ClassVar[Supports] = Supports(native_tool_media=False, thinking=False)

@@ -36,7 +36,7 @@ class Perplexity(Alternating):
         return [message for n, message in enumerate(said) if n >= user or message["role"] == "system"]
 
     def tool(self, tool: ToolDef) -> Json:
-        raise UsageError(f"{self.vendor}'s models call no tools: do not register {tool.name!r} here.")
+        raise UsageError(f"{self.vendor}'s models do not support tools: do not register {tool.name!r} here.")
 
 
 def chat_perplexity(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:

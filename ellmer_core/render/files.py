@@ -54,5 +54,5 @@ def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool 
         with path.open("w" if overwrite else "x", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except FileExistsError as error:
-        raise UsageError(f"{path} exists; to replace it: overwrite=True.") from error
+        raise UsageError(f"{path} already exists. Pass overwrite=True to replace it.") from error
     return path

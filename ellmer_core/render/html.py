@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..contents.content import (
     Content,
+    ContentCitation,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -20,11 +22,12 @@ from ..contents.content import (
     ContentThinking,
     ContentUploaded,
 )
-from ..contents.tool_calls import ContentToolResult
+from ..contents.tool_calls import ContentProviderCall, ContentToolResult
 from ..contents.turns import Turn
 from ..errors import UsageError
 from .math import formula_rules
 from .sections import is_tag, sections, shown, turns_shown
+from .sources import source_anchor, sources_html
 from .tool_card import Card, card, value_text
 
 if TYPE_CHECKING:
@@ -63,7 +66,15 @@ def _(_content: Content) -> None:
 
 @contents_html.register(ContentText)
 def _(content: ContentText) -> str | None:
-    return None if is_tag(content) else _from_markdown(SUGGESTION.sub(r"\1", content.text))
+    if is_tag(content):
+        return None
+    said = _from_markdown(SUGGESTION.sub(r"\1", content.text))
+    return "\n".join(filter(None, [said, sources_html(content.citations)]))
+
+
+@contents_html.register(ContentCitation)
+def _(content: ContentCitation) -> str:
+    return f'<p class="sources">Source: {source_anchor(content)}</p>'
 
 
 @contents_html.register(ContentThinking)
@@ -89,6 +100,15 @@ def _(content: ContentPDF) -> str:
     return f'<p><a href="{data}" download="{name}">{name}</a></p>'
 
 
+@contents_html.register(ContentFile)
+def _(content: ContentFile) -> str:
+    name, source = escape(content.filename), f"data:{escape(content.type)};base64,{escape(content.data)}"
+    if content.type.startswith(("audio/", "video/")):
+        tag = content.type.partition("/")[0]
+        return f'<{tag} controls src="{source}" title="{name}"></{tag}>'
+    return f'<p><a href="{source}" download="{name}">{name}</a></p>'
+
+
 @contents_html.register(ContentUploaded)
 def _(content: ContentUploaded) -> str:
     return f"<p>[uploaded {escape(content.type)} file]</p>"
@@ -102,6 +122,11 @@ def _(content: ContentJson) -> str:
 @contents_html.register(ContentToolResult)
 def _(content: ContentToolResult) -> str:
     return card_html(card(content))
+
+
+@contents_html.register(ContentProviderCall)
+def _(content: ContentProviderCall) -> str | None:
+    return card_html(card(content.result)) if content.result else None
 
 
 @contents_html.register(Turn)

@@ -8,6 +8,8 @@ from typing import Any
 
 from ..contents.content import (
     Content,
+    ContentCitation,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -19,6 +21,7 @@ from ..contents.content import (
 from ..contents.tool_calls import ContentToolResult
 from ..contents.turns import Turn
 from .sections import media_of, sections, shown, turns_of
+from .sources import source_link, sources_markdown
 
 __all__ = ["contents_markdown"]
 
@@ -40,7 +43,12 @@ def _(_content: Content) -> None:
 
 @contents_markdown.register(ContentText)
 def _(content: ContentText) -> str:
-    return content.text
+    return "\n\n".join(filter(None, [content.text, sources_markdown(content.citations)]))
+
+
+@contents_markdown.register(ContentCitation)
+def _(content: ContentCitation) -> str:
+    return f"Source: {source_link(content)}"
 
 
 @contents_markdown.register(ContentThinking)
@@ -64,6 +72,11 @@ def _(content: ContentImageRemote) -> str:
 @contents_markdown.register(ContentPDF)
 def _(content: ContentPDF) -> str:
     return f"`[PDF: {content.filename}]`"
+
+
+@contents_markdown.register(ContentFile)
+def _(content: ContentFile) -> str:
+    return f"`[file: {content.filename}]`"
 
 
 @contents_markdown.register(ContentUploaded)

@@ -14,6 +14,8 @@ from unicodedata import combining, east_asian_width
 
 from ..contents.content import (
     Content,
+    ContentCitation,
+    ContentFile,
     ContentImage,
     ContentImageRemote,
     ContentJson,
@@ -23,10 +25,16 @@ from ..contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_calls import (
+    ContentProviderCall,
+    ContentProviderResult,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..errors import error_message, printable
 from ..tools.results import flatten, result_text
+from .sources import source_line, sources_text
 
 __all__ = ["format_chat", "format_content", "format_turn", "format_value", "header", "is_silent", "labels"]
 
@@ -51,16 +59,19 @@ def format_turn(turn: Turn) -> str:
     return printable("\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)]))
 
 
-def format_chat(vendor: str, model: str, turns: Sequence[Turn]) -> str:
+def format_chat(vendor: str, model: str, turns: Sequence[Turn], unsent: Turn | None = None) -> str:
     """A whole chat: tokens in and out and, where known, US dollars; then each turn under a rule of its own.
 
     An answer's rule bears its output tokens; a user turn's the input tokens it added: those of the answer to
     it, less those (in and out) of the answer before. That can be negative: providers drop reasoning and
-    images from what they count again. `?` is what nobody told.
+    images from what they count again. `?` is what nobody told. `unsent` are the results that go out with the next
+    request.
     """
     lines = [header(vendor, model, turns)]
     for turn, label in zip(turns, labels(turns), strict=True):
         lines += [_rule(label), *_lines(turn)]
+    if unsent is not None:
+        lines += [_rule(f"{unsent.role} [not sent yet]"), *_lines(unsent)]
     return printable("\n".join(lines))
 
 
@@ -77,10 +88,12 @@ def is_silent(content: Content) -> bool:
 # contents ---------------------------------------------------------------------------------------------------
 
 
-def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per class
+def _content(content: Content) -> str:  # noqa: C901, PLR0911, PLR0912 - one case per class
     match content:
         case ContentText():
-            return content.text
+            return "\n".join(filter(None, [content.text, sources_text(content.citations)]))
+        case ContentCitation():
+            return f"[source]: {source_line(content)}"
         case ContentThinking():
             return f"<thinking>\n{content.thinking}\n</thinking>\n"
         case ContentImageRemote():
@@ -89,6 +102,8 @@ def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per cla
             return "[inline image]"
         case ContentPDF():
             return "<PDF document>"
+        case ContentFile():
+            return f"[file]: {content.filename} ({content.type})"
         case ContentJson():
             return f"[data] {json.dumps(content.value, ensure_ascii=False, indent=2)}"
         case ContentUploaded():
@@ -98,6 +113,10 @@ def _content(content: Content) -> str:  # noqa: C901, PLR0911 - one case per cla
         case ContentToolResult():
             decision = _decision(content)
             return f"[tool result  ({content.id}){decision}]: {_on_its_own_lines(_outcome(content))}"
+        case ContentProviderCall():
+            both = (content.request, content.result)
+            said = both[1:] if isinstance(content, ContentProviderResult) else both
+            return "\n".join(_content(one) for one in said if one)
         case ContentUnknown():
             return f"[unknown content ({content.wire})]: {_cut(_json(dict(content.data)), '...')}"
     return f"[{type(content).__name__}]"

@@ -15,6 +15,7 @@ from ..contents.tool_calls import ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn
 from ..tools.results import flatten
 from .printed_form import format_content, header, is_silent, labels
+from .sources import sources_markdown
 
 __all__ = ["renderable", "safe"]
 
@@ -25,8 +26,8 @@ CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) n
 def renderable(value: Any) -> RenderableType:
     """What rich is to print of a content, a turn, a tool or a chat."""
     match value:
-        case ContentText(text):
-            return Markdown(safe(text))
+        case ContentText():
+            return Markdown(safe("\n\n".join(filter(None, [value.text, sources_markdown(value.citations)]))))
         case Content():
             return _printed(value)
         case Turn():

@@ -16,7 +16,12 @@ from functools import singledispatch
 from typing import Any, Literal, cast
 
 from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentThinking
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_calls import (
+    ContentProviderCall,
+    ContentProviderResult,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ..contents.turns import Turn
 from ..conversation.history import merged
 from ..errors import UsageError
@@ -24,6 +29,7 @@ from .html import contents_html
 from .literal_markup import literal
 from .markdown import contents_markdown
 from .sections import is_tag, noted, sides, turns_shown
+from .sources import sources_markdown
 
 try:
     from htmltools import HTML
@@ -64,7 +70,9 @@ def _(content: Content) -> Any:
 
 @contents_shinychat.register(ContentText)
 def _(content: ContentText) -> str | None:
-    return None if is_tag(content) else literal(content.text)
+    if is_tag(content):
+        return None
+    return "\n\n".join(filter(None, [literal(content.text), literal(sources_markdown(content.citations))]))
 
 
 @contents_shinychat.register(ContentThinking)
@@ -89,6 +97,13 @@ def _(content: ContentToolResult) -> Any:
     return _own_look(content, ContentToolResult) or result_message(content)
 
 
+@contents_shinychat.register(ContentProviderCall)
+def _(content: ContentProviderCall) -> Any:
+    if _mode() == "none":
+        return None
+    return result_message(content.result) if content.result else request_message(content.request)
+
+
 @contents_shinychat.register(Turn)
 def _(turn: Turn) -> ChatMessage:
     role = next((role for role, _ in sides([turn])), turn.role)
@@ -99,11 +114,18 @@ def _(turn: Turn) -> ChatMessage:
 
 
 def _messages(turns: Sequence[Turn]) -> Iterator[ChatMessage]:
-    answered = {c.id for turn in turns for c in turn.contents if isinstance(c, ContentToolResult)}
+    done = (ContentToolResult, ContentProviderResult)
+    answered = {c.id for turn in turns for c in turn.contents if isinstance(c, done)}
     for role, contents in sides(turns):
-        rest = [c for c in contents if not (isinstance(c, ContentToolRequest) and c.id in answered)]
+        rest = [c for c in contents if not (_is_call(c) and getattr(c, "id", "") in answered)]
         if role != "system" and rest:
             yield _joined(cast("Role", role), rest)
+
+
+def _is_call(content: Content) -> bool:
+    """Whether it is a call whose result, if it has one, stands elsewhere."""
+    calls = (ContentToolRequest, ContentProviderCall)
+    return isinstance(content, calls) and not isinstance(content, ContentProviderResult)
 
 
 def _joined(role: Role, contents: Sequence[Content]) -> ChatMessage:
@@ -137,7 +159,8 @@ def _piece(content: ContentText | ContentThinking) -> ChatMessage:
     """A part of a text, as it is: what is markup in it, only the whole shows (see `Literal`)."""
     if isinstance(content, ContentThinking):
         return ChatMessage(content.thinking, content_type="thinking")
-    return ChatMessage("" if is_tag(content) else content.text)
+    cited = literal(sources_markdown(content.citations))
+    return ChatMessage("" if is_tag(content) else f"{content.text}\n\n{cited}" if cited else content.text)
 
 
 def _own_look(content: Content, base: type[Content]) -> Any:

@@ -137,7 +137,7 @@ def value_text(value: Any) -> str:
 
 def _status(result: ContentToolResult) -> Literal["success", "error", "denied"]:
     if result.error is None:
-        return "success"
+        return "denied" if result.decision == "denied" else "success"
     rejected = isinstance(result.error, ToolReject) or str(result.error).startswith("Tool call rejected.")
     return "denied" if rejected or result.decision == "denied" else "error"
 

@@ -50,8 +50,7 @@ def type_of(annotation: Any, *, required: bool = True) -> Type:
         return annotation
     if isinstance(annotation, (dict, str, bytes, int, float, NoneType)):
         raise UsageError(
-            f"{annotation!r:.80} is no type: type_string(), int and models are, and JSON Schema, through "
-            "type_from_schema()."
+            f"{annotation!r:.80} is not a type. Use type_string(), int, a pydantic model, or JSON Schema through type_from_schema()."
         )
     if basic := basic_type(annotation):
         return replace(basic, required=required)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import ConversionError, UsageError
 from .python_types import adapter, basic_type, known_type, type_of
+from .schema_check import without_optional_nulls
 from .type_values import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 
 __all__ = ["convert"]
@@ -74,6 +75,8 @@ def _without_optional_nulls(value: Any, type: Type) -> Any:
             }
         case TypeArray(items=item), list():
             return [_without_optional_nulls(v, item) for v in value]
+        case TypeJsonSchema(schema=schema), _:
+            return without_optional_nulls(value, schema)
     return value
 
 
@@ -105,7 +108,7 @@ class _Check:
                 return (
                     deepcopy(value) if isinstance(known, TypeJsonSchema) else self.value(value, known, path)
                 )
-        raise UsageError(f"{type!r} is none of the types that a value can be converted to.")
+        raise UsageError(f"{type!r} is not a type that a value can be converted to.")
 
     def basic(self, value: Any, type: TypeBasic, path: str) -> Any:
         match type.type, value:

@@ -30,6 +30,7 @@ from .signature import Signature, has_default
 
 __all__ = ["matched", "tool", "tool_annotations", "tool_reject"]
 
+Approval = bool | Callable[[dict[str, Any]], bool]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -59,6 +60,7 @@ def tool(
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
     request: type[ContentToolRequest] = ContentToolRequest,
+    needs_approval: Approval | None = None,
 ) -> FunctionTool[P, R]: ...
 @overload
 def tool(
@@ -71,6 +73,7 @@ def tool(
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
     request: type[ContentToolRequest] = ContentToolRequest,
+    needs_approval: Approval | None = None,
 ) -> Decorator: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -82,6 +85,7 @@ def tool(
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
     request: type[ContentToolRequest] = ContentToolRequest,
+    needs_approval: Approval | None = None,
 ) -> Any:
     """Makes a tool of a function; also as decorator, `@tool` or `@tool(name="…")`.
 
@@ -90,8 +94,12 @@ def tool(
     `check_tool_result()` takes; it may be async, or a generator whose last value is the result. `timeout`
     (seconds) turns a call that takes longer into an error result; a blocking function goes on in its thread.
     `request` is a subclass of `ContentToolRequest` for those that ask for this tool, with a `title` or a look of its
-    own; it is made from the fields of its base.
+    own; it is made from the fields of its base. With `needs_approval` (`True`, or a function of the arguments, a
+    dictionary) somebody decides about each call before it runs. A parameter of the type `ToolContext` is given what
+    there is to know of the call; the model does not see it.
     """
+    if needs_approval is not None:
+        annotations = {**(annotations or {}), "needs_approval": needs_approval}
     local = sys._getframe(1).f_locals  # noqa: SLF001 - type hints may name what is local to the caller
     given = _Given(description, name, arguments, convert, annotations or {}, timeout, request, local)
     return given.tool if function is None else given.tool(function)
@@ -169,6 +177,7 @@ class _Given:
             self.timeout,
             signature.hints(),
             self.request,
+            signature.context,
         )
 
 
@@ -181,7 +190,7 @@ def _name_of(function: Any) -> str:
 def _checked_name(name: str) -> str:
     if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name):
         raise UsageError(
-            f"A tool's name has 1 to 64 letters (A-Z), digits, _ and -; {name!r} does not: use name=."
+            f"A tool's name has 1 to 64 letters (A-Z), digits, _ and -; {name!r} is not valid. Set name=."
         )
     return name
 

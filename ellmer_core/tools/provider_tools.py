@@ -1,6 +1,6 @@
 """Tools that the provider runs itself: registered like any other, sent as the provider defines them.
 
-What they did comes back inside the answer, as `ContentUnknown`, and goes back with the next request as it came.
+What they did comes back inside the answer, as `ContentProviderCall` and `ContentProviderResult`, and goes back with the next request as it came.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from uuid import UUID
 from ..contents.content import Content, ContentJson, ContentText, is_media, replaced
 from ..contents.tool_calls import ContentToolResult
 from ..errors import ToolResultError, error_message
+from .python_images import as_media
 
 __all__ = ["check_tool_result"]
 
@@ -33,8 +34,8 @@ def check_tool_result(name: str, value: Any) -> Any:
     """The value that the tool `name` returned, in plain JSON and content; or a `ToolResultError` with its path.
 
     Taken as they are: strings, JSON (NaN and infinity have no JSON), one content, a flat list of JSON and
-    content, and a `ContentToolResult` with such a value. Data frames become lists of records (missing cells
-    null), arrays lists, pydantic models and dataclasses objects, dates and times ISO 8601 text, enums their
+    content, and a `ContentToolResult` with such a value. Bytes of an image or a PDF, Pillow images and figures become
+    images. Data frames become lists of records (missing cells null; an index that says something is a column), arrays lists, pydantic models and dataclasses objects, dates and times ISO 8601 text, enums their
     value. Nothing is rounded, and nothing of the caller's is changed.
     """
     check = _Check(name)
@@ -52,14 +53,26 @@ class _Check:
     tool: str
 
     def value(self, value: Any) -> Any:
+        value = self.media(value, "value")
         if isinstance(value, Content):
             return self.content(value, "value")
         value = self.plain(value, "value")
         if isinstance(value, list):
-            return [self.item(item, f"value[{i}]") for i, item in enumerate(value)]
+            return [self.item(self.media(v, at := f"value[{i}]"), at) for i, v in enumerate(value)]
+        if isinstance(value, dict):
+            value = {name: self.media(item, _join("value", name)) for name, item in value.items()}
         if isinstance(value, dict) and any(map(is_media, value.values())):
             return {name: self.item(item, _join("value", name)) for name, item in value.items()}
         return self.json(value, "value")
+
+    def media(self, value: Any, path: str) -> Any:
+        """The value, or the content for it where it is an image of Python's."""
+        if isinstance(value, Content | str | int | float | NoneType):
+            return value
+        try:
+            return as_media(value) or value
+        except Exception as error:
+            raise self.error(path, value, f"It cannot be drawn: {error_message(error)}") from error
 
     def item(self, item: Any, path: str) -> Any:
         return self.content(item, path) if isinstance(item, Content) else self.json(item, path, depth=1)
@@ -73,13 +86,17 @@ class _Check:
             case _ if is_media(content):
                 return content
         raise self.error(
-            path, content, "Of contents, only text, JSON, images, PDFs and uploaded files can be results."
+            path, content, "Only text, JSON, images, PDFs and uploaded files can be tool results."
         )
 
     def json(self, value: Any, path: str, depth: int = 0) -> Any:
         """`value` as plain JSON, all the way down."""
         if depth > MAX_DEPTH:
-            raise self.error(path, value, f"Results nest at most {MAX_DEPTH} deep, and hold no cycles.")
+            raise self.error(
+                path,
+                value,
+                f"Results may be nested at most {MAX_DEPTH} levels deep and must not contain cycles.",
+            )
         value = self.plain(value, path)
         if isinstance(value, dict):
             return {k: self.json(v, _join(path, k), depth + 1) for k, v in value.items()}
@@ -100,7 +117,7 @@ class _Check:
                 raise self.error(
                     path,
                     value,
-                    "Content is the result itself or an item of the list it is, no deeper.",
+                    "Content must be the result itself or an item of the result list, not deeper.",
                 )
             case Mapping():
                 return self.named(value, path)
@@ -120,7 +137,7 @@ class _Check:
         if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
             raise self.error(path, value, "An integer this long cannot be written; return it as text.")
         if isinstance(value, float) and not isfinite(value):
-            raise self.error(path, value, f"{value} has no JSON; return null or text instead.")
+            raise self.error(path, value, f"{value} cannot be written as JSON. Return None or text instead.")
         return value
 
     def text(self, value: str, path: str) -> str:
@@ -186,14 +203,27 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
             return value.model_dump(mode="json")
         case _ if is_dataclass(value):
             return {f.name: getattr(value, f.name) for f in fields(value)}
+    return _table(value)
+
+
+def _table(value: Any) -> Any:
+    """The rows of a data frame, the items of a series or an array; anything else as it is."""
+    if hasattr(value, "reset_index") and not _counts_rows(value.index):  # pandas
+        value = value.reset_index()
     method = next((name for name in TO_LIST if hasattr(value, name)), None)
     if method:
         return _cells(getattr(value, method)())
     if hasattr(value, "to_dict") and hasattr(value, "columns"):  # pandas
         if not getattr(value.columns, "is_unique", True):  # it would leave columns out
-            raise ValueError("two of its columns bear the same name.")
+            raise ValueError("two of its columns have the same name.")
         return _cells(value.to_dict(orient="records"))
     return value
+
+
+def _counts_rows(index: Any) -> bool:
+    """Whether an index of pandas says no more than 0, 1, 2 …"""
+    plain = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    return plain and index.name is None
 
 
 def _join(path: str, key: object) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 from ..contents.content import (
     Content,
     ContentImage,
+    ContentImageRemote,
     ContentJson,
     ContentPDF,
     ContentText,
@@ -31,16 +32,20 @@ from .result_check import check_tool_result
 __all__ = ["described", "flatten", "result_text", "split"]
 
 
-def flatten(contents: Iterable[Content], call_id: Callable[[str], str] = str) -> list[Content]:
+def _id(result: ContentToolResult) -> str:
+    return result.id
+
+
+def flatten(contents: Iterable[Content], named: Callable[[ContentToolResult], str] = _id) -> list[Content]:
     """Moves images and PDFs out of tool results: `[see below]`, then the content between two tags.
 
     Looks one level into a list; other items keep their value and their count (`item N`, from 1). A result
-    with an error is left alone, and so is what is flat already. The tags name the call by `call_id(id)`: where a
-    wire format has ids of its own, the model knows it by no other.
+    with an error is left alone, and so is what is flat already. The tags name the call as `named` does: where a
+    wire format has ids of its own, or none, the model knows it by no other name.
     """
     flat: list[Content] = []
     for content in contents:
-        flat += _pointed(content, call_id) if isinstance(content, ContentToolResult) else [content]
+        flat += _pointed(content, named) if isinstance(content, ContentToolResult) else [content]
     return flat
 
 
@@ -72,33 +77,26 @@ def result_text(result: ContentToolResult) -> str:
     return text if text.strip() else "(no output)"
 
 
-def _pointed(result: ContentToolResult, call_id: Callable[[str], str] = str) -> list[Any]:
+def _pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str] = _id) -> list[Any]:
     if result.error is not None:
         return [result]
     if is_media(result.value):
-        return [replaced(result, value="[see below]"), *_tagged(call_id(result.id), result.value)]
+        return [replaced(result, value="[see below]"), *_tagged(named(result), result.value)]
     if isinstance(result.value, dict) and any(map(is_media, result.value.values())):
-        return _pointed_by_name(result, result.value, call_id)
+        return _pointed_by_name(result, result.value, named(result))
     if not isinstance(result.value, (list, tuple)) or not any(map(is_media, result.value)):
         return [result]
     items: list[object] = []
     media: list[Content] = []
     for number, item in enumerate(result.value, 1):
         items.append(f"[see below: item {number}]" if is_media(item) else item)
-        media += _tagged(call_id(result.id), item, number) if is_media(item) else []
+        media += _tagged(named(result), item, number) if is_media(item) else []
     return [replaced(result, value=items), *media]
 
 
-def _pointed_by_name(
-    result: ContentToolResult, value: dict[str, Any], call_id: Callable[[str], str]
-) -> list[Any]:
+def _pointed_by_name(result: ContentToolResult, value: dict[str, Any], call: str) -> list[Any]:
     items = {name: f"[see below: {name}]" if is_media(item) else item for name, item in value.items()}
-    media = [
-        part
-        for name, item in value.items()
-        if is_media(item)
-        for part in _tagged(call_id(result.id), item, name)
-    ]
+    media = [part for name, item in value.items() if is_media(item) for part in _tagged(call, item, name)]
     return [replaced(result, value=items), *media]
 
 
@@ -115,7 +113,8 @@ def _described(result: ContentToolResult, which: Callable[[object], bool]) -> Co
 def _missing(media: Content) -> str:
     kinds = {ContentImage: "an image", ContentPDF: "a PDF document", ContentUploaded: "an uploaded file"}
     kind = next(kind for cls, kind in kinds.items() if isinstance(media, cls))
-    return f"[The tool returned {kind} here, which this model cannot be shown.]"
+    where = f" at {media.url}" if isinstance(media, ContentImageRemote) else ""
+    return f"[The tool returned {kind}{where} here, which this model cannot be shown.]"
 
 
 def _tagged(call_id: str, content: Content, number: int | str | None = None) -> list[Content]:

@@ -7,9 +7,12 @@ Hints may be strings (`from __future__ import annotations`). Docstrings may be G
 from __future__ import annotations
 
 import inspect
+import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
 from inspect import Parameter
 from typing import Annotated, Any, Optional, get_type_hints
@@ -17,6 +20,7 @@ from typing import Annotated, Any, Optional, get_type_hints
 from ..errors import UsageError
 from ..schemas.type_values import Type, TypeJsonSchema, TypeObject
 from ..schemas.types import inner_type
+from .context import ToolContext, is_context
 
 __all__ = ["Signature", "has_default", "is_field", "parameters"]
 
@@ -32,7 +36,7 @@ def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
     try:
         known = inspect.signature(function).parameters
     except (TypeError, ValueError) as error:
-        raise UsageError(f"The parameters of {function!r} are not known; wrap it in a function.") from error
+        raise UsageError(f"The parameters of {function!r} are unknown. Wrap it in a function.") from error
     return {name: p for name, p in known.items() if name not in bound}
 
 
@@ -47,7 +51,26 @@ class Signature:
     def named(self) -> dict[str, Parameter]:
         """The parameters that a model can give, by name."""
         many = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
-        return {name: p for name, p in parameters(self.function).items() if p.kind not in many}
+        given = {name: p for name, p in parameters(self.function).items() if p.kind not in many}
+        return {name: p for name, p in given.items() if not is_context(self._resolved(p.annotation))}
+
+    @property
+    def context(self) -> str | None:
+        """The parameter that takes the `ToolContext` of the call."""
+        given = parameters(self.function).items()
+        return next((name for name, p in given if is_context(self._resolved(p.annotation))), None)
+
+    def _resolved(self, hint: Any) -> Any:
+        """A hint that may be text, where it names a context; any other stays as it is."""
+        if not isinstance(hint, str):
+            return hint
+        scope = getattr(inspect.unwrap(_written(self.function)), "__globals__", {})
+        with suppress(Exception):
+            return eval(hint, scope, dict(self.names))  # noqa: S307 - the author's own annotation
+        named = re.fullmatch(
+            r"(\w+\.)*ToolContext(\[.*\])?( *\| *None)?", hint
+        )  # imported for type checkers only
+        return ToolContext if named else hint
 
     @property
     def open(self) -> bool:
@@ -93,12 +116,11 @@ class Signature:
             if hint is Parameter.empty:
                 raise UsageError(
                     f"Argument `{name}` of {self.function!r} has no type hint; add one or use arguments=. "
-                    "(Of a method, make a tool of the bound one: tool(object.method).)"
+                    "(For a method, use the bound method: tool(object.method).)"
                 )
             argument = inner_type(hint, f"argument `{name}`", required=not has_default(parameter))
-            properties[name] = _described(
-                argument, _said(hint) or getattr(documentation, "description", None)
-            )
+            said = _said(hint) or getattr(documentation, "description", None)
+            properties[name] = _described(argument, _with_default(said, parameter))
         return TypeObject(properties=properties)
 
     def _documentation(self) -> Any:
@@ -152,6 +174,21 @@ def _said(hint: Any) -> str | None:
         if isinstance(text, str):
             return text
     return None
+
+
+def _with_default(description: str | None, parameter: Parameter) -> str | None:
+    """The description, with what holds where the model gives nothing: plain values, that is."""
+    default = parameter.default.default if is_field(parameter.default) else parameter.default
+    default = default.value if isinstance(default, Enum) else default
+    if not has_default(parameter) or type(default) not in (bool, int, float, str, list, dict):
+        return description
+    try:
+        written = json.dumps(default, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        return description
+    if "default" in (description or "").lower():
+        return description
+    return f"{(description or '').rstrip()} Default: {written}.".lstrip()
 
 
 def _described(type: Type, description: str | None) -> Type:

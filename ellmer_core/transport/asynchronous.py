@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from ..calling.invocation import ainvoke
 from ..contents.content import Content
-from ..contents.tool_calls import ContentToolRequest
+from ..contents.media import fetched_image
 from ..contents.turns import Turn
-from ..conversation.approval import Decision, decided
+from ..conversation.approval import Said, decided
 from ..conversation.effects import (
     Answer,
     CallTools,
@@ -23,6 +23,7 @@ from ..conversation.effects import (
     Decide,
     Effect,
     Emit,
+    Fetch,
     Finish,
     Loop,
     Notify,
@@ -69,7 +70,7 @@ def _loop_of_asyncio() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
     except RuntimeError as error:
         raise UsageError(
-            "Async chats need asyncio's event loop, and there is none here. Under trio, call the blocking methods in a "
+            "Async chats need a running asyncio event loop, and none is running. Under trio, call the blocking methods in a "
             "thread: `await trio.to_thread.run_sync(chat.chat, …)`."
         ) from error
 
@@ -91,10 +92,12 @@ class AsyncDriver(HttpExchange):
                 return await self.body()
             case Finish():
                 return await self.finish()
+            case Fetch(url):
+                return await asyncio.to_thread(fetched_image, url)
             case CallTools():
                 return await self.call(effect)
-            case Decide(request):
-                return await self.decide(request)
+            case Decide():
+                return await self.decide(effect)
             case Notify():
                 return await self.notify(effect)
             case Wait():
@@ -106,6 +109,7 @@ class AsyncDriver(HttpExchange):
 
     async def send(self, sent: Send) -> Answer:
         await self.drop()
+        self.connection = self.connections[sent.provider]
         client = await self.connection.concurrent()
         with self.watch:
             response = await self.within(
@@ -139,12 +143,12 @@ class AsyncDriver(HttpExchange):
         loses the message of a cancellation, by which anyio knows that it is its own."""
         if len(effect.requests) == 1:
             [(place, request)] = effect.requests.items()
-            return effect.keep(place, await ainvoke(request))
+            return effect.keep(place, await ainvoke(request, scope=effect.scope))
         raised: dict[int, BaseException] = {}
 
         async def one(place: int) -> None:
             try:
-                effect.keep(place, await ainvoke(effect.requests[place]))
+                effect.keep(place, await ainvoke(effect.requests[place], scope=effect.scope))
             except asyncio.CancelledError:
                 raise
             except BaseException as error:  # noqa: BLE001 - SystemExit and the like, for the caller
@@ -158,9 +162,9 @@ class AsyncDriver(HttpExchange):
             task.result()  # a tool may have cancelled itself
         return None
 
-    async def decide(self, request: ContentToolRequest) -> Decision:
-        decision = decided(request)
-        if isinstance(decision, Decision):
+    async def decide(self, effect: Decide) -> Said:
+        decision = decided(effect.request, effect.approve)
+        if not inspect.isawaitable(decision):
             return decision
         try:
             async with asyncio.timeout(None) as self.scope:  # people take their time; wake() ends it

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from ..calling.invocation import invoke
 from ..contents.content import Content
-from ..contents.tool_calls import ContentToolRequest
+from ..contents.media import fetched_image
 from ..contents.turns import Turn
-from ..conversation.approval import Decision, decided
+from ..conversation.approval import Said, decided
 from ..conversation.effects import (
     Answer,
     CallTools,
@@ -26,6 +26,7 @@ from ..conversation.effects import (
     Decide,
     Effect,
     Emit,
+    Fetch,
     Finish,
     Loop,
     Notify,
@@ -81,10 +82,12 @@ class BlockingDriver(HttpExchange):
                 return self.body()
             case Finish():
                 return self.finish()
+            case Fetch(url):
+                return fetched_image(url)
             case CallTools():
                 return self.call(effect)
-            case Decide(request):
-                return self.decide(request)
+            case Decide():
+                return self.decide(effect)
             case Notify():
                 return self.notify(effect)
             case Wait():
@@ -96,6 +99,7 @@ class BlockingDriver(HttpExchange):
 
     def send(self, sent: Send) -> Answer:
         self.drop()
+        self.connection = self.connections[sent.provider]
         client = self.connection.blocking()
         with self.watch:
             response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
@@ -131,24 +135,27 @@ class BlockingDriver(HttpExchange):
     def call(self, effect: CallTools) -> None:
         if len(effect.requests) == 1:
             [(place, request)] = effect.requests.items()
-            effect.keep(place, invoke(request))
+            effect.keep(place, invoke(request, scope=effect.scope))
             return
         with ThreadPoolExecutor(len(effect.requests), "ellmer_core tool") as pool:
             running = [
-                pool.submit(copy_context().run, lambda p=place, r=request: effect.keep(p, invoke(r)))
+                pool.submit(
+                    copy_context().run,
+                    lambda p=place, r=request: effect.keep(p, invoke(r, scope=effect.scope)),
+                )
                 for place, request in effect.requests.items()
             ]
         for one in running:
             one.result()
 
-    def decide(self, request: ContentToolRequest) -> Decision:
-        decision = decided(request)
-        if isinstance(decision, Decision):
+    def decide(self, effect: Decide) -> Said:
+        decision = decided(effect.request, effect.approve)
+        if not inspect.isawaitable(decision):
             return decision
         if inspect.iscoroutine(decision):
             decision.close()
         raise AsyncToolError(
-            "Who decides about tool calls is async here, and chat() and stream() are not: use chat_async() or "
+            "The approval function is async, but chat() and stream() are not: use chat_async() or "
             "stream_async()."
         )
 
@@ -159,8 +166,7 @@ class BlockingDriver(HttpExchange):
                 if inspect.iscoroutine(answer):
                     answer.close()
                 raise AsyncToolError(
-                    f"The callback {getattr(callback, '__name__', callback)!r} is async, and chat() and stream() "
-                    "are not: use chat_async() or stream_async()."
+                    f"The callback {getattr(callback, '__name__', callback)!r} is async, but chat() and stream() are not: use chat_async() or stream_async()."
                 )
 
     def set_alarm(self, seconds: float) -> None:

@@ -36,8 +36,9 @@ class Socket(Protocol):
 class HttpExchange:
     """What both lines are made of: everything that does not wait."""
 
-    def __init__(self, connection: Connection, controller: StreamController) -> None:
+    def __init__(self, connection: Connection, controller: StreamController, *others: Connection) -> None:
         self.connection = connection
+        self.connections = (connection, *others)
         self.controller = controller
         self.response: Any = None
         self.socket: Socket | None = None
@@ -112,7 +113,7 @@ class HttpExchange:
 def _check_encoding(encoding: str) -> None:
     """One packing that was asked for: others, and packings of packings, make gigabytes of one network chunk."""
     if encoding.strip().lower() not in {"", "identity", "gzip", "x-gzip", "deflate"}:
-        raise ResponseError(f"The answer is packed as {encoding!r:.60}, which was not asked for.")
+        raise ResponseError(f"The answer is packed as {encoding!r:.60}, which was not requested.")
 
 
 def _socket(response: Any) -> Socket | None:

@@ -43,7 +43,7 @@ def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
             if tries >= max_tries or wait is None:
                 raise
         yield Wait(*wait)
-    raise AssertionError("unreachable: the last try returns or raises")
+    raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def asked_json(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[Any]:

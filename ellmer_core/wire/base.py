@@ -14,14 +14,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from ..contents.content import (
     Content,
+    ContentFile,
     ContentImage,
     ContentImageInline,
     ContentImageRemote,
     ContentPDF,
+    ContentText,
+    ContentUnknown,
     ContentUploaded,
 )
 from ..errors import UsageError
@@ -30,15 +34,16 @@ from .profile import IMAGES, Profile
 from .shared import content_parts, json_bodies
 from .shared.errors import error_of
 from .shared.hidden import HiddenHeaders, without_user
+from .structured import StructuredOutput
 from .values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:
-    from ..contents.tool_calls import ToolDef
+    from ..contents.tool_calls import ContentToolResult, ToolDef
     from ..contents.turns import AssistantTurn, Turn
     from ..errors import ProviderError
     from ..schemas.types import Type
 
-__all__ = ["Batches", "Steps", "Wire"]
+__all__ = ["Batches", "Steps", "Uploads", "Wire"]
 
 T = TypeVar("T")
 Steps = Generator[Request, bytes, T]
@@ -49,7 +54,7 @@ def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
 
 
 @dataclass(frozen=True)
-class Wire(ABC):
+class Wire(StructuredOutput):
     """One wire format at one vendor, with one model.
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
@@ -66,6 +71,7 @@ class Wire(ABC):
     example_url: ClassVar[str] = ""  # where each account has a base URL of its own: what one looks like
     base_url_end: ClassVar[str] = ""  # what the vendor's own clients add to the URL of that variable: "/v1"
     batches: ClassVar[Batches | None] = None  # its batch API, where the vendor has one
+    uploads: ClassVar[Uploads | None] = None  # where it keeps files, if it does
     models_path: ClassVar[str] = "/models"  # where the API lists its models; "" where it does not
     param_names: ClassVar[
         Mapping[str, str]
@@ -94,7 +100,7 @@ class Wire(ABC):
             raise UsageError(f'tool_media is "pointer" or "native", not {self.tool_media!r}.')
         if self.tool_media == "native" and not self.supports.native_tool_media:
             raise UsageError(
-                f'{self.vendor} takes no media inside tool results: leave tool_media at "pointer".'
+                f'{self.vendor} does not accept media inside tool results. Use tool_media="pointer".'
             )
 
     # ours → theirs ----------------------------------------------------------------------------------------
@@ -108,7 +114,8 @@ class Wire(ABC):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output."""
+        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output by the API's own
+        means. `asking()` finds other means where these do not do."""
 
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
         """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over
@@ -160,16 +167,37 @@ class Wire(ABC):
     def flat(self, contents: Sequence[Content]) -> list[Content]:
         """The contents of a user turn as `tool_media` wants the media of tool results: inside them, or hoisted
         out. Raises `ContentError` for media that the vendor does not take; in a result they are named instead."""
-        contents = described(contents, self.refuses)
+        contents = described([self.as_sent(content) for content in contents], self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
-        return contents if self.tool_media == "native" else flatten(contents, self.call_id)
+        return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
+
+    def as_sent(self, content: Content) -> Content:
+        """What stands for a content of the user: a file that was uploaded elsewhere is sent along, and one that the API
+        does not take as its text."""
+        if isinstance(content, ContentUploaded) and content.source is not None and not self.holds(content):
+            content = content.source
+        if not isinstance(content, ContentFile):
+            return content
+        if block := self.file(content):
+            return ContentUnknown(self.name, block)
+        if not content.text:
+            raise content_parts.refused(content, self.name, self.objection(content))
+        return ContentText(f'<file name="{escape(content.filename)}">\n{content.text}\n</file>')
+
+    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
+        """A file as a block of the format; `None` where the API does not take it."""
+        return None
+
+    def holds(self, file: ContentUploaded) -> bool:
+        """Whether a file was uploaded to this very provider."""
+        return file.wire == self.name and file.vendor in {"", self.vendor}
 
     def refuses(self, value: object) -> bool:
         """Whether this is media of a kind that the vendor, or the model, does not take."""
         return bool(self.objection(value))
 
-    def objection(self, value: object) -> str:
+    def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
         """Why the vendor, or the model, does not take this medium; nothing, where it does."""
         who, profile = f"{self.vendor}'s {self.model}", self.profile
         match value:
@@ -181,8 +209,14 @@ class Wire(ABC):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} takes"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.vendor} fetches no URL; send the bytes of {url} instead"
-            case ContentUploaded(wire=wire) if wire != self.name or not self.supports.pdfs:
+                return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
+            case ContentFile(type=type, text=text) if not text and not self.file(value):
+                return f"{who} takes no {type} over this API"
+            case ContentUploaded(source=Content() as source) if not self.holds(value):
+                return self.objection(source)
+            case ContentUploaded(wire=wire) if (
+                wire != self.name or not self.supports.pdfs or profile.pdfs is False
+            ):
                 return f"{who} cannot read what was uploaded elsewhere ({wire})"
         return ""
 
@@ -193,6 +227,10 @@ class Wire(ABC):
     def call_id(self, id: str) -> str:
         """A tool-call id that this format takes; the same for the call and its result."""
         return id
+
+    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
+        """How the model knows the call of a result in this turn: what stands in the tags around its media."""
+        return lambda result: self.call_id(result.id)
 
     @property
     def issuer(self) -> str:
@@ -234,9 +272,7 @@ class Wire(ABC):
         type: Type | None = None,  # noqa: ARG002
     ) -> Request:
         """Asks how many tokens this input would be. Raises `UsageError` where the API does not count."""
-        raise UsageError(
-            f"{self.vendor} does not count tokens before they are sent; get_tokens() has them after."
-        )
+        raise UsageError(f"{self.vendor} cannot count tokens before a request. Use get_tokens() after it.")
 
     def counted(self, response: Json) -> int:
         """The answer to that."""
@@ -273,7 +309,7 @@ class Wire(ABC):
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """The typed error for an answer with an error status; any body, HTML and empty ones included."""
-        return error_of(status, headers, body)
+        return error_of(status, headers, body).at(self.vendor, self.model, self.key_vars)
 
 
 class Batches(ABC):
@@ -294,3 +330,25 @@ class Batches(ABC):
     @abstractmethod
     def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
         """The answers by name; one that is missing was not given."""
+
+
+class Uploads(ABC):
+    """Where one provider keeps files (`wire/uploads.py`)."""
+
+    @abstractmethod
+    def upload(
+        self, wire: Wire, data: bytes, type: str, filename: str, expires_in: float | None
+    ) -> Steps[Any]:
+        """Uploads a file. Raises `UsageError` for an expiry that the provider does not keep."""
+
+    @abstractmethod
+    def delete(self, wire: Wire, uri: str) -> Request:
+        """Deletes it."""
+
+    def poll(self, wire: Wire, uri: str) -> Request | None:  # noqa: ARG002 - as where files are ready at once
+        """Asks whether the file is ready; `None` where there is nothing to ask."""
+        return None
+
+    def polled(self, body: bytes) -> Any:
+        """The answer to that."""
+        raise NotImplementedError

@@ -104,7 +104,7 @@ class GeminiBatches(Batches):
         batch = {"batch": {"displayName": "ellmer-core", "inputConfig": {"requests": {"requests": requests}}}}
         if (size := len(_dumps(batch).encode())) > self.LARGEST:
             raise UsageError(
-                f"Gemini takes {self.LARGEST} bytes in one batch, and these prompts are {size}: use several."
+                f"Gemini accepts {self.LARGEST} bytes in one batch, but these prompts have {size}. Use several batches."
             )
         return _json((yield _post(wire, f"/models/{wire.model}:batchGenerateContent", batch)))
 
@@ -115,7 +115,7 @@ class GeminiBatches(Batches):
         state = (batch.get("metadata") or {}).get("state", "").rpartition("_")[2]
         if state in {"FAILED", "CANCELLED", "EXPIRED"} or "error" in batch:
             said = (batch.get("error") or {}).get("message") or f"it is {state}"
-            raise BadRequestError(f"The batch was not answered: {said}", status=400, body=batch)
+            raise BadRequestError(f"The batch failed: {said}", status=400, body=batch)
         return state == "SUCCEEDED" or bool(batch.get("done"))
 
     def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:  # noqa: ARG002 - they came with the batch

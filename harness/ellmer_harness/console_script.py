@@ -1,4 +1,5 @@
-"""The console scripts. The base install has them, too, and not what they need: then they say what to install."""
+"""The console scripts. The base install has them without their dependencies; then they print what to
+install."""
 
 from __future__ import annotations
 

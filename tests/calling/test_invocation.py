@@ -54,7 +54,7 @@ def test_arguments_that_could_not_be_read_are_quoted(run):
     request = ask(never, raw='{"city": "Kö', problem="it ends inside a string")
 
     assert run(request).error == (
-        'The arguments are not usable: it ends inside a string. They were: {"city": "Kö'
+        'The arguments are invalid: it ends inside a string. They were: {"city": "Kö'
     )
     assert len(run(ask(never, raw="x" * 5000, problem="no JSON")).error) < 1100
 
@@ -92,9 +92,7 @@ def test_every_unusable_argument_is_named(run):
     error = run(ask(typed, unit="K", day="soon", place={}, more=1)).error
 
     assert isinstance(error, str)
-    assert error.startswith(
-        "The arguments are not usable: `n` is missing; there is no argument `more`; `unit`"
-    )
+    assert error.startswith("The arguments are invalid: `n` is missing; there is no argument `more`; `unit`")
     assert "`day`" in error
     assert "`place.city`" in error
 

@@ -20,7 +20,7 @@ def test_a_chat_remembers(server, reply, make):
     server.answers(*[reply([answer()])] * 2)
     chat = make("Be terse.")
     assert chat.chat("Hi", "there") == "Hello."
-    assert type(chat.chat("Again")) is str
+    assert isinstance(chat.chat("Again"), str)
     roles = [message["role"] for message in server.asked[1].json["messages"]]
     assert roles == ["system", "user", "assistant", "user"]
     assert server.asked[0].json["messages"][1]["content"] == [
@@ -61,7 +61,7 @@ def test_a_stream_of_everything(server, reply, make):
         ContentText("It is "),
         ContentText("done."),
     ]
-    assert text == ["Let me look.", "It is ", "done."]
+    assert text == ["Let me look.", "\n\nIt is ", "done."]
 
 
 def test_a_stream_sends_nothing_until_it_is_read(server, make):

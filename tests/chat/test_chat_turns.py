@@ -42,7 +42,7 @@ def test_a_chat_is_asked_in_words_it_knows(make):
         (lambda: chat.add_turn(SystemTurn("t")), "the first turn or none"),
         (lambda: chat.last_turn("model"), "'model'"),
         (lambda: chat.get_cost("total"), "'total'"),
-        (lambda: chat.set_model(None), "by its name, not None"),
+        (lambda: chat.set_model(None), "by its name, not by None"),
     ):
         with pytest.raises(UsageError, match=words):
             ask()
@@ -123,11 +123,11 @@ def saved_chat(**props):
     ("saved", "words"),
     [
         ({"version": 2, "class": "Chat", "props": {}}, "version 2"),
-        ([], "no saved chat"),
+        ([], "not a saved chat"),
         ({"version": 1, "class": "Chat", "props": {"turns": []}}, "lacks model, results, vendor"),
-        (saved_chat(turns={}), "`turns` is a list"),
+        (saved_chat(turns={}), "`turns` must be a list"),
         (saved_chat(results=[]), "`results` an object"),
-        (saved_chat(model=1), "the rest text"),
+        (saved_chat(model=1), "all other fields text"),
         (saved_chat(turns=[ContentText("x")]), r"turns\[0\] is ContentText, not a Turn"),
         (saved_chat(results={"0": ContentText("x")}), "results.0 is ContentText, not a ContentToolResult"),
         (saved_chat(results={"0": ContentToolResult("x")}), "no open tool request for results.0"),

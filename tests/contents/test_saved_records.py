@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from ellmer_core.contents.content import (
     Content,
+    ContentCitation,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -21,7 +23,12 @@ from ellmer_core.contents.content import (
     ContentUploaded,
 )
 from ellmer_core.contents.json_records import OURS, contents_record, contents_replay
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_calls import (
+    ContentProviderCall,
+    ContentProviderResult,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
 from ellmer_core.errors import UsageError
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
@@ -33,13 +40,21 @@ REQUEST = ContentToolRequest(
 )
 EVERY = [
     ContentText("žluťoučký 🐈"),
+    ContentText("It rains [1].", citations=(ContentCitation("https://w.test", "Weather", "Rain.", 3, 8),)),
+    ContentCitation("https://w.test"),
     CAT,
     ContentImageRemote("https://example.com/a.png", "low"),
     ContentPDF("application/pdf", "YWJj", "a.pdf"),
     ContentThinking("hm", {"anthropic": {"signature": "x"}}),
+    ContentFile("text/plain", "SGk=", "a.txt", "Hi"),
+    ContentUploaded("f", "text/plain", "gemini", "Google/Gemini", 1.5, source=CAT),
     ContentJson({"a": [1, {"b": None}]}),
     ContentUploaded("files/1", "image/png", "gemini"),
     ContentUnknown("anthropic", {"type": "new"}),
+    ContentProviderCall("anthropic", {"type": "server_tool_use"}, "s1", "web_search", {"query": "cats"}),
+    ContentProviderResult(
+        "anthropic", {"type": "web_search_tool_result"}, "s1", "web_search", {}, [{"url": "x"}]
+    ),
     REQUEST,
     ContentToolRequest("c2", "draw", raw="{", problem="cut"),
     ContentToolResult([CAT, "two", {"deep": ContentText("x")}], extra={"display": CAT}, request=REQUEST),
@@ -109,7 +124,7 @@ def test_a_chat_with_results_that_were_not_sent_goes_on_in_another():
     assert other.get_turns() == chat.get_turns()
     assert other._history.results == chat._history.results
     assert other.get_turns()[-1].tool_requests[0].tool is other.get_tools()["f"]
-    with pytest.raises(UsageError, match="give chat="):
+    with pytest.raises(UsageError, match="Pass chat="):
         contents_replay(saved)
 
 
@@ -181,7 +196,7 @@ def test_a_class_cannot_pass_for_one_of_ours():
     name = contents_record(ContentText())["class"]
 
     assert name.endswith("<locals>.ContentText")
-    with pytest.raises(UsageError, match="is not known here"):
+    with pytest.raises(UsageError, match="is unknown"):
         contents_replay(contents_record(ContentText()))
 
 
@@ -198,16 +213,16 @@ TEXT = contents_record(ContentText("a"))
 @pytest.mark.parametrize(
     ("recorded", "said"),
     [
-        (None, "record is no record"),
-        ("x", "record is no record"),
-        ({"class": "ContentText"}, "record is no record"),
+        (None, "record is not a record"),
+        ("x", "record is not a record"),
+        ({"class": "ContentText"}, "record is not a record"),
         ({**TEXT, "version": 2}, "of version 2; this release reads version 1"),
         ({**TEXT, "version": "1"}, "of version '1'"),
-        ([TEXT, 1], "[1] is no record"),
-        ({**TEXT, "class": "ContentText2"}, "the class `ContentText2`, which is not known here"),
-        ({**TEXT, "class": "os.system"}, "the class `os.system`, which is not known here"),
-        ({**TEXT, "class": ["ContentText"]}, "is no record"),
-        ({**TEXT, "props": []}, "is no record"),
+        ([TEXT, 1], "[1] is not a record"),
+        ({**TEXT, "class": "ContentText2"}, "the class `ContentText2`, which is unknown"),
+        ({**TEXT, "class": "os.system"}, "the class `os.system`, which is unknown"),
+        ({**TEXT, "class": ["ContentText"]}, "is not a record"),
+        ({**TEXT, "props": []}, "is not a record"),
         ({**TEXT, "props": {}}, "record lacks `text`"),
         ({**TEXT, "props": {"text": "a", "colour": "red"}}, "a ContentText has no colour"),
         ({**TEXT, "props": {"text": 1}}, "record.text is int, not str"),
@@ -218,7 +233,7 @@ TEXT = contents_record(ContentText("a"))
         ),
         (
             {"version": 1, "class": "UserTurn", "props": {"contents": [{"$record": 1}]}},
-            "contents[0] is no record",
+            "contents[0] is not a record",
         ),
     ],
 )

@@ -50,8 +50,14 @@ def openai_that_says_hello():
         def do_GET(self):
             self.send({"data": [{"id": "gpt-4.1", "created": 1744316542}]})
 
+        def do_DELETE(self):
+            self.send({"deleted": True})
+
         def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            said = self.rfile.read(int(self.headers["content-length"]))
+            if self.path.endswith("/files"):
+                return self.send({"id": "file-1"})
+            body = json.loads(said)
             if self.path.endswith("/input_tokens"):
                 return self.send({"input_tokens": 5})
             wanted = body.get("text", {}).get("format")
@@ -88,7 +94,7 @@ def openai_that_says_hello():
 def example(schema):
     match schema["type"]:
         case "object":
-            return {name: example(inner) for name, inner in schema["properties"].items()}
+            return {name: example(inner) for name, inner in schema.get("properties", {}).items()}
         case "array":
             return [example(schema["items"])]
         case "string":

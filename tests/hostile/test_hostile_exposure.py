@@ -124,7 +124,7 @@ def test_nobody_sees_the_key(tmp_path):
         str(chat),
     ):
         assert "canary" not in shown
-    with pytest.raises(TypeError, match="Keys are not pickled"):
+    with pytest.raises(TypeError, match="API keys are not pickled"):
         pickle.dumps(wire)
     assert wire.base_url == "https://api.x/v1"
     assert wire.post("u", {}, stream=False).headers["authorization"].startswith("Basic ")

@@ -213,7 +213,7 @@ def test_two_tools_of_one_name():
     with mcp_tools(server) as tools:
         assert len(tools) == 2
     server = mcp_server([tool(draw, name="x" * 63 + "1"), tool(draw, name="x" * 63 + "2")])
-    with pytest.raises(UsageError, match="have one name for a model: a_xxx"):
+    with pytest.raises(UsageError, match="have the same name for a model: a_xxx"):
         mcp_tools(server, prefix="a_").__enter__()
 
 
@@ -228,7 +228,9 @@ def test_schemas_that_our_types_cannot_say():
     assert [one.required for one in found.properties.values()] == [False, True]
     sent = json_schema(found)
     assert sent["properties"]["b"] == {"$ref": "#/$defs/tree"}
-    assert sent["$defs"] == {"tree": tree}
+    assert sent["$defs"] == to_json_schema(found)["$defs"] == {"tree": tree}
+    nowhere = arguments_of({"type": "object", "properties": {"b": {"$ref": "#/$defs/gone"}}})
+    assert to_json_schema(nowhere)["properties"] == {"b": {}}
     assert arguments_of({"type": "object"}).additional_properties is True
 
 

@@ -122,7 +122,7 @@ def test_wrong_constructor_options(keys):
         chat_openai(api_key="a", credentials=lambda: "b")
     with pytest.raises(UsageError, match="function"):
         chat_openai(credentials="b", model="m")
-    with pytest.raises(UsageError, match="no name"):
+    with pytest.raises(UsageError, match="A chat is named"):
         chat_by_name(3)
     with pytest.raises(UsageError, match="base_url"):
         chat_openai_compatible(model="m")
@@ -135,7 +135,7 @@ def test_wrong_constructor_options(keys):
     [
         ({"credentials": lambda: {"a": "b"}}, "it returned dict"),
         ({"api_key": 5}, "api_key= is a string, not int"),
-        ({"api_key": " "}, "api_key= is blank, and OpenAI wants a key"),
+        ({"api_key": " "}, "api_key= is blank, but OpenAI needs a key"),
         ({"params": [1]}, "params= is a dictionary"),
         ({"api_headers": "x"}, "api_headers= is a dictionary"),
         ({"timeout": "soon"}, "number of seconds"),

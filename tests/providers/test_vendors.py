@@ -199,7 +199,7 @@ def test_media_stay_inside_results_or_that_is_refused(wire):
         turn = UserTurn([ContentToolResult(PNG, request=ONE)])
         assert PNG.data in json.dumps(wire(model="claude-or-gemini-3", tool_media="native").message(turn))
     else:
-        with pytest.raises(UsageError, match="takes no media inside tool results"):
+        with pytest.raises(UsageError, match="does not accept media inside tool results"):
             wire(model="m", tool_media="native")
 
 
@@ -208,7 +208,7 @@ def test_tools_are_sent_or_refused(wire):
     if wire.supports.tools:
         assert "draw" in json.dumps(body(wire(model="m"), tools=[DRAW]))
     else:
-        with pytest.raises(UsageError, match=r"call no tools: do not register 'draw'"):
+        with pytest.raises(UsageError, match=r"do not support tools: do not register 'draw'"):
             body(wire(model="m"), tools=[DRAW])
 
 

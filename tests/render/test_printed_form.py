@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from ellmer_core.contents.content import (
     Content,
+    ContentCitation,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -20,7 +22,12 @@ from ellmer_core.contents.content import (
     ContentUploaded,
     replaced,
 )
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_calls import (
+    ContentProviderCall,
+    ContentProviderResult,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
 from ellmer_core.render.printed_form import format_chat, format_content, format_turn
 
@@ -62,12 +69,22 @@ CHAT = [
 
 EXAMPLES = {
     "text": ContentText("Hello, *world*."),
+    "text with citations": ContentText(
+        "It rains.", citations=(ContentCitation("https://example.com", "Weather"),)
+    ),
+    "citation": ContentCitation("https://example.com", "Weather"),
     "thinking": ContentThinking("Hm."),
     "remote image": ContentImageRemote("https://example.com/cat.png"),
     "inline image": CAT,
     "PDF": PDF,
     "JSON": ContentJson({"city": "Köln"}),
+    "file": ContentFile("text/markdown", "SGk=", "notes.md", "Hi"),
     "uploaded file": ContentUploaded("files/1", "image/png", "gemini"),
+    "provider's call": ContentProviderCall("anthropic", {}, "s1", "web_search", {"query": "cats"}),
+    "provider's result": ContentProviderResult("anthropic", {}, "s1", "web_search", {}, "3 pages"),
+    "provider's call and result": ContentProviderCall(
+        "openai-responses", {}, "s1", "web_search", {"query": "cats"}, "completed"
+    ),
     "unknown block": ContentUnknown("anthropic", {"type": "new_thing"}),
     "content of another package": ContentMine(),
     "tool request": request(city="Köln", days=3),

@@ -112,7 +112,7 @@ class Outside:
                 return batch
             case CallTools():
                 for place, request in effect.requests.items():
-                    effect.keep(place, invoke(request))
+                    effect.keep(place, invoke(request, scope=effect.scope))
             case Notify():
                 for callback in effect.callbacks:
                     callback(effect.content)

@@ -19,6 +19,7 @@ from ellmer_core.contents.content import (
     Content,
     ContentImageInline,
     ContentJson,
+    ContentPDF,
     ContentText,
     ContentThinking,
 )
@@ -111,7 +112,7 @@ def test_a_real_data_frame(library):
 
 def test_no_column_of_a_data_frame_is_lost():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    with pytest.raises(ToolResultError, match="two of its columns bear the same name"):
+    with pytest.raises(ToolResultError, match="two of its columns have the same name"):
         check_tool_result("f", pandas.DataFrame([[1, 2]], columns=["a", "a"]))
 
 
@@ -133,7 +134,7 @@ def test_real_arrays():
         repr(check_tool_result("f", [numpy.int64(3), numpy.float32(0.5), numpy.bool_(True)]))
         == "[3, 0.5, True]"
     )
-    with pytest.raises(ToolResultError, match="inf has no JSON"):
+    with pytest.raises(ToolResultError, match="inf cannot be written as JSON"):
         check_tool_result("f", numpy.array([float("inf")]))
 
 
@@ -231,3 +232,44 @@ def test_plain_json_passes_unchanged(value):
 
     assert repr(checked) == repr(value)
     assert check_tool_result("f", checked) == checked
+
+
+def test_images_of_python_become_images():
+    pillow = pytest.importorskip("PIL.Image")
+    png = b"\x89PNG\r\n\x1a\n"
+
+    assert check_tool_result("f", png) == ContentImageInline("image/png", "iVBORw0KGgo=")
+    assert check_tool_result("f", [1, bytearray(png)])[1].type == "image/png"
+    assert isinstance(check_tool_result("f", b"%PDF-1.4"), ContentPDF)
+    for mode in ("RGB", "CMYK", "F"):
+        assert check_tool_result("f", {"image": pillow.new(mode, (2, 2))})["image"].type == "image/png"
+
+    class Figure:
+        def savefig(self, file, format, dpi):
+            file.write(png)
+
+    assert check_tool_result("f", Figure()).type == "image/png"
+    with pytest.raises(ToolResultError, match="`value` is bytes"):
+        check_tool_result("f", b"no image")
+
+
+def test_a_figure_that_cannot_be_drawn_names_its_place():
+    class Figure:
+        def savefig(self, *_, **__):
+            raise OSError("no font")
+
+    with pytest.raises(ToolResultError, match=r"`value\[1\]` is Figure. It cannot be drawn: no font"):
+        check_tool_result("f", [1, Figure()])
+
+
+def test_data_frames_keep_an_index_that_says_something():
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"n": [1, 2]})
+
+    assert check_tool_result("f", rows) == [{"n": 1}, {"n": 2}]
+    assert check_tool_result("f", rows.set_axis(["a", "b"])) == [
+        {"index": "a", "n": 1},
+        {"index": "b", "n": 2},
+    ]
+    assert check_tool_result("f", rows.rename_axis("row")) == [{"row": 0, "n": 1}, {"row": 1, "n": 2}]
+    assert check_tool_result("f", pandas.Series([5, 6])) == [5, 6]

@@ -103,7 +103,7 @@ def test_docstrings_of_three_schools(function):
     assert made.arguments == TypeObject(
         properties={
             "city": text("Name of the city,\nin English."),
-            "days": whole("How many.", required=False),
+            "days": whole("How many. Default: 1.", required=False),
         }
     )
 
@@ -127,15 +127,17 @@ def test_hints_of_every_kind():
     assert tool(f).arguments.properties == {
         "unit": TypeEnum(values=("C", "F")),
         "place": place,
-        "mode": TypeEnum(values=("fast", "slow"), required=False),
+        "mode": TypeEnum('Default: "fast".', required=False, values=("fast", "slow")),
         "tags": TypeArray(items=text(), required=False),
         "limit": whole(required=False),
         "note": text(required=False),
-        "ratio": TypeBasic("Between 0 and 1.", False, "number"),
+        "ratio": TypeBasic("Between 0 and 1. Default: 0.5.", False, "number"),
         "size": TypeJsonSchema(
-            "In bytes.", False, {"type": "integer", "exclusiveMinimum": 0, "description": "In bytes."}
+            "In bytes. Default: 1.",
+            False,
+            {"type": "integer", "exclusiveMinimum": 0, "description": "In bytes. Default: 1."},
         ),
-        "depth": whole("How deep.", required=False),
+        "depth": whole("How deep. Default: 3.", required=False),
         "near": TypeJsonSchema(
             "May be null, must be said.",
             True,
@@ -267,8 +269,8 @@ def test_arguments_may_be_an_object_type():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: tool(lambda: 1), "'<lambda>' does not: use name="),
-        (lambda: tool(google, name="get weather"), "'get weather' does not"),
+        (lambda: tool(lambda: 1), "'<lambda>' is not valid. Set name="),
+        (lambda: tool(google, name="get weather"), "'get weather' is not valid"),
         (lambda: tool(google, name="x" * 65), "1 to 64"),
         (lambda: tool(google, name="wetter_größe"), "letters (A-Z)"),
         (lambda: tool("Gets the weather."), "The first argument of tool() is a function"),
@@ -284,7 +286,7 @@ def test_arguments_may_be_an_object_type():
         (lambda: tool(unresolvable), "cannot be resolved: name 'Nowhere' is not defined"),
         (lambda: tool(undescribable), "cannot be described as JSON Schema"),
         (lambda: tool(dict.fromkeys), "no type hint"),
-        (lambda: tool(dict), "are not known"),
+        (lambda: tool(dict), "are unknown"),
         (lambda: tool(Search.find), "tool(object.method)"),
     ],
 )

@@ -61,7 +61,9 @@ class Capabilities:
 
     A session may have `reloaded()`: a fresh session that goes on from what was saved of it; an adapter
     `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`,
-    sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a `value`.
+    sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a `value`. With `changed_prompt`
+    they have `instructed(system)`, which replaces the system prompt; with `compaction`, `compacted()` and `acompacted()`,
+    which make the conversation shorter, in one request of their own.
     """
 
     modes: Collection[Mode] = MODES
@@ -73,6 +75,8 @@ class Capabilities:
     pdf_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
     dangling_call: Literal["native", "refused"] = "native"
     interleaved_parts: Literal["native", "refused"] = "native"
+    changed_prompt: Literal["native", "refused"] = "refused"
+    compaction: Literal["native", "refused"] = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""

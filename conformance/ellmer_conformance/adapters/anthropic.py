@@ -9,9 +9,9 @@ import anthropic
 from pydantic import BaseModel
 
 from ..contract.exchange import Json
-from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
-from . import Capabilities, Endpoint
-from .shared.sdk_session import Answered, Said, texts_and_calls
+from ..scenarios.messages import PDF, Image, Part, Text
+from . import Capabilities
+from .shared.sdk_session import Answered, Said, SDKAdapter, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import base64_of, media_type, parameters
 
@@ -25,28 +25,6 @@ _STOPS = {
     "refusal": "filter",
 }
 _MAX_TOKENS = 4096
-
-
-class Anthropic:
-    """The adapter."""
-
-    name = "anthropic"
-    wires: Mapping[str, Sequence[str]] = {"anthropic": ["anthropic"]}
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media go inside results."""
-        return Capabilities(structured="native", image_in_tool_result="native", pdf_in_tool_result="native")
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation."""
-        return Session(endpoint, system, tools, history)
 
 
 class Session(Parsing):
@@ -65,37 +43,46 @@ class Session(Parsing):
         return [{"role": "assistant", "content": blocks}]
 
     def ask(self, *, stream: bool) -> Said:
-        with anthropic.Anthropic(**self._options()) as client:
+        with self.client() as client:
             if not stream:
-                return _said(client.messages.create(**self._body()))
-            with client.messages.stream(**self._body()) as events:
+                return _said(client.messages.create(**self.body()))
+            with client.messages.stream(**self.body()) as events:
                 for text in events.text_stream:
                     self.pieces.append(text)
                 return _said(events.get_final_message())
 
     async def aask(self, *, stream: bool) -> Said:
-        async with anthropic.AsyncAnthropic(**self._options()) as client:
+        async with self.aclient() as client:
             if not stream:
-                return _said(await client.messages.create(**self._body()))
-            async with client.messages.stream(**self._body()) as events:
+                return _said(await client.messages.create(**self.body()))
+            async with client.messages.stream(**self.body()) as events:
                 async for text in events.text_stream:
                     self.pieces.append(text)
                 return _said(await events.get_final_message())
 
     def parse(self, model: type[BaseModel]) -> Any:
-        with anthropic.Anthropic(**self._options()) as client:
-            return client.messages.parse(**self._body(), output_format=model).parsed_output
+        with self.client() as client:
+            return client.messages.parse(**self.body(), output_format=model).parsed_output
 
     async def aparse(self, model: type[BaseModel]) -> Any:
-        async with anthropic.AsyncAnthropic(**self._options()) as client:
-            return (await client.messages.parse(**self._body(), output_format=model)).parsed_output
+        async with self.aclient() as client:
+            return (await client.messages.parse(**self.body(), output_format=model)).parsed_output
+
+    def client(self) -> Any:
+        """A client of the SDK."""
+        return anthropic.Anthropic(**self._options())
+
+    def aclient(self) -> Any:
+        """The same, without blocking."""
+        return anthropic.AsyncAnthropic(**self._options())
 
     def _options(self) -> Json:
         to = self.endpoint
         url = to.base_url.removesuffix("/v1")  # the SDK adds it
         return {"base_url": url, "api_key": to.api_key, "auth_token": None, "max_retries": to.max_retries}
 
-    def _body(self) -> Json:
+    def body(self) -> Json:
+        """Model, messages and tools."""
         tools = [
             {"name": t.name, "description": t.description, "input_schema": parameters(t)}
             for t in self.tools.values()
@@ -150,6 +137,18 @@ def block(part: Part) -> Json:
             source = {"type": "base64", "media_type": "application/pdf", "data": base64_of(part)}
             return {"type": "document", "source": source, "title": filename}
     raise TypeError(f"{type(part).__name__} has no place in a user message")
+
+
+class Anthropic(SDKAdapter):
+    """The adapter."""
+
+    name = "anthropic"
+    sessions = Session
+    wires: Mapping[str, Sequence[str]] = {"anthropic": ["anthropic"]}
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Media go inside results."""
+        return Capabilities(structured="native", image_in_tool_result="native", pdf_in_tool_result="native")
 
 
 adapter = Anthropic

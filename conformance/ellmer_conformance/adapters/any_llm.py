@@ -9,41 +9,14 @@ from typing import Any
 from any_llm import AnyLLM as Client
 
 from ..contract.exchange import Json
-from ..scenarios.messages import Tool, Turn
-from . import Capabilities, Endpoint
+from . import Capabilities
 from .shared.chat_messages import ChatMessages
-from .shared.sdk_session import Said
+from .shared.sdk_session import Said, SDKAdapter
 
 __all__ = ["AnyLLM", "adapter"]
 
 _PROVIDERS = {"openai-chat": "openai", "anthropic": "anthropic", "gemini": "gemini"}
 _SUFFIXES = {"anthropic": "/v1", "gemini": "/v1beta"}  # what the SDK below adds
-
-
-class AnyLLM:
-    """The adapter."""
-
-    name = "any-llm"
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "anthropic": ["anthropic"],
-        "gemini": ["google"],
-    }
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Messages are OpenAI's, so media follow the results."""
-        return Capabilities()
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation."""
-        return Session(endpoint, system, tools, history)
 
 
 class Session(ChatMessages):
@@ -127,6 +100,22 @@ def _plain(message: Any) -> Json:
         {"id": c.id, "type": "function", "function": vars(c.function), **c.more} for c in message.tool_calls
     ]
     return {"role": "assistant", "content": message.content, **({"tool_calls": calls} if calls else {})}
+
+
+class AnyLLM(SDKAdapter):
+    """The adapter."""
+
+    name = "any-llm"
+    sessions = Session
+    wires: Mapping[str, Sequence[str]] = {
+        "openai-chat": ["openai"],
+        "anthropic": ["anthropic"],
+        "gemini": ["google"],
+    }
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Messages are OpenAI's, so media follow the results."""
+        return Capabilities()
 
 
 adapter = AnyLLM

@@ -75,6 +75,8 @@ class Vendor:
             image_in_tool_result="pointer" if images and tools else "refused",
             pdf_in_user="native" if pdfs else "refused",
             pdf_in_tool_result="pointer" if pdfs and tools else "refused",
+            changed_prompt="native",
+            compaction="native",
         )
 
 
@@ -196,17 +198,30 @@ class Session:
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
-            value = self.chat.chat_structured(*self._contents(parts), type=_type(schema))
+            value = self.chat.chat_structured(*self._contents(parts), type=_type(schema), max_retries=0)
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
 
     async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
-            value = await self.chat.chat_structured_async(*self._contents(parts), type=_type(schema))
+            value = await self.chat.chat_structured_async(
+                *self._contents(parts), type=_type(schema), max_retries=0
+            )
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
+
+    def instructed(self, system: str) -> None:
+        """Goes on under another system prompt."""
+        self.chat.set_system_prompt(system)
+
+    def compacted(self) -> None:
+        """Puts a summary in the place of what was said."""
+        self.chat.compact(keep=0)
+
+    async def acompacted(self) -> None:
+        await self.chat.compact_async(keep=0)
 
     def transcript(self) -> str:
         return str(self.chat)
@@ -245,7 +260,7 @@ def _content(part: Part) -> ec.Content:
         case Text(text):
             return ec.ContentText(text)
         case Image(url=url) if url:
-            return ec.content_image_url(url)
+            return ec.ContentImageRemote(url)
         case Image(data, media_type):
             return ec.ContentImageInline(media_type, base64.b64encode(data).decode())
         case PDF(data, filename):
@@ -281,7 +296,7 @@ def _tool(tool: Tool) -> ec.ToolDef:
         tool.description,
         name=tool.name,
         arguments={
-            name: ec.type_from_schema(json.dumps(schema))
+            name: replace(_type(schema), required=name in tool.parameters["required"])
             for name, schema in tool.parameters["properties"].items()
         },
     )

@@ -53,8 +53,7 @@ def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:
     places: Mapping[tuple[str, str], Place] = {**getattr(adapter, "places", {}), **WHERE}
     if (wire, vendor) not in places:
         raise LookupError(
-            f"{adapter.name} speaks {wire} at {vendor!r}, and nobody says where that is: give the adapter "
-            "`places`, a mapping of (wire, vendor) to `ellmer_conformance.adapters.Place`."
+            f"{adapter.name} speaks {wire} at {vendor!r}, but the URL of that place is unknown: give the adapter `places`, a mapping of (wire, vendor) to `ellmer_conformance.adapters.Place`."
         )
     return places[wire, vendor]
 

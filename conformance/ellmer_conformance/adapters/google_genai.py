@@ -12,37 +12,15 @@ from google import genai
 from google.genai import types
 from pydantic import BaseModel
 
-from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
-from . import Capabilities, Endpoint
-from .shared.sdk_session import Answered, Said, texts_and_calls
+from ..scenarios.messages import PDF, Image, Part, Text
+from . import Capabilities
+from .shared.sdk_session import Answered, Said, SDKAdapter, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import media_type, parameters
 
 __all__ = ["GoogleGenAI", "adapter"]
 
 _STOPS = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "filter"}
-
-
-class GoogleGenAI:
-    """The adapter."""
-
-    name = "google-genai"
-    wires: Mapping[str, Sequence[str]] = {"gemini": ["google"]}
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media follow the results."""
-        return Capabilities(structured="native")
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation."""
-        return Session(endpoint, system, tools, history)
 
 
 class Session(Parsing):
@@ -175,6 +153,18 @@ def _part(part: Part) -> types.Part:
         case Image(data) | PDF(data):
             return types.Part(inline_data=types.Blob(data=data, mime_type=media_type(part)))
     raise TypeError(f"{type(part).__name__} has no place in a user content")
+
+
+class GoogleGenAI(SDKAdapter):
+    """The adapter."""
+
+    name = "google-genai"
+    sessions = Session
+    wires: Mapping[str, Sequence[str]] = {"gemini": ["google"]}
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Media follow the results."""
+        return Capabilities(structured="native")
 
 
 adapter = GoogleGenAI

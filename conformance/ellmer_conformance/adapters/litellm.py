@@ -11,10 +11,9 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it downloads pr
 import litellm
 
 from ..contract.exchange import Json
-from ..scenarios.messages import Tool, Turn
-from . import Capabilities, Endpoint
+from . import Capabilities
 from .shared.chat_messages import MediaInResults
-from .shared.sdk_session import Said
+from .shared.sdk_session import Said, SDKAdapter
 
 __all__ = ["LiteLLM", "adapter"]
 
@@ -24,34 +23,6 @@ _MODELS = {
     "anthropic": "anthropic/{}",
     "gemini": "gemini/{}",
 }
-
-
-class LiteLLM:
-    """The adapter."""
-
-    name = "litellm"
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "openai-responses": ["openai"],
-        "anthropic": ["anthropic"],
-        "gemini": ["google"],
-    }
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Tool messages may hold media."""
-        media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
-        return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media)
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation."""
-        return Session(endpoint, system, tools, history)
 
 
 class Session(MediaInResults):
@@ -104,5 +75,24 @@ class Session(MediaInResults):
 
 
 _STREAM = {"stream": True, "stream_options": {"include_usage": True}}
+
+
+class LiteLLM(SDKAdapter):
+    """The adapter."""
+
+    name = "litellm"
+    sessions = Session
+    wires: Mapping[str, Sequence[str]] = {
+        "openai-chat": ["openai"],
+        "openai-responses": ["openai"],
+        "anthropic": ["anthropic"],
+        "gemini": ["google"],
+    }
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Tool messages may hold media."""
+        media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
+        return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media)
+
 
 adapter = LiteLLM

@@ -13,19 +13,19 @@ import openai
 from pydantic import BaseModel
 
 from ..contract.exchange import Json
-from ..scenarios.messages import PDF, Image, Part, Text, Tool, Turn
-from . import Capabilities, Endpoint, Session
+from ..scenarios.messages import PDF, Image, Part, Text
+from . import Capabilities, Endpoint
 from .shared.chat_messages import ChatMessages, json_of
-from .shared.sdk_session import Answered, Said, texts_and_calls
+from .shared.sdk_session import Answered, Said, SDKAdapter, SDKSession, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import data_url, parameters
 
-__all__ = ["OpenAI", "adapter"]
+__all__ = ["OpenAI", "adapter", "response_input"]
 
 _RESPONSES_STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
 
 
-class OpenAI:
+class OpenAI(SDKAdapter):
     """The adapter."""
 
     name = "openai"
@@ -36,17 +36,9 @@ class OpenAI:
         media: Literal["native", "pointer"] = "native" if wire == "openai-responses" else "pointer"
         return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
 
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation in the endpoint's format."""
-        kind = Responses if endpoint.wire == "openai-responses" else Chat
-        return kind(endpoint, system, tools, history)
+    def kind(self, endpoint: Endpoint) -> type[SDKSession]:
+        """Two of the SDK's resources."""
+        return Responses if endpoint.wire == "openai-responses" else Chat
 
 
 class _OpenAISession(Parsing, ABC):
@@ -117,7 +109,7 @@ class Responses(_OpenAISession):
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
         outputs = [{"type": "function_call_output", "call_id": r.id, "output": _output(r)} for r in results]
-        content = [_input(part) for part in parts]
+        content = [response_input(part) for part in parts]
         return [*outputs, *([{"role": "user", "content": content}] if content else [])]
 
     def assistant(self, parts: Sequence[Part]) -> list[Any]:
@@ -202,7 +194,8 @@ def _kept(item: Any) -> Json:
     return kept
 
 
-def _input(part: Part) -> Json:
+def response_input(part: Part) -> Json:
+    """A part of a user message in Responses."""
     match part:
         case Text(text):
             return {"type": "input_text", "text": text}
@@ -218,7 +211,7 @@ def _output(result: Answered) -> str | list[Json]:
     if not result.media:
         return result.text
     items = result.value if isinstance(result.value, list) else [result.value]
-    return [_input(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
+    return [response_input(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
 
 
 adapter = OpenAI

@@ -95,7 +95,7 @@ class Baseline:
             mine = [row for row in rows if entry.speaks_of(row)]
             if entry.expired(self.today):
                 problems.append(
-                    f"{entry} expired on {entry.until}: fix it, or give it a new day. {entry.issue}"
+                    f"{entry} expired on {entry.until}. Fix the failure, or set a later date. {entry.issue}"
                 )
             problems += _differing(entry, mine)
             if not entry.flaky:
@@ -104,7 +104,7 @@ class Baseline:
                     passing |= {row.id: entry for row in part[2] if row.verdict in _PASSES}
         problems += self._too_flaky(rows) if whole else []
         settled = [
-            replace(row, verdict="unexpected-pass", message=f"{says} says that it fails", issue=says.issue)
+            replace(row, verdict="unexpected-pass", message=f"{says} expects it to fail", issue=says.issue)
             if (says := passing.get(row.id))
             else row
             for row in rows
@@ -152,8 +152,8 @@ def stale_parts(entry: Entry, rows: Sequence[Row], *, whole: bool) -> list[tuple
 def _stale(entry: Entry, name: str, pattern: str, judged: Sequence[Row]) -> str:
     part = f" in part: {name} {pattern}" if name else ""
     now = (
-        "it passes now; `conformance baseline update` removes it"
+        "it passes now, and `conformance baseline update` removes it"
         if judged
-        else "nothing it speaks of was judged"
+        else "none of its verdicts was judged"
     )
     return f"{entry} is stale{part}: {now}"

@@ -30,9 +30,9 @@ def load(path: Path, *, today: date | None = None) -> Baseline:
     except OSError as error:
         raise BaselineError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise BaselineError(f"{path} is no TOML: {error}") from error
+        raise BaselineError(f"{path} is not TOML: {error}") from error
     faults = [
-        f"there is no {key!r} in a baseline: use [[expect]] and [[flaky]]"
+        f"unknown key {key!r} in the baseline; use [[expect]] and [[flaky]]"
         for key in value.keys() - {"expect", "flaky"}
     ]
     entries: list[Entry] = []
@@ -58,7 +58,7 @@ def _faults(entry: Mapping[str, Any], *, flaky: bool) -> Iterator[str]:
         if not _is_text(entry.get(key, "*")):
             yield f"{key} must be a string, or a list of strings"
     if not isinstance(entry.get("until", date.max), date):
-        yield "until must be a day, without quotes: 2027-03-01"
+        yield "until must be a date without quotes, such as 2027-03-01"
     yield from _condition(entry.get("when", ""))
     if flaky and entry.get("seen"):
         yield from _frequency(str(entry["seen"]))
@@ -75,7 +75,7 @@ def _condition(when: object) -> Iterator[str]:
 def _frequency(seen: str) -> Iterator[str]:
     failed, _, plays = seen.partition("/")
     if not failed.isdigit() or not plays.isdigit() or int(plays) < _FLAKY_PLAYS or int(failed) > int(plays):
-        yield f"seen must say in how many of at least {_FLAKY_PLAYS} plays it failed ('3/40'), not {seen!r}"
+        yield f"seen must give the failures in at least {_FLAKY_PLAYS} runs, such as '3/40', not {seen!r}"
 
 
 def _is_text(value: object) -> bool:

@@ -12,7 +12,7 @@ __all__ = ["main"]
 
 
 class _Commands(click.Group):
-    """Finds commands by file name and imports only what is asked for."""
+    """Finds commands by file name and imports only the requested one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
@@ -29,7 +29,7 @@ class _Commands(click.Group):
 def _group() -> None:
     """Prove that a provider adapter speaks its provider's protocol.
 
-    Exit codes: 0 all is well, 1 rules are broken, 2 it could not run.
+    Exit codes: 0: all rules are kept; 1: some rules are broken; 2: the command could not run.
     """
 
 

@@ -26,19 +26,19 @@ _file = click.option(
 
 @click.group("baseline")
 def command() -> None:
-    """Keep the list of expected failures: conformance-baseline.toml, beside the adapter.
+    """Manage the list of expected failures, conformance-baseline.toml.
 
-    `conformance run` reads it. Known failures are always run; an entry that is stale, expired or fails differently
-    fails the run, and each needs a reason and an issue.
+    `conformance run` reads this file. Cases with known failures are run as well. An entry fails the run if it
+    is stale or expired, or if the failure differs. Every entry needs a reason and an issue.
 
     \b
     [[expect]]
-    rule = "ORD-003"              # a glob or a list of globs, as wire, vendor, case and mode
+    rule = "ORD-003"              # a glob or a list of globs; so are wire, vendor, case and mode
     case = "dangling_call"
     reason = "the user's text is sent before the results"
     issue = "https://github.com/me/my-adapter/issues/123"
-    until = 2027-03-01            # optional: from then on it fails the run
-    when = "openai < 4"           # optional: only while this is installed
+    until = 2027-03-01            # optional: the entry expires on this day
+    when = "openai < 4"           # optional: only with this version installed
     fingerprint = "sha256:…"      # optional: only this failure of the rule
     """
 
@@ -47,9 +47,9 @@ def command() -> None:
 @report_option
 @_file
 def check(path: Path, file: Path) -> None:
-    """Hold the list against a report, without playing anything.
+    """Compare the list with a report, without running any case.
 
-    Exit code 0: every entry still fails as it says; 1: some do not; 2: a file could not be read.
+    Exit code 0: every entry still fails as listed; 1: some do not; 2: a file could not be read.
     """
     _, problems = _loaded(file).settled(opened(path).rows, whole=False)
     for problem in problems:
@@ -61,16 +61,18 @@ def check(path: Path, file: Path) -> None:
 @report_option
 @_file
 @click.option("--rule", "rules", multiple=True, help="Add only failures of these rules (glob, repeatable).")
-@click.option("--reason", default="", help="Why the new failures are expected; needed if there are any.")
-@click.option("--issue", default="", help="Where it is being mended, as a URL; needed if there are any.")
-@click.option("--dry-run", is_flag=True, help="Tell, and write nothing.")
+@click.option("--reason", default="", help="Why the new failures are expected. Required if there are any.")
+@click.option(
+    "--issue", default="", help="The URL of the issue about the new failures. Required if there are any."
+)
+@click.option("--dry-run", is_flag=True, help="Print the changes and write nothing.")
 def update(path: Path, file: Path, rules: tuple[str, ...], reason: str, issue: str, *, dry_run: bool) -> None:
-    """Bring the list up to date with a report, changing as little of it as can be.
+    """Update the list from a report, with as few changes as possible.
 
-    Removes what is stale, renews fingerprints, and adds what fails and is not listed, under one reason and issue: use
-    --rule to give different ones. Comments stay. Expired entries stay, too: renewing them is a decision.
+    Stale entries are removed, fingerprints are renewed, and unlisted failures are added with one reason and
+    issue. Use --rule to add groups of failures with different reasons. Comments and expired entries are kept.
 
-    Exit code 0: it is up to date now; 2: it could not be done.
+    Exit code 0: the list is up to date; 2: the update failed.
     """
     report = _narrowed(opened(path), rules)
     text = file.read_text(encoding="utf-8") if file.exists() else ""

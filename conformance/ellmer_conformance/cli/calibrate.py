@@ -31,14 +31,14 @@ _COLUMNS = {
 def command(paths: tuple[Path, ...], *, form: str) -> None:
     """Compare each rule's verdict with the one a real API gave.
 
-    PATHS hold recordings with answers, as `conformance lint` reads them; without any, the corpus that `conformance
-    corpus fetch` brought here, and the folders in CONFORMANCE_TRAFFIC. A request that is recorded twice is judged
-    once. Of requests that were accepted, none may be refused by a rule; of those refused for what the request shows,
-    each should be caught, with the same status, type and text or field of the error. Causes come from a table over the
-    error texts, which does not know the rules.
+    PATHS contain recordings with answers, in the formats of `conformance lint`. The default is the corpus
+    that `conformance corpus fetch` downloaded, and the folders in CONFORMANCE_TRAFFIC. Equal requests are
+    judged once. No rule may refuse a request that the API accepted. A request that the API refused should be
+    refused with the same status, type and error text or field. The cause of a refusal comes from a table of
+    error texts that is independent of the rules.
 
-    Exit code 0: no accepted request is flagged and none is missed; 1: some are; 2: a file could not be read, or nothing
-    was judged.
+    Exit code 0: no accepted request is flagged and no refusal is missed; 1: some are; 2: a file could not be
+    read, or nothing was judged.
     """
     files = traffic(paths)
     with progress(files) as advance:
@@ -59,8 +59,8 @@ def _text(found: Calibration) -> str:
     ]
     for kind, title in (
         ("flagged", "Accepted by the API, refused by a rule"),
-        ("missed", "Refused by the API for what the request shows, by no rule"),
-        ("unknown", "Refused for a cause that could not be classified"),
+        ("missed", "Refused by the API, but by no rule"),
+        ("unknown", "Refused for an unknown cause"),
     ):
         if cases := found.of(kind):
             lines += ["", f"{title}:", *map(_case, cases)]
@@ -68,11 +68,11 @@ def _text(found: Calibration) -> str:
         total = found.total
         lines += [
             "",
-            f"Caught: {total.caught} of {total.rejected_modelled} refusals that the request shows ({recall:.1%}).",
+            f"Caught: {total.caught} of {total.rejected_modelled} refusals that a request can show ({recall:.1%}).",
         ]
     if found.causes:
         lines += ["", "Causes of refusals: " + ", ".join(f"{c} {n}" for c, n in found.causes.most_common())]
-    lines += [] if found.wires else ["Nothing was judged, which is no success."]
+    lines += [] if found.wires else ["Nothing was judged."]
     lines += [f"Not judged: {count:5}  {reason}" for reason, count in found.skipped.most_common()]
     return "\n".join(lines + [f"unreadable: {problem}" for problem in found.unreadable])
 

@@ -1,4 +1,4 @@
-"""`conformance corpus`: other projects' recordings of real traffic, pinned and fetched."""
+"""`conformance corpus`: recordings of real traffic from other projects, pinned and downloaded."""
 
 from __future__ import annotations
 
@@ -33,21 +33,22 @@ _names = click.argument("names", nargs=-1)
 
 @click.group("corpus")
 def command() -> None:
-    """Real traffic that other projects recorded: pinned here, fetched from the package index.
+    """Manage real traffic that other projects recorded and published.
 
-    Nothing is copied into the repository, and nothing is run or installed: recordings are extracted from source
-    distributions into a cache (CONFORMANCE_CORPUS, or a folder of the user's). The index is PyPI, or what
-    UV_DEFAULT_INDEX, UV_INDEX_URL or PIP_INDEX_URL names.
+    The recordings are extracted from source distributions on the package index into a cache
+    (CONFORMANCE_CORPUS, or the user's cache folder). Nothing is run, installed or copied into the repository.
+    The index is PyPI, or the one that UV_DEFAULT_INDEX, UV_INDEX_URL or PIP_INDEX_URL names.
     """
 
 
 @command.command("fetch")
 @_names
-@click.option("--again", is_flag=True, help="Also what is in the cache already.")
+@click.option("--again", is_flag=True, help="Also download archives that are already in the cache.")
 def fetch_command(names: tuple[str, ...], *, again: bool) -> None:
-    """Download what the cache lacks, check its hash, extract its recordings. NAMES are packages, or all.
+    """Download missing archives, check their hashes, and extract their recordings. NAMES are packages; the
+    default is all.
 
-    Exit code 0: all is there; 2: something could not be reached, or is not what was pinned.
+    Exit code 0: everything is in the cache; 2: an archive could not be downloaded or differs from its pin.
     """
     wanted = [pin for pin in pinned(names) if again or not cache.present(pin)]
     got, problems = _fetched(wanted)
@@ -74,9 +75,9 @@ def _fetched(wanted: list[Pin]) -> tuple[int, list[str]]:
 
 @command.command("list")
 @_names
-@click.option("--toml", is_flag=True, help="The pins in full.")
+@click.option("--toml", is_flag=True, help="Print the complete pins.")
 def list_command(names: tuple[str, ...], *, toml: bool) -> None:
-    """Show what is pinned: how much it holds, from when, its licence, and whether it is in the cache."""
+    """List the pinned archives: size, dates, licence, and whether each is in the cache."""
     found = pinned(names)
     if toml:
         click.echo("\n".join(map(pins.as_toml, found)))
@@ -97,14 +98,14 @@ def _row(pin: Pin) -> str:
 @command.command("verify")
 @_names
 def verify_command(names: tuple[str, ...]) -> None:
-    """Check the cache: each file is as it was extracted, the counts are those of the pin, each rule flags the
-    recordings that it cites as evidence, and no dated recording contradicts the days on which a rule begins or ends.
+    """Check the cache: files are unchanged, counts match the pins, each rule flags the recordings that it
+    cites as evidence, and no recording contradicts the dates on which a rule begins or ends.
 
-    Exit code 0: all is as it should be; 1: something is not; 2: nothing is in the cache.
+    Exit code 0: no problem was found; 1: a problem was found; 2: the cache is empty.
     """
     found = [pin for pin in pinned(names) if cache.present(pin)]
     if not found:
-        click.echo("Nothing is in the cache: run `conformance corpus fetch` first.", err=True)
+        click.echo("The cache is empty. Run `conformance corpus fetch` first.", err=True)
         sys.exit(2)
     problems = [f"{pin.name}: {problem}" for pin in found for problem in verify.problems(pin)]
     count, wrong = cited_recordings.checked(found)
@@ -113,9 +114,9 @@ def verify_command(names: tuple[str, ...]) -> None:
     for problem in (*problems, *wrong):
         click.echo(problem)
     for rule, entry in days.items():
-        click.echo(f"The days of {rule} are borne out by {entry.witnesses} recordings.")
+        click.echo(f"{entry.witnesses} recordings confirm the dates of {rule}.")
     click.echo(
-        f"{len(found)} archives were checked, and {count} recordings that rules cite: {len(problems + wrong)} are wrong."
+        f"{len(found)} archives and {count} recordings that rules cite were checked: {len(problems + wrong)} problems."
     )
     sys.exit(bool(problems or wrong))
 
@@ -123,10 +124,10 @@ def verify_command(names: tuple[str, ...]) -> None:
 @command.command("cite")
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True))
 def cite_command(folders: tuple[Path, ...]) -> None:
-    """Look for evidence of refusing rules that have none, and write it into their `evidence.toml`.
+    """Find evidence for refusing rules that have none, and write it into their `evidence.toml`.
 
-    Looked through are the cache, and FOLDERS of records that name where they are public: a recorded refusal is evidence
-    of a rule that flags its request and says the same.
+    The cache is searched, and FOLDERS of records that name their public source. A recorded refusal is
+    evidence for a rule that flags its request with the same error text.
     """
     found = evidence_search.looked_for([pin for pin in pinned() if cache.present(pin)], folders)
     click.echo(f"{evidence_search.written(found)} entries were added.")
@@ -134,11 +135,11 @@ def cite_command(folders: tuple[Path, ...]) -> None:
 
 @command.command("add")
 @click.argument("what")
-@click.option("--keep", is_flag=True, help="Write it down beside the cache, as one's own.")
+@click.option("--keep", is_flag=True, help="Save the pin beside the cache, as one of your own.")
 def add_command(what: str, *, keep: bool) -> None:
     """Propose a pin. WHAT is a package (`chatlas`, `chatlas==0.23.0`), the URL of a `.tar.gz`, or a folder.
 
-    Its recordings are found by reading it; nothing of it is run. A folder is judged where it is.
+    The recordings are found by reading the files; no code is run. A folder is judged in place.
     """
     if Path(what).is_dir():
         _folder(Path(what), keep=keep)
@@ -153,7 +154,8 @@ def add_command(what: str, *, keep: bool) -> None:
     if keep:
         cache.keep(pins.as_toml(pin))
         click.echo(
-            f"It is kept in {cache.own()}; `conformance corpus fetch {pin.package}` fetches it.", err=True
+            f"The pin was saved in {cache.own()}. `conformance corpus fetch {pin.package}` downloads it.",
+            err=True,
         )
 
 
@@ -161,16 +163,16 @@ def _folder(folder: Path, *, keep: bool) -> None:
     found = survey([folder])
     holds = ", ".join(f"{wire} {count}" for wire, count in sorted(found.wires.items()))
     if not holds:
-        raise click.ClickException(f"{folder} holds no recording of a chat.")
-    click.echo(f"{len(found.files)} files hold {len(found.chats)} distinct chats: {holds}.")
+        raise click.ClickException(f"{folder} contains no recording of a chat.")
+    click.echo(f"{len(found.files)} files contain {len(found.chats)} distinct chats: {holds}.")
     if keep:
         cache.keep_folder(folder)
-        click.echo("`conformance calibrate` judges it from now on.", err=True)
+        click.echo("`conformance calibrate` reads this folder from now on.", err=True)
 
 
 @contextmanager
 def _downloads(size: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, for a person: of so many bytes."""
+    """A progress bar on standard error, shown on a terminal, in bytes."""
     if not size or not sys.stderr.isatty():
         yield lambda _: None
         return

@@ -20,20 +20,23 @@ _BAD = {"broken", "differs", "unjudged", "gone"}
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("-v", "--verbose", is_flag=True, help="Text: also what is new, and changes that harm nobody.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Text format: also show new verdicts and harmless changes."
+)
 def command(old: Path, new: Path, *, form: str, verbose: bool) -> None:
-    """Tell what became of every verdict between two reports, OLD and NEW.
+    """Compare the verdicts of two reports, OLD and NEW.
 
     \b
-    broken    failed not, or was not there, and fails
-    differs   fails in another way
-    unjudged  our own fault keeps it from being judged
-    gone      was judged and is not any more
-    mended    failed, and does not
+    broken    fails now; passed or was absent before
+    differs   fails in another way than before
+    unjudged  could not be judged because of an error in the suite
+    gone      was judged before, but not now
+    fixed     failed before, passes now
     new       was not judged before
-    changed   from one verdict that fails nobody to another
+    changed   has another verdict, and neither is a failure
 
-    Exit code 0: nothing became worse; 1: something is broken, differs, unjudged or gone; 2: a report could not be read.
+    Exit code 0: nothing became worse; 1: a verdict is broken, differs, unjudged or gone; 2: a report could
+    not be read.
     """
     found = differences(opened(old), opened(new))
     if form == "json":

@@ -1,12 +1,16 @@
-"""`conformance explain`: one rule, in full."""
+"""`conformance explain`: one rule in full, or the rules behind an error text."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable, Iterator
 
 import click
 
+from ..adapters.endpoints import WHERE
 from ..contract import rules
+from ..contract.error_texts import matches
 from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
@@ -15,23 +19,31 @@ from ..corpus.evidence import Citation, Evidence, evidence_of
 
 __all__ = ["command"]
 
+_ID = re.compile(r"[A-Za-z]+-\d+")
+_MOST = 3  # rules for one error text
+
 
 @click.command("explain")
-@click.argument("rule_id")
-@click.option("--wire", help="Only as this wire format has it.")
-@click.option("--vendor", default="", help="As this vendor applies it; needs --wire.")
-def command(rule_id: str, wire: str | None, vendor: str) -> None:
-    """Explain a rule (ORD-002): why it is, the smallest request that breaks it, what the API says, how to fix it, and
-    the evidence, with the recorded exchange where the corpus is fetched.
+@click.argument("what", metavar="RULE|TEXT")
+@click.option("--wire", help="Only this wire format.")
+@click.option("--vendor", default="", help="The dialect of this provider; needs --wire.")
+def command(what: str, wire: str | None, vendor: str) -> None:
+    """Explain a rule (ORD-002), or find the rules behind the text of an error.
+
+    The explanation has the reason for the rule, the smallest request that breaks it, the API's answer, the fix and the
+    evidence, with the recorded exchange if the corpus was fetched. TEXT is an error message or the whole error body
+    of a provider.
+
+    conformance explain "tool_use ids were found without tool_result blocks"
     """
     try:
         books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
     except LookupError as error:
         raise click.UsageError(str(error).capitalize() + ".") from error
-    books.append(behaviour.book)
-    found = [(book, book.rules[rule_id.upper()]) for book in books if rule_id.upper() in book.rules]
+    found = _by_id(what, [*books, behaviour.book]) or _by_error(what, books if wire else _all_books())
     if not found:
-        raise click.UsageError(f"There is no rule {rule_id}; `conformance list` shows all.")
+        problem = f"There is no rule {what}" if _ID.fullmatch(what) else "No rule has an error text like this"
+        raise click.UsageError(f"{problem}. `conformance list` lists all rules.")
     told: set[str] = set()
     for book, rule in found:
         if rule.sentence not in told or rule.refusal:
@@ -39,10 +51,30 @@ def command(rule_id: str, wire: str | None, vendor: str) -> None:
         told.add(rule.sentence)
 
 
+def _by_id(id: str, books: list[RuleBook]) -> list[tuple[RuleBook, Rule]]:
+    return [(book, book.rules[id.upper()]) for book in books if id.upper() in book.rules]
+
+
+def _by_error(text: str, books: Iterable[RuleBook]) -> list[tuple[RuleBook, Rule]]:
+    """The rules with an error text like this, each once: the same refusal may be in the books of many providers."""
+    if _ID.fullmatch(text):
+        return []
+    found: dict[tuple[str, str], tuple[RuleBook, Rule]] = {}
+    for match in matches(text, books):
+        found.setdefault((match.book.wire, match.rule.id), (match.book, match.rule))
+    return list(found.values())[:_MOST]
+
+
+def _all_books() -> Iterator[RuleBook]:
+    """The books of all providers; a format's own provider comes first."""
+    yield from map(rules.book, rules.WIRES)
+    yield from (rules.book(wire, vendor) for wire, vendor in sorted(WHERE))
+
+
 def explained(book: RuleBook, rule: Rule) -> str:
     """The text about one rule of one book."""
     where = "any wire format" if book.wire == "*" else f"{book.wire}, as {book.vendor} has it"
-    status = "preview: reported, fails nobody" if rule.preview else str(rule.kind)
+    status = "preview: reported, but never a failure" if rule.preview else str(rule.kind)
     lines = [f"{rule.id}  {rule.level}, {status}  ({where})", "", rule.sentence]
     lines += ["", rule.explain] if rule.explain else []
     lines += ["", f"Models: {', '.join(rule.models)}"] if rule.models else []
@@ -56,7 +88,7 @@ def explained(book: RuleBook, rule: Rule) -> str:
 
 
 def _days(rule: Rule) -> list[str]:
-    """When it holds, where that is not always."""
+    """The dates between which the rule holds, if it does not always hold."""
     since = [f"from {rule.since}"] if rule.since else []
     return [*since, f"until {rule.until}"] if rule.until else since
 
@@ -71,7 +103,7 @@ def _answer(book: RuleBook, rule: Rule, counterexample: dict[str, object]) -> li
 
 
 def _evidence(found: list[Evidence]) -> list[str]:
-    """What shows that the API refuses it; the first recording that is in the cache in full."""
+    """The evidence that the API refuses such a request, with the first recording from the cache in full."""
     pinned = {pin.name: pin for pin in pins.load(pins.shipped())}
     lines = ["", "Evidence:"] if found else []
     shown = ""

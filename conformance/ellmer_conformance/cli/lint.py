@@ -1,4 +1,4 @@
-"""`conformance lint`: judges recordings that people have."""
+"""`conformance lint`: judges existing recordings."""
 
 from __future__ import annotations
 
@@ -29,20 +29,28 @@ _FORMATS = {
 @click.command("lint")
 @click.argument("paths", nargs=-1, type=str)
 @click.option("--format", "form", type=click.Choice(list(_FORMATS)), default="text", show_default=True)
-@click.option("-v", "--verbose", is_flag=True, help="Text: every file, also those without a complaint.")
 @click.option(
-    "-j", "--jobs", type=click.IntRange(min=0), default=1, help="Processes [1]; 0: one for each core."
+    "-v", "--verbose", is_flag=True, help="Text format: list every file, also those without findings."
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=1,
+    help="Number of processes [1]; 0: one for each core.",
 )
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
     default=ENGINES[0],
     show_default=True,
-    help="Where: here, or on Dask.",
+    help="Run in local processes or on Dask.",
 )
-@click.option("--warnings/--no-warnings", default=True, help="Tell what SHOULD be otherwise, too.")
+@click.option("--warnings/--no-warnings", default=True, help="Also report broken SHOULD rules.")
 @click.option(
-    "--baseline", type=click.Path(path_type=Path), help="Expected violations; `case` is the file's path."
+    "--baseline",
+    type=click.Path(path_type=Path),
+    help="File of expected violations; `case` is the path of the recording.",
 )
 def command(
     paths: tuple[str, ...],
@@ -56,13 +64,14 @@ def command(
 ) -> None:
     """Judge recorded requests by the rules of the API they went to.
 
-    PATHS are files or folders, here or in a store (s3://bucket/prefix): cassettes of vcrpy (YAML, JSON, gzipped, with
-    pydantic-ai's parsed bodies), of VCR for Ruby, R and Go and of braintrust's recorder, httprr's traces, the stubs of
-    httpmock and WireMock, HAR files, records of one exchange, and JSON Lines; or traces of OpenTelemetry with captured
-    messages, of which less can be said, and nothing that fails. Without any, the folders in CONFORMANCE_TRAFFIC.
+    PATHS are files or folders, local or in an object store (s3://bucket/prefix). These formats are read,
+    gzipped or not: cassettes of vcrpy (YAML, JSON, with pydantic-ai's parsed bodies), of VCR for Ruby, R and
+    Go and of braintrust; traces of httprr; stubs of httpmock and WireMock; HAR files; single exchanges and
+    JSON Lines. OpenTelemetry traces with captured messages are read too, but show less and never fail. The
+    default is the folders in CONFORMANCE_TRAFFIC.
 
-    Exit code 0: nothing is wrong, or the API refused the same, or the baseline expects it; 1: a rule is broken, or the
-    baseline is stale; 2: a file could not be read, or nothing was judged.
+    Exit code 0: no rule is broken, or the API refused the request as well, or the baseline expects it; 1: a
+    rule is broken, or the baseline is stale; 2: a file could not be read, or nothing was judged.
     """
     try:
         known = load(baseline) if baseline else None

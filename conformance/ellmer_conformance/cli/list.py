@@ -9,28 +9,31 @@ import click
 from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rules import behaviour
+from ..report.requirements import LATEST
 
-__all__ = ["command"]
+__all__ = ["all_rules", "as_data", "command"]
+
+#: The version of the form of the data.
+VERSION = 1
 
 
 @click.command("list")
 @click.option("--wire", help="Only this wire format.")
-@click.option("--vendor", default="", help="As this vendor applies them; needs --wire.")
-@click.option(
-    "--cases", is_flag=True, help="The catalogue: which scenarios can show each of its rules broken."
-)
+@click.option("--vendor", default="", help="The rules of this provider; needs --wire.")
+@click.option("--cases", is_flag=True, help="For each rule, list the cases that can show it broken.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(wire: str | None, vendor: str, form: str, *, cases: bool) -> None:
-    """List every rule: id, level, kind, where it holds, the sentence, and the source.
+    """List every rule: id, level, kind, wire formats, sentence and source.
 
-    The wire format `*` stands for rules about a whole conversation, which hold for any.
+    A wire format is the HTTP API of a provider, such as openai-chat. `*` marks rules about whole
+    conversations, which hold for every wire format.
     """
     if cases:
         catalogue(form)
         return
     found = list(all_rules(wire, vendor))
     if form == "json":
-        click.echo(json.dumps([_row(rule, wires) for rule, wires in found], indent=1, ensure_ascii=False))
+        click.echo(json.dumps(as_data(found), indent=1, ensure_ascii=False))
         return
     for rule, wires in found:
         kind = "preview" if rule.preview else str(rule.kind)
@@ -39,7 +42,7 @@ def command(wire: str | None, vendor: str, form: str, *, cases: bool) -> None:
 
 
 def catalogue(form: str) -> None:
-    """Prints each rule of the catalogue with its scenarios."""
+    """Prints each rule with the cases that can show it broken."""
     from ..coverage import reached, table  # noqa: PLC0415 - it knows every adapter of the zoo
 
     if form == "json":
@@ -50,7 +53,7 @@ def catalogue(form: str) -> None:
 
 
 def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, list[str]]]:
-    """Each rule with the wire formats that have it in the same words, by id."""
+    """Each rule, by id, with the wire formats that have it in the same words."""
     try:
         books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
     except LookupError as error:
@@ -60,6 +63,11 @@ def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, lis
         for rule in book.rules.values():
             found.setdefault((rule.id, rule.sentence), (rule, []))[1].append(book.wire)
     return [found[key] for key in sorted(found)]
+
+
+def as_data(found: list[tuple[Rule, list[str]]]) -> dict[str, object]:
+    """The rules as a document for programs: `{"version", "requirements", "rules"}`."""
+    return {"version": VERSION, "requirements": LATEST, "rules": [_row(rule, wires) for rule, wires in found]}
 
 
 def _row(rule: Rule, wires: list[str]) -> dict[str, object]:
@@ -74,6 +82,7 @@ def _row(rule: Rule, wires: list[str]) -> dict[str, object]:
         "since": rule.since and str(rule.since),
         "until": rule.until and str(rule.until),
         "sentence": rule.sentence,
+        "explanation": rule.explain,
         "source": rule.source,
         "refusal": rule.refusal.message if rule.refusal else None,
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ..report import Report, files, rescored
-from ..report.formats.matrix import console, print_report
+from ..report.formats.terminal import console, print_report
 from ._shared.reports import opened
 
 __all__ = ["command"]
@@ -23,15 +23,16 @@ __all__ = ["command"]
     "output",
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
-    help="Folder to write to, as of `conformance run --report`.",
+    help="Output folder, like that of `conformance run --report`.",
 )
 def command(reports: tuple[Path, ...], output: Path) -> None:
-    """Join REPORTS (files, or folders with a report.json) and write every form of the result.
+    """Join REPORTS (files, or folders with a report.json) and write the result in every form.
 
-    For runs of one adapter that were split over machines, and for several adapters side by side. Where two reports
-    hold the same play, the later one counts. One report alone is written anew, in all its forms.
+    Use this for runs of one adapter that were split over machines, and to show several adapters side by side.
+    If two reports contain the same run of a case, the later report counts. A single report is written again
+    in all its forms.
 
-    Exit code 0: no rule is broken in any of them; 1: some are; 2: a report could not be read, or was not judged.
+    Exit code 0: no rule is broken in any report; 1: some are; 2: a report could not be read or was not judged.
     """
     parts = [opened(path) for path in reports]
     joined = rescored(Report.joined(parts))

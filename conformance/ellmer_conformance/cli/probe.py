@@ -1,4 +1,4 @@
-"""`conformance probe`: plays a client against a server, and judges its answers."""
+"""`conformance probe`: sends requests to a server and judges its answers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from ..probe import Target
+    from ..report import Report
 
 __all__ = ["command"]
 
@@ -15,16 +20,27 @@ __all__ = ["command"]
 @click.command("probe")
 @click.argument("base_url")
 @click.option("--wire", required=True, help="The wire format that the server speaks.")
-@click.option("--model", required=True, help="A model that it serves.")
-@click.option("--vendor", default="", help="Whose dialect it claims to speak [the format's own provider].")
-@click.option("--name", default="", help="What the report calls it [the host].")
-@click.option("--key-env", help="The variable that holds a key; with one, a wrong key must be refused.")
-@click.option("--header", "more", multiple=True, metavar="NAME=VALUE", help="A further header. Repeatable.")
+@click.option("--model", required=True, help="A model that the server offers.")
 @click.option(
-    "--rules/--no-rules", "with_rules", default=True, help="Also send what each rule refuses and takes."
+    "--vendor",
+    default="",
+    help="The provider whose dialect the server claims to speak [the format's own provider].",
 )
-@click.option("--timeout", default=60.0, show_default=True, help="Seconds for one answer.")
-@click.option("--report", type=click.Path(path_type=Path), help="Folder for report.json and the other forms.")
+@click.option("--name", default="", help="The name of the server in the report [the host].")
+@click.option(
+    "--key-env",
+    help="The environment variable with the API key. If it is given, the server must refuse a wrong key.",
+)
+@click.option(
+    "--header", "more", multiple=True, metavar="NAME=VALUE", help="An additional request header. Repeatable."
+)
+@click.option(
+    "--rules/--no-rules", "with_rules", default=True, help="Also send requests that break and keep each rule."
+)
+@click.option("--timeout", default=60.0, show_default=True, help="Timeout for one answer, in seconds.")
+@click.option(
+    "--report", type=click.Path(path_type=Path), help="Folder for report.json and the other report forms."
+)
 @click.option(
     "--baseline", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Expected failures."
 )
@@ -42,43 +58,59 @@ def command(
     report: Path | None,
     baseline: Path | None,
 ) -> None:
-    """Play a client against the server at BASE_URL (a gateway, vLLM, Ollama, a proxy), and judge its answers.
+    """Send requests to the server at BASE_URL (a gateway, vLLM, Ollama, a proxy) and judge its answers.
 
-    The base URL ends where a client's does: `http://localhost:4000/v1`, `http://localhost:11434` for Ollama. Some fifteen
-    questions are asked, streamed and not: text, tools, images, structured output; then requests that are wrong. What the
-    server can do is found out and shown. Exit code 0: every rule is kept; 1: some are not; 2: it could not be asked.
+    BASE_URL is the base URL that a client would use: `http://localhost:4000/v1`, or `http://localhost:11434`
+    for Ollama. About fifteen requests are sent, streamed and not, with text, tools, images and structured
+    output. Invalid requests follow. The report shows which features the server supports. Exit code 0: every
+    rule is kept; 1: some are not; 2: the server could not be reached.
 
     \b
     conformance probe http://localhost:4000/v1 --wire openai-chat --model my-model --report out
     """
-    from ..baseline import BaselineError, load  # noqa: PLC0415 - likewise
-    from ..contract import rules  # noqa: PLC0415 - `conformance --help` should not wait for it
-    from ..probe import Target, probed  # noqa: PLC0415 - likewise
+    from ..probe import probed  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..report import files  # noqa: PLC0415 - likewise
-    from ..report.formats.matrix import console, print_report  # noqa: PLC0415 - likewise
+    from ..report.formats.terminal import console, print_report  # noqa: PLC0415 - likewise
 
-    if wire not in rules.WIRES:
-        raise click.UsageError(f"There is no wire format {wire!r}; there are {', '.join(rules.WIRES)}.")
-    key = os.environ.get(key_env or "", "")
-    if key_env and not key:
-        raise click.UsageError(f"There is no key in the variable {key_env}.")
-    target = Target(base_url, wire, model, vendor=vendor, name=name, checks_keys=bool(key), timeout=timeout)
-    target = replace(target, key=key or target.key, headers=tuple(_header(each) for each in more))
+    target = _target(base_url, wire, model, key_env, vendor=vendor, name=name, timeout=timeout)
+    target = replace(target, headers=tuple(_header(each) for each in more))
     found = probed(target, with_rules=with_rules)
     if baseline:
-        try:
-            expected = load(baseline)
-        except BaselineError as error:
-            raise click.UsageError(str(error)) from None
-        found.rows = [expected.expected(row) for row in found.rows]
+        _expect(found, baseline)
     print_report(found, console(sys.stdout), report)
     for path in files.write(found, report) if report else ():
         click.echo(f"wrote {path}")
     sys.exit(2 if not any(row.verdict != "not-testable" for row in found.rows) else found.exit_code)
 
 
+def _target(base_url: str, wire: str, model: str, key_env: str | None, **more: Any) -> Target:
+    from ..contract import rules  # noqa: PLC0415 - likewise
+    from ..probe import Target  # noqa: PLC0415 - likewise
+
+    if wire not in rules.WIRES:
+        raise click.UsageError(
+            f"There is no wire format {wire!r}. The wire formats are {', '.join(rules.WIRES)}."
+        )
+    key = os.environ.get(key_env or "", "")
+    if key_env and not key:
+        raise click.UsageError(f"The environment variable {key_env} is empty or not set.")
+    target = Target(base_url, wire, model, checks_keys=bool(key), **more)
+    return replace(target, key=key or target.key)
+
+
+def _expect(found: Report, baseline: Path) -> None:
+    """Marks the failures that the baseline expects."""
+    from ..baseline import BaselineError, load  # noqa: PLC0415 - likewise
+
+    try:
+        expected = load(baseline)
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
+    found.rows = [expected.expected(row) for row in found.rows]
+
+
 def _header(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise click.UsageError(f"--header takes NAME=VALUE, and this is {text!r}.")
+        raise click.UsageError(f"--header expects NAME=VALUE, not {text!r}.")
     return name.strip(), value

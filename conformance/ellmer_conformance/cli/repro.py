@@ -1,4 +1,4 @@
-"""`conformance repro`: one failure as a script that stands alone."""
+"""`conformance repro`: one failure as a standalone script."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ __all__ = ["command"]
 @click.argument("verdict")
 @report_option
 @click.option("--format", "form", type=click.Choice(["python", "curl"]), default="python", show_default=True)
-@click.option(
-    "--with-adapter", is_flag=True, help="Play the case with the adapter, whatever the rule is about."
-)
+@click.option("--with-adapter", is_flag=True, help="Always run the case with the adapter.")
 def command(verdict: str, path: Path, form: str, *, with_adapter: bool) -> None:
-    """Print a script that shows the failure VERDICT again, in about 30 lines.
+    """Print a script of about 30 lines that reproduces the failure VERDICT.
 
-    VERDICT is the id of a result: adapter/wire/vendor/case[mode]/RULE, as the matrix and the HTML page name it. A rule
-    about requests is shown with the request alone, sent to a strict server that the script starts (with curl: that
-    `conformance serve` started); a rule about a whole conversation with the adapter and the case.
+    VERDICT is the id of a result, as the matrix and the HTML page show it:
+    adapter/wire/vendor/case[mode]/RULE. For a rule about requests, the script sends only the request to a
+    strict server that it starts (with --format curl, to the server of `conformance serve`). For a rule about
+    a whole conversation, the script runs the case with the adapter.
 
     \b
     conformance repro 'my-library/openai-chat/openai/dangling_call[sync]/ORD-003' > repro.py
     python repro.py
 
-    Exit code 0: here it is; 2: there is no such verdict, or its request was not kept.
+    Exit code 0: the script was printed; 2: there is no such verdict, or its request was not stored.
     """
     report = opened(path)
     try:

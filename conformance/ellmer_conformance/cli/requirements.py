@@ -1,4 +1,4 @@
-"""`conformance requirements`: the dated sets of rules that a score counts against, and what is between two of them."""
+"""`conformance requirements`: the dated sets of rules that a score counts against, and their differences."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ NOW = "now"
 @click.command("requirements")
 @click.argument("id", required=False)
 @click.option(
-    "--diff", "other", metavar="ID", help="What changed from the set ID to the other; `now`: today's rules."
+    "--diff", "other", metavar="ID", help="Show the changes since the set ID. `now` means today's rules."
 )
 def command(id: str | None, other: str | None) -> None:
-    """Show the requirement set ID (the latest where none is named), or compare two.
+    """Show the requirement set ID (default: the latest), or compare two sets.
 
     \b
     conformance requirements 2026-11
     conformance requirements now --diff 2026-11
 
-    Exit code 0: nothing differs, or the set is shown; 1: the two differ.
+    Exit code 0: the set was shown, or the two are equal; 1: the two differ.
     """
     from ..report.requirements import LATEST  # noqa: PLC0415 - it reads every rule book
 

@@ -1,4 +1,4 @@
-"""`conformance run`: plays the cases against an adapter and prints the matrix."""
+"""`conformance run`: runs the cases with an adapter and prints the matrix."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from typing import TypeVar
 
 import click
 
+from ._recordings import against_recordings
+
 __all__ = ["command", "filters", "run"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
 _REPEATED = {
     "adapter": "Installed adapter, or package.module:name [ellmer-core]. Repeatable.",
-    "wire": "Only this wire format, at its own provider. Repeatable, as those below; `*` and `?` are understood.",
-    "vendor": "Only this vendor; with --wire, `*` is every vendor of the format.",
+    "wire": "Only this wire format, at its own provider. This option and the next three are repeatable and accept `*` and `?`.",
+    "vendor": "Only this provider; with --wire, `*` means every provider of the format.",
     "case": "Only this case.",
     "mode": "Only this mode: sync, async, stream, async-stream.",
 }
 
 
 def filters(function: F) -> F:
-    """The options that narrow what is played."""
+    """The options that select cases."""
     for name, text in reversed(_REPEATED.items()):
         aliases = ["--family"] if name == "wire" else []
         function = click.option(f"--{name}", *aliases, name, multiple=True, help=text)(function)
@@ -43,33 +45,34 @@ def filters(function: F) -> F:
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Expected failures [conformance-baseline.toml, where there is one].",
+    help="File of expected failures [conformance-baseline.toml, if it exists].",
 )
 @click.option(
     "--against",
-    type=click.Choice(["cassettes", "server"]),
+    type=click.Choice(["cassettes", "server", "recordings"]),
     default="cassettes",
-    help="Replay recordings, or talk to the strict server itself: any HTTP client, nothing recorded [cassettes].",
+    help="Replay recordings; connect to the strict server, which works with any HTTP client and records nothing; or answer "
+    "as real APIs answered in the recordings under PATHS [cassettes].",
 )
 @click.option(
     "--command",
     "driver",
-    help="A program in any language, started once per case and mode; needs --wire. See docs/adapter-authors.md.",
+    help="Test a program in any language, started once per case and mode; needs --wire. See docs/adapter-authors.md.",
 )
 @click.option(
     "--rule",
     "ruled",
     multiple=True,
-    help="Only verdicts of this rule, or of a group (`ORD`, `STR-0*`). Repeatable.",
+    help="Only verdicts of this rule or group (`ORD`, `STR-0*`). Repeatable.",
 )
 @click.option(
     "--spec-version", metavar="ID", help="The requirement set that the score counts against [the latest]."
 )
-@click.option("-n", "--workers", type=int, default=0, help="Processes (needs pytest-xdist).")
+@click.option("-n", "--workers", type=int, default=0, help="Number of processes (needs pytest-xdist).")
 @click.option(
-    "--shard", metavar="I/N", help="Only every N-th test, from the I-th on; `merge` joins the reports."
+    "--shard", metavar="I/N", help="Only every N-th test, starting with the I-th. `merge` joins the reports."
 )
-@click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
+@click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED, metavar="[PATHS | PYTEST_ARGS]...")
 def command(
     *,
     cassettes: Path,
@@ -84,27 +87,34 @@ def command(
     pytest_args: tuple[str, ...],
     **wanted: tuple[str, ...],
 ) -> None:
-    """Play every case, offline, from the cassettes or against the strict server; print the matrix.
+    """Run every case offline, from the cassettes or against the strict server, and print the matrix.
 
-    Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run, or a play came to no verdict. Further arguments after `--`
-    go to pytest (`-x`, `-k two_parallel`, `-v`).
+    With `--against recordings PATH…` the cases are recorded conversations, of any recorder that `conformance lint`
+    reads. Without a PATH they are those of the fetched corpus and of the folders in CONFORMANCE_TRAFFIC.
+
+    Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run, or a case has no verdict.
+    Arguments after `--` go to pytest (`-x`, `-k two_parallel`, `-v`).
     """
+    if against == "recordings":
+        if driver or cassettes != Path("cassettes") or ruled or workers or shard:
+            raise click.UsageError(
+                "--against recordings goes with --adapter, --wire, --vendor, --case, --mode, --report and --baseline."
+            )
+        sys.exit(against_recordings(pytest_args, wanted, report, baseline))
     if driver is not None:
         if not wanted["wire"] or wanted["adapter"]:
             raise click.UsageError(
-                "--command needs --wire (which format does it speak?) and goes without --adapter."
+                "--command needs --wire, the format that the program speaks, and excludes --adapter."
             )
         wanted, against = wanted | {"adapter": (f"command:{driver}",)}, "server"
     if against == "cassettes" and not cassettes.is_dir():
         raise click.UsageError(
-            f"There is no folder {cassettes}. Run this where your cassettes are, name them with --cassettes, "
-            "make them with `conformance record`, or go without: --against server."
+            f"There is no folder {cassettes}. Run the command in the folder above your cassettes, name their folder with --cassettes, "
+            "record cassettes with `conformance record`, or run without them: --against server."
         )
     more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
     if workers and not find_spec("xdist"):
-        raise click.UsageError(
-            "-n plays in several processes by pytest-xdist, which is not here: pip install pytest-xdist"
-        )
+        raise click.UsageError("-n needs pytest-xdist, which is not installed: pip install pytest-xdist")
     more += ["-n", str(workers)] if workers else []
     more += [f"--rule={each}" for each in ruled]
     more += [f"--spec-version={spec_version}"] if spec_version else []
@@ -138,7 +148,7 @@ def run(
 
 
 def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
-    """A usage error where the names stand for nothing."""
+    """A usage error if a name matches nothing."""
     from ..runner.selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
 
     narrowed = {name: wanted[name] for name in FILTERS}

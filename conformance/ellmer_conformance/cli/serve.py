@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 import click
 
 from ..report import files
-from ..report.formats.matrix import console, print_report
+from ..report.formats.terminal import console, print_report
 from ..scenarios.cases import scripts
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
 from ._shared.serve_report import observed
@@ -21,7 +21,11 @@ __all__ = ["command"]
 
 @click.command("serve")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8087, show_default=True, help="0: any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8087,
+    show_default=True,
+    help="The port to listen on; 0: any free port.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
@@ -29,29 +33,35 @@ __all__ = ["command"]
     type=click.Choice(["reject", "observe", "proxy"]),
     default="reject",
     show_default=True,
-    help="Refuse what the API refuses; answer everything and note the violations; or pass on to --upstream.",
+    help="Refuse what the API refuses (reject), answer everything and note the violations (observe), or forward requests to --upstream (proxy).",
 )
 @click.option(
-    "--name", "names", multiple=True, help="A host name that the pages may be called by. Repeatable."
+    "--name", "names", multiple=True, help="A host name under which browsers may open the pages. Repeatable."
 )
-@click.option("--upstream", default="", metavar="URL", help="With --mode proxy: https://api.openai.com")
+@click.option(
+    "--upstream",
+    default="",
+    metavar="URL",
+    help="The base URL for --mode proxy, such as https://api.openai.com.",
+)
 @click.option(
     "--report",
     type=click.Path(path_type=Path),
-    help="Folder for report.json and its other forms, written when the server is stopped.",
+    help="Folder for report.json and its other forms, written when the server stops.",
 )
 def command(
     *, port: int, host: str, mode: str, names: tuple[str, ...], upstream: str, report: Path | None
 ) -> None:
-    """Start the strict server: it refuses what the real APIs refuse, and answers the rest from a script.
+    """Start the strict server, which refuses what the real APIs refuse and answers everything else from a
+    script.
 
-    Without a case in the URL it answers a short text to whatever is legal. Each request is logged in a line,
-    with the rules that it breaks, and shown at / in a browser. Ctrl-C stops it.
+    If the URL names no case, a valid request gets a short text as its answer. Each request is logged in one
+    line with the rules that it breaks. Open / in a browser to see the requests. Ctrl-C stops the server.
 
-    As a proxy it passes requests on to a real API, keys included, and judges them; keys are not kept.
+    In proxy mode, requests are forwarded to a real API with their keys, and judged. Keys are not stored.
     """
     if upstream and not re.match(r"https?://[^/]", upstream):
-        raise click.BadParameter(f"{upstream!r} is no http or https URL", param_hint="--upstream")
+        raise click.BadParameter(f"{upstream!r} is not an http or https URL", param_hint="--upstream")
     try:
         server = StrictServer(
             scripts(), mode=cast("Mode", mode), port=port, host=host, upstream=upstream, names=names
@@ -70,7 +80,9 @@ def command(
     if report:
         seen, count = server.engine.journal.all()
         if count > len(seen):
-            click.echo(f"The report is about the last {len(seen):,} of {count:,} requests: no more are kept.")
+            click.echo(
+                f"The report covers only the last {len(seen):,} of {count:,} requests; earlier ones are not stored."
+            )
         write(seen, mode, report)
 
 
@@ -79,7 +91,7 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
     way: Literal["server", "observe", "proxy"] = "server" if mode == "reject" else cast("Any", mode)
     found = observed(seen, way)
     if not found.rows:
-        click.echo("No request reached a chat endpoint: there is nothing to report.")
+        click.echo("No request reached a chat endpoint, so there is nothing to report.")
         return
     print_report(found, console(sys.stdout), folder)
     for path in files.write(found, folder):

@@ -18,6 +18,8 @@ from .exchange import Exchange, Item, Media
 
 __all__ = ["Run", "ToolRun", "Trouble", "Varied", "call_key"]
 
+_USUAL = {"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf"}
+
 
 @dataclass(frozen=True)
 class ToolRun:
@@ -75,7 +77,7 @@ class Run:
     blocking: Sequence[str] | None = None  # what blocked the event loop; None: not watched
     reloaded: bool = False  # it went on from what was saved
     varied: Sequence[Varied] = ()  # the same, its answers under other variations
-    way: Literal["cassette", "server", "command", "observe", "proxy", "probe"] = (
+    way: Literal["cassette", "server", "command", "observe", "proxy", "probe", "recordings"] = (
         "cassette"  # how it was played
     )
     unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way cannot judge, and why
@@ -160,7 +162,20 @@ def _rounded(value: object) -> object:
 
 
 def media_of(value: object) -> list[Media]:
-    """The images and PDFs in a tool's value, one level deep."""
+    """The images and PDFs in a tool's value, one level deep, that every provider of media takes."""
+    return [media for media in _all_media(value) if _usual(media)]
+
+
+def unusual_media_of(value: object) -> list[Media]:
+    """The images in a tool's value that not every provider takes: by their URL, or of another type."""
+    return [media for media in _all_media(value) if not _usual(media)]
+
+
+def _usual(media: Media) -> bool:
+    return not media.url and media.type in _USUAL
+
+
+def _all_media(value: object) -> list[Media]:
     values = value if isinstance(value, list | tuple) else [value]
     return [_media(item) for item in values if isinstance(item, Image | PDF)]
 

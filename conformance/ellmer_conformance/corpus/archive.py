@@ -60,9 +60,9 @@ def _wanted(
         if member.isdir() or not takes(str(path)):
             continue
         if not member.isreg():
-            raise Corrupt(f"{member.name} is no plain file.")
+            raise Corrupt(f"{member.name} is not a regular file.")
         if member.name.startswith("/") or ".." in path.parts or "\\" in member.name or "\0" in member.name:
-            raise Corrupt(f"{member.name} leads out of the archive.")
+            raise Corrupt(f"{member.name} points outside the archive.")
         yield path, member
 
 

@@ -25,10 +25,10 @@ def fetch(http: httpx.Client, pin: Pin, on_bytes: Callable[[int], None] = lambda
         archive, found = Path(folder, pin.file), Path(folder, "recordings")
         download(http, located(http, pin), archive, most=pin.size, on_bytes=on_bytes)
         if digest(archive) != pin.sha256:
-            raise Corrupt(f"{pin.file} has another SHA-256 than the pin says: it is not what was pinned.")
+            raise Corrupt(f"{pin.file} does not have the SHA-256 of its pin.")
         found.mkdir()
         if not extract(archive, found, pin.takes):
-            raise Corrupt(f"{pin.file} holds none of the members that are pinned.")
+            raise Corrupt(f"{pin.file} contains none of the pinned members.")
         seal(found, pin)
         shutil.rmtree(folder_of(pin), ignore_errors=True)
         found.rename(folder_of(pin))

@@ -93,7 +93,7 @@ def load(path: Path) -> list[Pin]:
     try:
         pins = tomllib.loads(path.read_text("utf-8")).get("pin", [])
     except (OSError, ValueError) as error:
-        raise PinError(f"{path} is no file of pins: {error}.") from error
+        raise PinError(f"{path} is not a file of pins: {error}.") from error
     found = [_pin(entry, f"{path}, pin {at}") for at, entry in enumerate(pins, 1)]
     names = [pin.name for pin in found]
     if twice := {name for name in names if names.count(name) > 1}:
@@ -109,9 +109,9 @@ def _pin(entry: Any, where: str) -> Pin:
     if not all(
         isinstance(name, str) and _NAME.fullmatch(name.lower()) for name in (pin.package, pin.version)
     ):
-        raise PinError(f"{where}: {pin.package!r} {pin.version!r} is no name and version of a package.")
+        raise PinError(f"{where}: {pin.package!r} {pin.version!r} is not a package name with a version.")
     if not re.fullmatch(r"[0-9a-f]{64}", pin.sha256):
-        raise PinError(f"{where}: sha256 is no hexadecimal digest of SHA-256.")
+        raise PinError(f"{where}: sha256 is not a hexadecimal SHA-256 digest.")
     if not pin.archive.startswith("https://") or not isinstance(pin.size, int) or pin.size < 1:
         raise PinError(f"{where}: archive must be an https URL, and size its number of bytes.")
     return pin

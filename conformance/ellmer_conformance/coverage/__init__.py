@@ -5,7 +5,7 @@ caught in it by that rule. `reached.json` has what was found out so; it is writt
 
     python -m ellmer_conformance.coverage
 
-and held by a test.
+and checked by `nox -s ways`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,37 @@
-"""Writes `reached.json` anew."""
+"""`python -m ellmer_conformance.coverage` writes the table of what each case can show; `--check` compares it.
+
+It plays every case, so that `nox -s ways` checks the table, not the tests.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from . import measured
+import click
+
+from . import measured, reached
 
 FILE = Path(__file__).with_name("reached.json")
 
+
+@click.command()
+@click.option("--check", is_flag=True, help="Compare the table with what a run finds, and write nothing.")
+def command(*, check: bool) -> None:
+    """Find out which rules each case can show broken, from the cassettes in the working folder."""
+    found = measured(Path("cassettes"))
+    if not check:
+        FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        return
+    table = reached()
+    wrong = sorted(rule for rule in {*found, *table} if found.get(rule) != table.get(rule))
+    if wrong:
+        raise click.ClickException(
+            f"{FILE.name} differs from what a run finds, for {', '.join(wrong)}. "
+            "Write it anew: python -m ellmer_conformance.coverage"
+        )
+    click.echo(f"{FILE.name} is what a run finds: {len(found)} rules.")
+
+
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(measured(Path("cassettes")), indent=1) + "\n", encoding="utf-8")
+    command()

@@ -13,17 +13,16 @@ from ..scenarios.cases import all_cases
 __all__ = ["MARKS", "is_chosen", "marks_of", "names_of"]
 
 _OF_MODES = {
-    "streaming": "plays in which the caller streams",
-    "blocking": "plays in which the caller waits for the whole answer",
-    "asynchronous": "plays with async calls",
-    "must": "plays that can break a rule that must hold",
-    "advisory": "plays whose findings fail nobody",
+    "streaming": "cases in which the caller streams",
+    "blocking": "cases in which the caller waits for the whole answer",
+    "asynchronous": "cases with async calls",
+    "must": "cases that can break a MUST rule",
+    "advisory": "cases whose findings are never failures",
 }
 
 #: Every mark, and what it means.
 MARKS = _OF_MODES | {
-    f"area_{area}": f"plays of the cases about {area}"
-    for area in sorted({case.area for case in all_cases().values()})
+    f"area_{area}": f"cases about {area}" for area in sorted({case.area for case in all_cases().values()})
 }
 
 

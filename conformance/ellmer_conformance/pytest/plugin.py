@@ -22,7 +22,7 @@ from ..baseline import FILE, Baseline, BaselineError, load
 from ..contract.redaction import redacted
 from ..report import Report, Row, files, finished, judged
 from ..report.formats.abilities import abilities
-from ..report.formats.matrix import console, print_report
+from ..report.formats.terminal import console, print_report
 from ..report.requirements import LATEST, requirements
 from ..report.unjudged import without_verdict
 from ..runner.against_server import play_direct
@@ -82,15 +82,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
     group.addoption("--snapshots", default=SHIPPED, help="folder of the frozen transcripts [those shipped]")
     group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
-    group.addoption("--baseline", default="", help=f"expected failures [{FILE}, where there is one]")
+    group.addoption("--baseline", default="", help=f"file of expected failures [{FILE}, if it exists]")
     group.addoption(
         "--against",
         choices=["cassettes", "server"],
-        help="replay recordings, or talk to the strict server itself [cassettes; a ConformanceSuite: server]",
+        help="replay recordings, or connect to the strict server [cassettes; a ConformanceSuite: server]",
     )
     group.addoption("--record", action="store_true", help="record again instead of replaying")
-    group.addoption("--live-base-url", default="", help="with --live: this base URL in place of the vendor's")
-    group.addoption("--live", action="store_true", help="with --record: from the real API or not at all")
+    group.addoption(
+        "--live-base-url", default="", help="with --live: a base URL in place of the provider's own"
+    )
+    group.addoption("--live", action="store_true", help="with --record: record only from the real API")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

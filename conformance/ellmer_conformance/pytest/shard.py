@@ -15,7 +15,7 @@ def parsed(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d+)/(\d+)", text)
     place, count = map(int, found.groups()) if found else (0, 0)
     if not 1 <= place <= count:
-        raise ValueError(f"a shard is I/N, from 1/N to N/N; not {text!r}")
+        raise ValueError(f"a shard has the form I/N, from 1/N to N/N, not {text!r}")
     return place, count
 
 

@@ -88,7 +88,7 @@ def _difference(run: Run, frozen: SnapshotAssertion | None) -> str | None:
 
 
 def _sentence(row: Row) -> str:
-    said = f"\n  the provider says ({row.status}): {row.provider_error}" if row.provider_error else ""
+    said = f"\n  the provider answers ({row.status}): {row.provider_error}" if row.provider_error else ""
     return (
         f"{row.rule} ({row.level}, {row.verdict}) at {row.pointer}: {row.message}{said}"
         f"\n  more: {row.explain_command}"

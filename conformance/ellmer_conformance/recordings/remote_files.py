@@ -41,13 +41,13 @@ class Object:
     def _copy(self, store: Store, folder: Path) -> None:
         data = store.get(self.key)
         if data is None:
-            raise Unreadable(Path(self.key), "it is gone")
+            raise Unreadable(Path(self.key), "the object no longer exists")
         named = _blobs(self.url) if b"blob" in data else {}
         blobs = {key: store.get(key) for name, key in named.items() if name.encode() in data}
         for key, content in {self.key: data, **blobs}.items():
             if content is not None:
                 if not Path(folder, key).resolve().is_relative_to(folder.resolve()):
-                    raise Unreadable(Path(key), "its name leads out of the store")
+                    raise Unreadable(Path(key), "its name points outside the store")
                 Path(folder, key).parent.mkdir(parents=True, exist_ok=True)
                 Path(folder, key).write_bytes(content)
 
@@ -84,5 +84,5 @@ def _objects(url: str) -> Iterator[Object]:
     except (OSError, StoreError) as error:
         raise Unreadable(Path(url), str(error)) from error
     if not keys:
-        raise Unreadable(Path(url), "there is nothing")
+        raise Unreadable(Path(url), "nothing was found there")
     return (Object(url, key) for key in keys)

@@ -30,7 +30,7 @@ def request_of(recording: Recording) -> Request | Skip:
         return Skip("a line without an exchange")
     found = readers.detect(recording.url, None, recording.headers)
     if found is None:
-        return Skip("no chat request")
+        return Skip("not a chat request")
     if found[0] not in (*rules.WIRES, *HOSTED):
         return Skip(f"there are no rules for {found[0]} yet")
     if not recording.body:
@@ -38,7 +38,7 @@ def request_of(recording: Recording) -> Request | Skip:
     try:
         return _hosted(found[0], recording) if found[0] in HOSTED else _truly(_plain(recording))
     except ValueError:
-        return Skip("the body is no JSON object")
+        return Skip("the body is not a JSON object")
 
 
 def _plain(recording: Recording) -> Request:
@@ -50,7 +50,7 @@ def _hosted(wire: str, recording: Recording) -> Request | Skip:
     """The request inside: in the format that the model's maker gave it."""
     body = json.loads(recording.body or b"")
     if not isinstance(body, dict):
-        return Skip("the body is no JSON object")
+        return Skip("the body is not a JSON object")
     found = hosted(wire, recording.url, body)
     if isinstance(found, str):
         return Skip(found)

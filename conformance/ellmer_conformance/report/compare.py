@@ -1,4 +1,4 @@
-"""Two reports, row by row: what broke, what was mended, what is new or gone."""
+"""Two reports, row by row: what broke, what was fixed, what is new or gone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .results import FAILING, Report, Row
 __all__ = ["Difference", "differences"]
 
 #: The sorts of differences, the worst first.
-SORTS = ("broken", "differs", "unjudged", "gone", "new", "mended", "changed")
+SORTS = ("broken", "differs", "unjudged", "gone", "new", "fixed", "changed")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def _sort(old: Row | None, new: Row | None) -> str:
         ("unjudged", now == "harness-error"),
         ("broken", now in FAILING),
         ("new", not was),
-        ("mended", was in FAILING),
+        ("fixed", was in FAILING),
     ):
         if so:
             return sort
@@ -70,7 +70,7 @@ def _by_id(report: Report) -> Mapping[str, Row]:
 
 
 def counted(found: list[Difference]) -> Iterator[str]:
-    """`3 broken`, `1 mended`, …"""
+    """`3 broken`, `1 fixed`, …"""
     counts: dict[str, int] = defaultdict(int)
     for each in found:
         counts[each.sort] += 1

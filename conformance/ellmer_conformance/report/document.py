@@ -74,12 +74,12 @@ def read(path: Path) -> Report:
             f"{path} cannot be read: {error.strerror}. `conformance run --report FOLDER` writes FOLDER/report.json"
         ) from error
     except ValueError as error:
-        raise UnreadableReport(f"{path} is no JSON: {error}") from error
+        raise UnreadableReport(f"{path} is not JSON: {error}") from error
     if not isinstance(document, dict) or "version" not in document or "results" not in document:
-        raise UnreadableReport(f"{path} is no report of the conformance suite")
+        raise UnreadableReport(f"{path} is not a report of the conformance suite")
     if document["version"] != VERSION:
         raise UnreadableReport(
-            f"{path} is a report of version {document['version']}, and this reads version {VERSION}: update, or run again"
+            f"{path} is a report of version {document['version']}, but this release reads version {VERSION}. Update, or run the suite again"
         )
     try:
         return Report.from_json(document)

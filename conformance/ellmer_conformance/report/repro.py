@@ -64,7 +64,7 @@ class NotReproducible(LookupError):
 
 
 def row_of(report: Report, id: str) -> Row:
-    """The verdict with this id. Raises NotReproducible, with those that are not fine."""
+    """The verdict with this id. Raises NotReproducible, with those that fail."""
     found = {row.id: row for row in report.rows}
     if id in found:
         return found[id]
@@ -98,7 +98,7 @@ def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
     """The request alone, for a strict server that runs on the port. Raises NotReproducible for other rules."""
     if row.rule not in rules.book(row.wire, row.vendor).rules:
         raise NotReproducible(
-            f"{row.rule} is about a whole conversation: one request cannot show it. Use python"
+            f"{row.rule} is about a whole conversation, which one request cannot show. Use --format python"
         )
     exchange = _exchange(report, row)
     key, secret = _KEYS.get(row.wire, ("authorization", f"Bearer {_SECRET}"))
@@ -124,10 +124,10 @@ def _header(report: Report, row: Row, also: str) -> str:
 def _exchange(report: Report, row: Row) -> dict[str, Any]:
     found = report.exchanges.get(row.exchange)
     if found is None:
-        raise NotReproducible(f"{row.id} is {row.verdict}: no request of it was kept")
+        raise NotReproducible(f"{row.id} is {row.verdict}: its request was not stored")
     if found["body"] is None:
         raise NotReproducible(
-            f"the request of {row.id} was too large to keep. Play it: {report.run_command(row)}"
+            f"the request of {row.id} was too large to store. Run the case: {report.run_command(row)}"
         )
     return found
 

@@ -1,4 +1,4 @@
-"""From what was observed to rows: one play judged, with the evidence for every row that is not fine."""
+"""From what was observed to rows: one play judged, with the evidence for every failing row."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ def without_verdict(selected: Iterable[str], judged: Collection[str]) -> list[st
 
 def sentences(plays: Sequence[str]) -> list[str]:
     """What is printed of them."""
-    told = [f"{play}: it was selected, and no verdict came of it" for play in plays[:_SHOWN]]
+    told = [f"{play}: it was selected but has no verdict" for play in plays[:_SHOWN]]
     more = len(plays) - _SHOWN
-    return [*told, *([f"and {more} more plays without a verdict, in the report"] if more > 0 else [])]
+    return [*told, *([f"and {more} more runs without a verdict are in the report"] if more > 0 else [])]
 
 
 def _play_of(test: str) -> str:

@@ -44,7 +44,9 @@ from .sessions import (
 __all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct", "under"]
 
 #: Rules that only a cassette can case_run.
-NO_CASSETTE = dict.fromkeys(("CAS-01", "CAS-02"), "played against the strict server: nothing was recorded")
+NO_CASSETTE = dict.fromkeys(
+    ("CAS-01", "CAS-02"), "the case ran against the strict server, and nothing was recorded"
+)
 
 _numbers = count(1)
 
@@ -82,7 +84,7 @@ class Conversation:
         if self.exchanges or refused or may:
             return None
         errors = "".join(f"\nsend raised {error!r}" for error in raised if error)
-        told = f"no request reached the base URL that was given{errors}"
+        told = f"no request reached the given base URL{errors}"
         return Trouble(f"{told}{said_who(errors, self.place.key_vars)}", ours=False)
 
 

@@ -49,7 +49,7 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
     if where:
         if where not in seen:
             seen.append(where)
-        raise Elsewhere(f"{event} to {where}: the session was told to talk to 127.0.0.1:{port} alone")
+        raise Elsewhere(f"{event} to {where}: the session may connect only to 127.0.0.1:{port}")
 
 
 def _elsewhere(address: object, port: int) -> str:

@@ -33,7 +33,7 @@ def play_again(adapter: str, wire: str, vendor: str, case: str, mode: str, *, ru
     for violation in broken:
         print(violation.rule.id, violation.pointer, violation.message)  # noqa: T201 - likewise
     if not broken:
-        print(f"{rule} is not broken in this play", file=sys.stderr)  # noqa: T201 - likewise
+        print(f"{rule} is not broken in this run", file=sys.stderr)  # noqa: T201 - likewise
     return int(not broken)
 
 

@@ -152,7 +152,9 @@ def _driver(command: str) -> Driver:
     try:
         driver.declared  # noqa: B018 - asked now, so that a wrong declaration is a wrong choice
     except DeclaredWrongly as error:
-        raise UnknownChoice(f"the command {command!r} declares what it can do wrongly: {error}") from error
+        raise UnknownChoice(
+            f"the command {command!r} declares its capabilities incorrectly: {error}"
+        ) from error
     return driver
 
 
@@ -165,7 +167,7 @@ def _adapter(name: object, made: Any) -> Adapter:
         raise UnknownChoice(problem) from error
     missing = [part for part in _PARTS if not hasattr(adapter, part)]
     if missing:
-        raise UnknownChoice(f"{name!r} is no adapter: it has no {', no '.join(missing)}")
+        raise UnknownChoice(f"{name!r} is not an adapter: it has no {', no '.join(missing)}")
     return cast("Adapter", adapter)
 
 
@@ -240,6 +242,5 @@ def _check_keys(plays: Sequence[Play]) -> None:
         if live_key(place) is None:
             variables = " or ".join(place.key_vars)
             raise UnknownChoice(
-                f"no key to record {play.wire} at {play.vendor} live: set {variables}, or leave --live away to record "
-                "from the strict server."
+                f"no key to record {play.wire} at {play.vendor} live: set {variables}, or record from the strict server without --live."
             )

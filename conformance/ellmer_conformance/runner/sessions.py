@@ -87,6 +87,10 @@ class CaseRun:
 
     def _send(self, session: Session, ask: Ask) -> Reply:
         try:
+            if ask.instructed:
+                cast("Any", session).instructed(ask.instructed)
+            if ask.compacted:
+                cast("Any", session).compacted()
             if ask.schema is not None:
                 return cast("Structured", session).extract(ask.parts, ask.schema)
             return session.send(ask.parts, stream=self.mode == "stream")
@@ -113,6 +117,10 @@ class CaseRun:
         if ask.cancelled and self.answers:
             return await given_up(session.asend(ask.parts, stream=self.mode == "async-stream"), self.answers)
         try:
+            if ask.instructed:
+                cast("Any", session).instructed(ask.instructed)
+            if ask.compacted:
+                await cast("Any", session).acompacted()
             if ask.schema is not None:
                 return await cast("Structured", session).aextract(ask.parts, ask.schema)
             return await session.asend(ask.parts, stream=self.mode == "async-stream")
@@ -188,7 +196,7 @@ def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> l
         for need in case.needs:
             if getattr(able, need) not in {"native", "pointer", "refused"}:
                 raise NotTestable(
-                    f"{need} is declared as {getattr(able, need)!r}: say native, pointer or refused"
+                    f"{need} is declared as {getattr(able, need)!r}: use native, pointer or refused"
                 )
         return able.refused(case.needs)
 

@@ -31,6 +31,7 @@ class Ask:
     `who` counts conversations: each has a session of its own. Those that follow one another with different
     numbers are held at the same time, where the mode is async. With a `schema`, it asks for a `value` instead of text. `cancelled`: it is
     given up when the answer has begun. `reloaded`: the conversation is saved before, and goes on from what was saved.
+    `instructed` replaces the system prompt before; `compacted`: the conversation is made shorter before.
     """
 
     parts: tuple[Part, ...]
@@ -41,6 +42,8 @@ class Ask:
     value: Any = None
     cancelled: bool = False
     reloaded: bool = False
+    instructed: str = ""
+    compacted: bool = False
 
 
 def ask(*parts: Part | str, text: str = "", outcome: Outcome = "answered", **more: Any) -> Ask:

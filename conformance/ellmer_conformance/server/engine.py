@@ -37,6 +37,8 @@ Mode = Literal["reject", "observe", "proxy"]
 _REBOUND = (
     b"Call this server by its address, as localhost, or start it with --name and the name you called it by.\n"
 )
+_PATIENCE = 100  # requests beyond a case's script: a loop that never ends is ended
+_ENDLESS = Refusal("This conversation does not end: its case was over a hundred requests ago.", 400)
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
 
 
@@ -146,6 +148,8 @@ class Engine:
         if found.refusal:
             return refuse(dialect, found.refusal)
         steps, number = self.scripts[way.case].steps, dialect.ticket.number
+        if number >= len(steps) + _PATIENCE and way.case != OPEN_CASE:
+            return refuse(dialect, _ENDLESS)
         self._answered[way.case, way.nonce or ""] = number + 1
         if len(self._answered) > _CONVERSATIONS:
             del self._answered[next(iter(self._answered))]

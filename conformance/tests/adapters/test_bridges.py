@@ -91,12 +91,20 @@ def test_the_peers_pages_are_those_of_the_results(page):
     assert {path for path, _ in details} == {f"peers/{path.stem}.md" for path in RESULTS}
 
 
+def pinned(peer):
+    """The versions that a library is played with: its environment's, or its example's lock file's."""
+    lock = PEERS.parents[1] / "examples" / f"driver-{peer}" / "package-lock.json"
+    if not lock.is_file():
+        return (PEERS / "pins" / f"{peer}.txt").read_text("utf-8").splitlines()
+    packages = json.loads(lock.read_text("utf-8"))["packages"]
+    return [f"{name.removeprefix('node_modules/')}=={each.get('version')}" for name, each in packages.items()]
+
+
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_every_failing_cell_has_its_evidence_and_a_short_script(path):
     result = json.loads(path.read_text("utf-8"))
-    versions = (PEERS / "pins" / f"{result['peer']}.txt").read_text("utf-8").splitlines()
 
-    assert all(f"{name}=={number}" in versions for name, number in result["versions"].items())
+    assert all(f"{name}=={number}" in pinned(result["peer"]) for name, number in result["versions"].items())
     for cell in result["cells"]:
         compile(cell["script"], "repro.py", "exec")
         assert cell["script"].count("\n") <= 30

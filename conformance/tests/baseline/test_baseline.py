@@ -111,7 +111,7 @@ def test_each_name_that_is_given_must_fail_somewhere(tmp_path):
 def test_an_entry_that_speaks_of_nothing_is_stale_in_a_whole_run(tmp_path, left):
     baseline = listed(tmp_path)
 
-    assert "nothing it speaks of was judged" in settled(baseline, *left)[1][0]
+    assert "none of its verdicts was judged" in settled(baseline, *left)[1][0]
     assert settled(baseline, *left, whole=False)[1] == []
 
 
@@ -175,19 +175,19 @@ def test_too_much_is_flaky(tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[[expect]\n", "is no TOML"),
+        ("[[expect]\n", "is not TOML"),
         ('[[expect]]\nrule = "A-1"\nissue = "i"', r"expect entry 1 \(A-1\): reason is missing"),
         ('[[expect]]\nrule = "A-1"\nreason = "r"\nissue = ""', "issue is missing"),
         ('[[expect]]\nreason = "r"\nissue = "i"', "rule is missing"),
         ('[[expect]]\nrule = "A-1"\nreason = "r"\nissue = "i"\nscenario = "x"', "there is no 'scenario'"),
         ('[[expect]]\nrule = 3\nreason = "r"\nissue = "i"', "rule must be a string"),
-        ('[[expect]]\nrule = "A-1"\nreason = "r"\nissue = "i"\nuntil = "soon"', "until must be a day"),
+        ('[[expect]]\nrule = "A-1"\nreason = "r"\nissue = "i"\nuntil = "soon"', "until must be a date"),
         (
             '[[expect]]\nrule = "A-1"\nreason = "r"\nissue = "i"\nwhen = "openai is old"',
             "when must be a package",
         ),
         ('[[flaky]]\nrule = "A-1"\nreason = "r"\nissue = "i"\nseen = "1/3"', "at least 20 plays"),
-        ('[[skip]]\nrule = "A-1"', "there is no 'skip'"),
+        ('[[skip]]\nrule = "A-1"', "unknown key 'skip'"),
     ],
 )
 def test_what_is_wrong_with_the_file_is_said(tmp_path, text, says):

@@ -107,7 +107,7 @@ def test_what_is_not_wanted_counts_as_unpacked(played, monkeypatch):
 
 
 def test_an_archive_with_another_hash_is_refused(played):
-    with pytest.raises(Corrupt, match="another SHA-256"):
+    with pytest.raises(Corrupt, match="does not have the SHA-256"):
         fetched(played(packed(GOOD), sha256=64 * "0"))
     assert list(cache.home().iterdir()) == []
 

@@ -31,7 +31,7 @@ def test_a_corpus_is_fetched_listed_verified_and_judged(corpus):
     found = corpus("corpus", "verify")
     assert (found.exit_code, found.output.splitlines()[-1]) == (
         0,
-        "1 archives were checked, and 0 recordings that rules cite: 0 are wrong.",
+        "1 archives and 0 recordings that rules cite were checked: 0 problems.",
     )
     judged = corpus("calibrate", "--format", "json")
     assert json.loads(judged.output)["wires"]["openai-chat"]["accepted"] == 1
@@ -62,7 +62,7 @@ def test_a_folder_of_ones_own_is_judged_where_it_is(corpus, tmp_path):
     assert corpus("corpus", "add", str(folder)).output == f"Error: {folder} holds no recording of a chat.\n"
     (folder / "hello.yaml").write_text(CASSETTE)
     assert corpus("corpus", "add", str(folder), "--keep").output.startswith(
-        "1 files hold 1 distinct chats: openai-chat 1."
+        "1 files contain 1 distinct chats: openai-chat 1."
     )
     corpus("corpus", "add", str(folder), "--keep")
     assert cache.folders() == [folder]

@@ -86,8 +86,8 @@ def test_a_pin_survives_its_file(tmp_path, played):
     ("changed", "told"),
     [
         ({"sha256": "abc"}, "SHA-256"),
-        ({"package": "../evil"}, "no name and version"),
-        ({"version": "1/../.."}, "no name and version"),
+        ({"package": "../evil"}, "not a package name with a version"),
+        ({"version": "1/../.."}, "not a package name with a version"),
         ({"archive": "http://example.org/a.tar.gz"}, "https"),
         ({"size": 0}, "size"),
         ({"colour": "red"}, "colour"),

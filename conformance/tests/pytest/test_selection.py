@@ -12,7 +12,7 @@ from ellmer_conformance.report import Report, Row, finished
 from ellmer_conformance.report.formats.abilities import abilities, rows
 from ellmer_conformance.report.formats.badge import badges
 from ellmer_conformance.report.formats.markdown import markdown
-from ellmer_conformance.report.formats.matrix import console, print_report
+from ellmer_conformance.report.formats.terminal import console, print_report
 from ellmer_conformance.report.results import Play
 from ellmer_conformance.runner.selection import select
 

@@ -51,9 +51,9 @@ def test_shards_merged_are_the_whole_run(tmp_path):
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "2", "a/b", "1/0", "1/2/3"])
 def test_what_is_no_shard(text):
-    with pytest.raises(ValueError, match="a shard is I/N"):
+    with pytest.raises(ValueError, match="a shard has the form I/N"):
         parsed(text)
 
 
 def test_no_shard_is_a_usage_error():
-    assert "--shard: a shard is I/N" in conformance("run", "--shard", "4/3", code=2)
+    assert "--shard: a shard has the form I/N" in conformance("run", "--shard", "4/3", code=2)

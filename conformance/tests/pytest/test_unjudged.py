@@ -72,7 +72,7 @@ def test_a_worker_that_dies_is_named_and_exits_with_2(run, tmp_path):
 
     assert done.returncode == 2
     named = "plain/openai-chat/openai/half_a_character[sync]"
-    assert f"{named}: it was selected, and no verdict came of it" in done.stdout
+    assert f"{named}: it was selected but has no verdict" in done.stdout
     assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))["unjudged"] == [named]
 
 

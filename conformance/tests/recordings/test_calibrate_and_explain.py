@@ -55,14 +55,14 @@ def test_calibrate_counts_what_is_caught(tmp_path):
 
 def test_a_rule_of_the_past_says_until_when():
     assert "In force: until 2024-10-01" in run("explain", "ORD-009", "--wire", "anthropic").output
-    listed = json.loads(run("list", "--wire", "anthropic", "--format", "json").output)
+    listed = json.loads(run("list", "--wire", "anthropic", "--format", "json").output)["rules"]
     days = {rule["id"]: (rule["since"], rule["until"]) for rule in listed}
     assert days["ORD-009"] == (None, "2024-10-01")
     assert days["ORD-001"] == (None, None)
 
 
 def test_list_and_explain():
-    listed = json.loads(run("list", "--format", "json").output)
+    listed = json.loads(run("list", "--format", "json").output)["rules"]
     rule = next(row for row in listed if row["id"] == "ORD-002" and "openai-chat" in row["wires"])
     assert rule["level"] == "MUST"
     assert rule["source"]

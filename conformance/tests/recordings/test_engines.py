@@ -110,7 +110,7 @@ def test_the_command_takes_urls(recordings):
 def test_stores_that_are_not_there(tmp_path):
     with pytest.raises(Unreadable):
         list(sources([f"file://{tmp_path}/nowhere"]))
-    with pytest.raises(Unreadable, match="there is nothing"):
+    with pytest.raises(Unreadable, match="nothing was found there"):
         list(sources([f"file://{tmp_path}"]))
     result = CliRunner().invoke(command, ["nosuch://bucket"])
 
@@ -121,5 +121,5 @@ def test_stores_that_are_not_there(tmp_path):
 def test_an_object_that_went_away(tmp_path):
     [report] = lint([Object(f"file://{tmp_path}", "gone.json")]).files
 
-    assert report.problem == "it is gone"
+    assert report.problem == "the object no longer exists"
     assert report.path == f"file://{tmp_path}/gone.json"

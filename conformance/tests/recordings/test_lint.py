@@ -37,9 +37,9 @@ def test_nothing_is_passed_over_in_silence(tmp_path):
     assert dict(result.skipped) == {
         "not a recording of HTTP": 2,
         "an empty recording": 1,
-        "no chat request": 1,
+        "not a chat request": 1,
         "the body was not recorded": 1,
-        "the body is no JSON object": 1,
+        "the body is not a JSON object": 1,
     }
     output = run("lint", tmp_path).output
     assert "not a recording of HTTP" in output

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from ellmer_conformance.report import Report, Row
-from ellmer_conformance.report.formats.matrix import print_report
+from ellmer_conformance.report.formats.terminal import print_report
 from ellmer_conformance.report.results import Play
 
 MODES = ("sync", "async", "stream", "async-stream")
@@ -72,7 +72,7 @@ def test_the_few_cases_that_are_played_without_a_recording_are_named():
     file = io.StringIO()
     print_report(report, Console(file=file, width=120))
 
-    assert "played against the strict server: cancelled\n" in file.getvalue()
+    assert "run against the strict server: cancelled\n" in file.getvalue()
 
 
 def test_what_to_type_next_can_be_typed():
@@ -86,5 +86,5 @@ def test_what_to_type_next_can_be_typed():
 
     assert file.getvalue().startswith("ellmer-core: sync · async · stream · async-stream\n")
     assert "conformance repro" not in file.getvalue()
-    assert "--report FOLDER keeps" in file.getvalue()
+    assert "--report FOLDER writes" in file.getvalue()
     assert f"conformance repro '{failure.id}' --report 'out of here'\n" in kept.getvalue()

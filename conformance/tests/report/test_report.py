@@ -28,8 +28,8 @@ from ellmer_conformance.report import (
 from ellmer_conformance.report.formats.badge import badges
 from ellmer_conformance.report.formats.html import page
 from ellmer_conformance.report.formats.markdown import markdown
-from ellmer_conformance.report.formats.matrix import console, print_report
 from ellmer_conformance.report.formats.sarif import sarif
+from ellmer_conformance.report.formats.terminal import console, print_report
 from ellmer_conformance.report.results import VERDICTS
 from ellmer_conformance.scenarios.case import MODES
 from ellmer_conformance.scenarios.cases import all_cases

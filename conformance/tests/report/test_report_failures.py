@@ -80,7 +80,7 @@ def test_an_unknown_verdict_names_those_that_fail(report):
         row_of(report, "ORD-003")
 
 
-def test_differences_say_what_broke_and_what_was_mended(report):
+def test_differences_say_what_broke_and_what_was_fixed(report):
     def changed(**change):
         return Report(
             rows=[
@@ -92,9 +92,9 @@ def test_differences_say_what_broke_and_what_was_mended(report):
     def rules(old, new):
         return {(d.sort, (d.new or d.old).rule) for d in differences(old, new)}
 
-    mended = changed(verdict="pass")
-    assert rules(mended, report) == {("broken", "ORD-003")}
-    assert rules(report, mended) == {("mended", "ORD-003")}
+    fixed = changed(verdict="pass")
+    assert rules(fixed, report) == {("broken", "ORD-003")}
+    assert rules(report, fixed) == {("fixed", "ORD-003")}
     assert rules(report, changed(fingerprint="sha256:0")) == {("differs", "ORD-003")}
     assert {sort for sort, _ in rules(report, Report())} == {"gone"}
     assert differences(report, report) == []

@@ -80,7 +80,7 @@ def test_a_module_of_the_working_folder_is_found_and_its_pytest_settings_are_not
     done = project(*CONFORMANCE, "run", "--adapter=my_library:MyLibrary", "--against=server", *FAST)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "played against the strict server" in done.stdout
+    assert "run against the strict server" in done.stdout
     assert "not judged: CAS-01, CAS-02: " in done.stdout
 
 
@@ -91,7 +91,7 @@ NO_ADAPTERS = {
     "./my_library.py:MyLibrary": "cannot be imported",
     "my_library:Session": "cannot be made without arguments: TypeError",
     "json:dumps": "cannot be made without arguments: TypeError",
-    "my_library:json": "is no adapter: it has no name, no wires, no capabilities, no session",
+    "my_library:json": "is not an adapter: it has no name, no wires, no capabilities, no session",
 }
 
 
@@ -129,7 +129,7 @@ def test_a_client_that_knows_only_a_base_url_gets_a_report_too(project):
     assert (play["way"], play["wire"], play["case"]) == ("observe", "openai-chat", "any")
     assert [row["rule"] for row in report["results"] if row["verdict"] == "fail"] == ["PAIR-001"]
     assert {"TXT-005", "STR-007"} <= {skip["rule"] for skip in report["skipped"]}
-    assert "a base URL shows requests alone" in said
+    assert "a base URL shows only requests" in said
 
 
 def talk(url):

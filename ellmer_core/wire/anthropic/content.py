@@ -7,6 +7,7 @@ from typing import assert_never
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -57,6 +58,13 @@ class AnthropicContent(Wire):
         """A thinking block as it came. Without its signature (it was cut off, or is another's) it is refused."""
         block = (self.issued(thinking.extra) or {}).get("block", {})
         return dict(block) if block.get("signature") or block.get("data") else None
+
+    def file(self, file: ContentFile) -> Json | None:
+        """The text of a document, as a document."""
+        if not file.text:
+            return None
+        source = {"type": "text", "media_type": "text/plain", "data": file.text}
+        return {"type": "document", "source": source, "title": file.filename}
 
     def call(self, request: ContentToolRequest) -> Json:
         """A tool_use block; its input is an object always."""

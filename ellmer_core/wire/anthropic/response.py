@@ -9,7 +9,9 @@ from ...contents.content import Content, ContentText, ContentThinking, ContentUn
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..shared.citations import anthropic_citations
 from ..shared.errors import in_band_error
+from ..shared.provider_calls import paired
 from ..values import Json
 from .stream import AnthropicMerger
 
@@ -35,7 +37,7 @@ class AnthropicResponse(Wire):
         said = [block for block in blocks if block.get("type") != "text" or block.get("text")]
         contents = [self.block(block, cut=not whole) for block in said]
         return finish_reasons.answer(
-            tool_calls.distinct(contents, response),
+            tool_calls.distinct(paired(contents), response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(reason, blocks),
@@ -49,7 +51,8 @@ class AnthropicResponse(Wire):
                 citations = [
                     json_bodies.without(citation, "file_id") for citation in block.get("citations") or ()
                 ]
-                return ContentText(text, extra=self.own(fields={"citations": citations}) if citations else {})
+                extra = self.own(fields={"citations": citations}) if citations else {}
+                return ContentText(text, extra=extra, citations=anthropic_citations(citations))
             case {"type": "thinking"} | {"type": "redacted_thinking"}:
                 return ContentThinking(block.get("thinking") or "", extra=self.own(block=block))
             case {"type": "tool_use", "id": id, "name": name}:
@@ -57,7 +60,7 @@ class AnthropicResponse(Wire):
                 extra = self.own(fields=rest) if rest else {}
                 return tool_calls.call_of(id, name, block.get("input"), cut=cut, extra=extra)
             case {"input": str()}:
-                return ContentUnknown(self.name, {**block, "input": {}})  # a server tool's, cut off
+                return content_parts.unknown(self.name, {**block, "input": {}})  # a server tool's, cut off
             case _:
                 return content_parts.unknown(self.name, block)
 

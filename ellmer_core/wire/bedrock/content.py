@@ -9,6 +9,7 @@ from typing import assert_never
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -22,6 +23,7 @@ from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..base import Wire
 from ..shared import content_parts, json_bodies, tool_calls
 from ..values import Json
+from .model_families import family_of
 
 __all__ = ["BedrockContent"]
 
@@ -37,7 +39,7 @@ class BedrockContent(Wire):
             case ContentText(text=text, extra=extra):
                 block = (self.issued(extra) or {}).get("block") or {"text": text}
             case ContentThinking(extra=extra):
-                block = (self.issued(extra) or {}).get("block")
+                block = self.thought((self.issued(extra) or {}).get("block"))
             case ContentToolRequest(id=id, name=name, arguments=arguments):
                 block = {"toolUse": {"toolUseId": self.call_id(id), "name": name, "input": dict(arguments)}}
             case ContentUnknown(data=data):
@@ -86,12 +88,27 @@ class BedrockContent(Wire):
                 assert_never(never)
         return block
 
+    def file(self, file: ContentFile) -> Json | None:
+        """Documents and videos of the formats that Converse knows (DocumentFormat, VideoFormat)."""
+        kind = PurePosixPath(file.filename).suffix.lower().removeprefix(".")
+        if kind in {"csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"}:
+            return self.document(file.filename, kind, {"bytes": file.data})
+        if kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
+            return {"video": {"format": kind, "source": {"bytes": file.data}}}
+        return None
+
+    def thought(self, block: Json | None) -> Json | None:
+        """A thought as it came. Claude takes none back that was not signed."""
+        said = (block or {}).get("reasoningContent") or {}
+        unsigned = "reasoningText" in said and not said["reasoningText"].get("signature")
+        return None if unsigned and family_of(self.model).name == "anthropic" else block
+
     def remote(self, content: Content, url: str) -> Json:
         """An image by URL: only one in S3 is fetched."""
         if url.startswith("s3://"):
             return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
         raise content_parts.refused(
-            content, self.name, f"Bedrock fetches no URL; send the bytes of {url} instead"
+            content, self.name, f"Bedrock does not fetch URLs; send the bytes of {url} instead"
         )
 
     def image(self, content: Content, type: str, source: Json) -> Json:

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentUnknown
+from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import finish_reasons, json_bodies, tool_calls
+from ..shared.citations import bedrock_citations
 from ..shared.errors import error_of, in_band_error
+from ..shared.provider_calls import paired, provider_content
 from ..values import Json
 from .stream import BedrockMerger
 
@@ -37,7 +39,7 @@ class BedrockResponse(Wire):
         whole = self.endings.is_whole(reason)
         contents = [self.block(block, cut=not whole) for block in blocks]
         return finish_reasons.answer(
-            tool_calls.distinct(contents, response),
+            tool_calls.distinct(paired(contents), response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(reason, contents),
@@ -46,17 +48,13 @@ class BedrockResponse(Wire):
 
     def block(self, block: Json, *, cut: bool) -> Content:
         """One block of the answer. An `input` that is text is what a cut stream left of it."""
-        content: Content = ContentUnknown(self.name, block)
+        content: Content = provider_content(self.name, block)
         match block:
             case {"text": str(text)}:
                 content = ContentText(text)
             case {"toolUse": {"type": "server_tool_use", "input": given} as call}:
                 whole = given if isinstance(given, dict) else {}
-                content = ContentUnknown(self.name, {"toolUse": {**call, "input": whole}})
-            case {"toolUse": {"name": str(name), "input": dict(data)}} if (
-                name == tool_calls.STRUCTURED and not cut
-            ):
-                content = ContentText(json_bodies.json_text(data))
+                content = provider_content(self.name, {"toolUse": {**call, "input": whole}})
             case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
                 content = tool_calls.call_of(id, name, given, cut=cut)
             case {"reasoningContent": dict(thought)}:
@@ -64,7 +62,8 @@ class BedrockResponse(Wire):
                 content = ContentThinking(text, extra=self.own(block=block))
             case {"citationsContent": {"content": [*said]}}:
                 text = "".join(part.get("text") or "" for part in said)
-                content = ContentText(text, extra=self.own(block=block))
+                cited = bedrock_citations(block["citationsContent"].get("citations"))
+                content = ContentText(text, extra=self.own(block=block), citations=cited)
             case {"image": {"format": str(kind), "source": {"bytes": str(data)}}}:
                 content = ContentImageInline(f"image/{kind}", data)
         return content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...contents.content import Content, ContentImageRemote, ContentPDF, ContentUploaded
+from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
 from ..openai_chat.content import OpenAIChatContent
 from ..shared import content_parts
 from ..values import Json
@@ -15,6 +15,10 @@ __all__ = ["CohereContent"]
 @dataclass(frozen=True)
 class CohereContent(OpenAIChatContent):
     """Writes single contents."""
+
+    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
+        """No audio in this form, nor documents; their text is sent."""
+        return None
 
     def call_id(self, id: str) -> str:
         """Any; citations refer to results by it."""

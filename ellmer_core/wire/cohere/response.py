@@ -10,6 +10,7 @@ from ...contents.content import Content, ContentText, ContentThinking, ContentUn
 from ...contents.turns import AssistantTurn, Tokens
 from ..openai_chat.response import OpenAIChatResponse
 from ..shared import finish_reasons, json_bodies, tool_calls
+from ..shared.citations import cohere_citations
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import CohereMerger
@@ -45,11 +46,12 @@ class CohereResponse(OpenAIChatResponse):
             plan = {"tool_plan": message["tool_plan"]}
             yield ContentThinking(message["tool_plan"], extra=self.own(fields=plan))
         cited = {"citations": message["citations"]} if message.get("citations") else {}
+        citations = cohere_citations(message.get("citations"))
         for part in message.get("content") or ():
             match part:
                 case {"type": "text", "text": str(text)}:
-                    yield ContentText(text, extra=self.own(fields=cited) if cited else {})
-                    cited = {}
+                    yield ContentText(text, self.own(fields=cited) if cited else {}, citations)
+                    cited, citations = {}, ()
                 case {"type": "thinking", "thinking": str(thinking)}:
                     yield ContentThinking(thinking, extra=self.own(part=part))
                 case _:

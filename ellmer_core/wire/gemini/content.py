@@ -7,6 +7,7 @@ from typing import assert_never
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -32,6 +33,12 @@ class GeminiContent(Wire):
         """The id the server gave a call, to be echoed; nothing for an id that was made up on our side."""
         id = (self.issued(request.extra) or {}).get("id")
         return {"id": id} if id else {}
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Text, audio and video, as they are."""
+        if not file.type.startswith(("text/", "audio/", "video/")):
+            return None
+        return {"inlineData": {"mimeType": file.type, "data": file.data}}
 
     def signed_part(self, thinking: ContentThinking) -> Json | None:
         """A thought that carries a signature; others nobody needs. One without words came as empty text."""
@@ -100,5 +107,5 @@ class GeminiContent(Wire):
     def remote(self, content: Content, url: str) -> Json:
         """An image by URL: only Vertex fetches one."""
         raise content_parts.refused(
-            content, self.name, f"Gemini fetches no URL; send the bytes of {url} instead"
+            content, self.name, f"Gemini does not fetch URLs; send the bytes of {url} instead"
         )

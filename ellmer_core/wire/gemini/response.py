@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
+from ...contents.content import Content, ContentFile, ContentImageInline, ContentText, ContentThinking
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..shared.citations import with_grounding
 from ..shared.errors import in_band_error
+from ..shared.provider_calls import grounded, paired
 from ..values import Json
 from .stream import GeminiMerger
 
@@ -35,6 +37,8 @@ VERTEX_NUMBERS = (
     *("IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER", "UNEXPECTED_TOOL_CALL", "NO_IMAGE"),
 )
 
+_MEDIA = ("image/", "audio/", "video/")
+
 
 @dataclass(frozen=True)
 class GeminiResponse(Wire):
@@ -51,21 +55,21 @@ class GeminiResponse(Wire):
         parts = (candidate.get("content") or {}).get("parts") or []
         whole = self.endings.is_whole(self.reason(candidate))
         contents = [self.part(part, cut=not whole) for part in parts]
+        told = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
+        cited = with_grounding(paired([*told, *(c for c in contents if c)]), candidate)
         return finish_reasons.answer(
-            tool_calls.distinct([c for c in contents if c], response),
+            tool_calls.distinct(cited, response),
             whole=whole,
             tokens=self.tokens(response.get("usageMetadata") or {}),
             finish_reason=self.finish_reason(candidate, response, contents),
             json=response,
         )
 
-    def part(self, part: Json, *, cut: bool) -> Content | None:  # noqa: PLR0911 - one return per kind of part
+    def part(self, part: Json, *, cut: bool) -> Content | None:
         """One part of the answer; `None` for an empty one."""
         fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
         extra = self.own(fields=fields) if fields else {}
         match part:
-            case {"functionCall": {"name": tool_calls.STRUCTURED, "args": dict(data)}} if not cut:
-                return ContentText(json_bodies.json_text(data))
             case {"functionCall": dict(call)}:
                 return self.tool_request(call, fields, cut=cut)
             case {"text": str(text), "thought": True}:
@@ -74,8 +78,8 @@ class GeminiResponse(Wire):
                 return ContentThinking("", extra=extra) if fields else None
             case {"text": str(text)}:
                 return ContentText(text, extra=extra)
-            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith("image/"):
-                return ContentImageInline(type, data, extra=extra)
+            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith(_MEDIA):
+                return _media(type, data, extra)
             case _:
                 return content_parts.unknown(self.name, part)
 
@@ -123,3 +127,11 @@ class GeminiResponse(Wire):
 def _sum(*counts: Any) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
+
+
+def _media(type: str, data: str, extra: Json) -> Content:
+    """A picture, a sound or a film that is part of the answer."""
+    kind, _, form = type.partition("/")
+    if kind == "image":
+        return ContentImageInline(type, data, extra=extra)
+    return ContentFile(type, data, f"answer.{form.partition(';')[0]}")

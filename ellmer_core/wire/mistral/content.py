@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...contents.content import Content, ContentImageRemote, ContentPDF, ContentUploaded
+from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
+from ...contents.tool_calls import ContentToolRequest
 from ..openai_chat.content import OpenAIChatContent
 from ..shared import content_parts, tool_calls
 from ..values import Json
@@ -16,9 +17,18 @@ __all__ = ["MistralContent"]
 class MistralContent(OpenAIChatContent):
     """Writes single contents."""
 
+    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
+        """No audio in this form, nor documents; their text is sent."""
+        return None
+
     def call_id(self, id: str) -> str:
         """`Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.`"""
         return tool_calls.legal_id(id, r"[a-zA-Z0-9]{9}", 9)
+
+    def call(self, request: ContentToolRequest) -> Json:
+        """Mistral refuses every field that it does not know."""
+        call = super().call(request)
+        return {key: call[key] for key in ("id", "type", "function", "index") if key in call}
 
     def content(self, content: Content) -> Json:
         match content:

@@ -60,7 +60,7 @@ class OllamaContent(Wire):
                 return {"images": [data]}
             case ContentImageRemote(url=url):
                 raise content_parts.refused(
-                    content, self.name, f"Ollama fetches no URL; send the bytes of {url} instead"
+                    content, self.name, f"Ollama does not fetch URLs; send the bytes of {url} instead"
                 )
             case (
                 ContentPDF()

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -58,6 +59,15 @@ class OpenAIChatContent(Wire):
         if isinstance(content, (ContentThinking, ContentText)):
             return dict((self.issued(content.extra) or {}).get("fields", {}))
         return {}
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Audio, in the two formats that the API takes; of documents, PDFs only."""
+        format = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}.get(
+            file.type
+        )
+        return (
+            {"type": "input_audio", "input_audio": {"data": file.data, "format": format}} if format else None
+        )
 
     def call(self, request: ContentToolRequest) -> Json:
         """A tool call, its arguments exactly as the model wrote them."""

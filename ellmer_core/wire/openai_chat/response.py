@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.content import Content, ContentFile, ContentText, ContentThinking
+from ...contents.media_types import audio_type
 from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..shared.citations import cited_last, openai_citations, sources
 from ..shared.errors import in_band_error
+from ..shared.provider_calls import executed
 from ..values import Json, Merger
 from .stream import ChatMerger, kind_of
 
@@ -37,14 +40,20 @@ class OpenAIChatResponse(Wire):
         message = choice.get("message") or {}
         reason = choice.get("finish_reason")
         whole = self.endings.is_whole(reason)
-        contents = [*self.thought(message), *self.text(message), *self.calls(message, cut=not whole)]
-        return finish_reasons.answer(
+        contents = [
+            *self.thought(message),
+            *executed(self.name, message),
+            *self.text(message),
+            *self.calls(message, cut=not whole),
+        ]
+        turn = finish_reasons.answer(
             tool_calls.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response),
             finish_reason=self.finish_reason(reason, message),
             json=response,
         )
+        return cited_last(turn, sources(response))
 
     def thought(self, message: Json) -> Iterator[ContentThinking]:
         """Reasoning beside the content. Some vendors say it twice, under two names; both go back."""
@@ -56,9 +65,10 @@ class OpenAIChatResponse(Wire):
     def text(self, message: Json) -> Iterator[Content]:
         """The content, whole or in parts, and what came instead of it: a refusal, a voice, images."""
         extra = self.own(fields={"annotations": message["annotations"]}) if message.get("annotations") else {}
+        cited = openai_citations(message.get("annotations"))
         match message.get("content"):
             case str(text) if text:
-                yield ContentText(text, extra=extra)
+                yield ContentText(text, extra=extra, citations=cited)
             case list(parts):
                 for part in parts:
                     yield from self.part(part)
@@ -68,6 +78,8 @@ class OpenAIChatResponse(Wire):
             yield ContentText(message["refusal"], extra=self.own(fields={"refusal": message["refusal"]}))
         if transcript := (message.get("audio") or {}).get("transcript"):
             yield ContentText(transcript)
+        if isinstance(sound := (message.get("audio") or {}).get("data"), str) and sound:
+            yield ContentFile(audio_type(sound), sound, "answer")
         for image in message.get("images") or ():
             yield from self.part(image)
 

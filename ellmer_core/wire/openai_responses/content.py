@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -24,6 +25,8 @@ from ..values import Json
 
 __all__ = ["ResponsesContent"]
 
+_STATES = ("completed", "in_progress", "incomplete")
+
 
 @dataclass(frozen=True)
 class ResponsesContent(Wire):
@@ -34,8 +37,7 @@ class ResponsesContent(Wire):
         if isinstance(content, ContentUnknown):
             return content.data if content.wire == self.name else {}
         own = self.issued(getattr(content, "extra", {})) or {}
-        item: Mapping[str, Any] = own.get("item", {})
-        return item
+        return _legal(own.get("item", {}))
 
     def item(self, content: Content, *, whole: bool) -> Json | None:
         """One content as an item; `None` for what only another provider understands. `whole`: with its id."""
@@ -73,6 +75,13 @@ class ResponsesContent(Wire):
             part = {"type": "output_text", "text": content.text, **part}
         head = {"type": "message", **own} if own else {}
         return {**head, "role": "assistant", "content": [part] if part else content.text}
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Documents of many kinds; https://developers.openai.com/api/docs/guides/file-inputs. No audio, no video."""
+        if file.type.startswith(("audio/", "video/")):
+            return None
+        data = f"data:{file.type};base64,{file.data}"
+        return {"type": "input_file", "filename": file.filename, "file_data": data}
 
     def call(self, request: ContentToolRequest, own: Json) -> Json:
         """A function_call item, its arguments exactly as the model wrote them."""
@@ -114,3 +123,10 @@ class ResponsesContent(Wire):
             case never:
                 assert_never(never)
         return part
+
+
+def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The item as the API takes it back; nothing where its id is none, for then nobody can look it up."""
+    if not isinstance(item.get("id", ""), str):
+        return {}
+    return {key: value for key, value in item.items() if key != "status" or value in _STATES}

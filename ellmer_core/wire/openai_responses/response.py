@@ -11,6 +11,7 @@ from ...contents.content import Content, ContentImageInline, ContentText, Conten
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..shared.citations import openai_citations
 from ..shared.errors import in_band_error
 from ..values import Json
 from .stream import ResponsesMerger
@@ -70,7 +71,8 @@ class ResponsesResponse(Wire):
             match part:
                 case {"type": "output_text", "text": str(text)}:
                     rest = json_bodies.without(part, "text", "type", "logprobs")
-                    yield ContentText(text, extra=self.own(item=own, part=rest))
+                    cited = openai_citations(part.get("annotations"))
+                    yield ContentText(text, extra=self.own(item=own, part=rest), citations=cited)
                 case {"type": "refusal", "refusal": str(text)}:
                     yield ContentText(text, extra=self.own(item=own, part={"refusal": text}))
                 case _:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ...contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
@@ -21,6 +22,7 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ...errors import ContentError
 from ...tools.results import result_text
+from .provider_calls import provider_content
 
 __all__ = [
     "Known",
@@ -55,6 +57,10 @@ def known(content: Content, wire: str) -> Known:
     """The content, if it is of a class (or a subclass of one) that wire formats speak."""
     if isinstance(content, Known):
         return content
+    if isinstance(
+        content, ContentFile
+    ):  # of the model's side; those of the user are written before (Wire.as_sent)
+        return ContentText(f"[{content.type} file]")
     raise refused(content, wire)
 
 
@@ -72,18 +78,16 @@ def sendable(content: Content, wire: str) -> bool:
 
 
 def unknown(wire: str, block: object) -> ContentUnknown:
-    """A block that the wire module has no case for, kept as it is."""
+    """A block that the wire module has no case for, kept as it is; it may tell of a tool of the provider's."""
     if not isinstance(block, Mapping):
         raise TypeError(f"a block is an object, not {type(block).__name__}")
-    return ContentUnknown(wire, block)
+    return provider_content(wire, block)
 
 
 def answered(result: ContentToolResult) -> ContentToolRequest:
     """The request that a result answers."""
     if result.request is None:
-        raise ContentError(
-            "This ContentToolResult answers no request: set `request` to the ContentToolRequest it is for"
-        )
+        raise ContentError("This ContentToolResult has no request. Set `request` to its ContentToolRequest")
     return result.request
 
 

@@ -14,7 +14,7 @@ class _Unpickled:
     __slots__ = ()
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError("Keys are not pickled: make the chat, or the wire, where it is used.")
+        raise TypeError("API keys are not pickled. Create the chat, or the wire, where it is used.")
 
     def __copy__(self) -> Self:
         return self

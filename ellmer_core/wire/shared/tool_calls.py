@@ -87,7 +87,7 @@ def tool_input(text: str) -> Any:
 def raw(request: ContentToolRequest) -> str:
     """The arguments as JSON text: exactly as the model wrote them, where it wrote a JSON object; else `{}`."""
     text = request.raw or ""
-    whole = not request.problem and text.strip() not in {"", "null"} and _is_object(text)
+    whole = text.strip() not in {"", "null"} and _is_object(text)
     return text if whole else json_text(dict(request.arguments))
 
 

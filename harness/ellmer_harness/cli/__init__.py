@@ -1,4 +1,4 @@
-"""`ellmer-harness`: looks after recorded HTTP traffic on disk. One module per command.
+"""`ellmer-harness`: manages recorded HTTP traffic on disk. Each command is one module.
 
 Exit code 0: all is well; 1: something was found, differs, or could not be done; 2: the call itself makes no sense.
 """
@@ -28,15 +28,13 @@ _COMMANDS = {
     "prune": prune,
 }
 _ABOUT = """\
-Looks after recorded HTTP traffic: cassettes of ours, and recordings that other tools made.
+Manage recorded HTTP traffic: cassettes, and recordings that other tools made.
 
-Where recordings are read (ls, show, diff, scan, serve, import, migrate), any of these will do, gzipped or not:
+The commands ls, show, diff, scan, serve, import and migrate read these formats, gzipped or not:
 cassettes of vcrpy and pytest-recording (YAML, JSON), of pydantic-ai and langchain, of VCR for R, Ruby and
 Go, HAR files, and our own.
 """
-_CODES = (
-    "Exit code 0: all is well; 1: something was found, differs, or was not done; 2: it cannot be called so."
-)
+_CODES = "Exit code 0: success; 1: a problem or difference was found, or a file failed; 2: usage error."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

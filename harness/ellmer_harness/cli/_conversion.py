@@ -18,22 +18,22 @@ from ._terminal import complain, say
 __all__ = ["Tally", "arguments", "named", "rules"]
 
 _HINT = (
-    "  --secret NAME=VALUE writes <NAME> in its place, as is done for keys in the environment; --mask writes REDACTED for "
-    "whatever is found; --accept FINGERPRINT says that it is none."
+    "  --secret NAME=VALUE writes <NAME> in its place, as for keys in the environment. --mask writes REDACTED for "
+    "every secret that is found. --accept FINGERPRINT declares that it is not a secret."
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of both."""
     parser.add_argument(
-        "--blobs", type=Path, metavar="DIR", help="folder of the media files, shared by all cassettes"
+        "--blobs", type=Path, metavar="DIR", help="folder for media files, shared by all cassettes"
     )
     parser.add_argument(
         "--keep-header",
         action="append",
         default=[],
         metavar="NAME",
-        help="write this header, too (* ? and […] as in file names; credentials are never written)",
+        help="also write this header (* ? and […] as in file names; credentials are never written)",
     )
     parser.add_argument(
         "--secret",
@@ -41,21 +41,30 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_pair,
         metavar="NAME=VALUE",
-        help="write <NAME> for VALUE; a replay with secrets={NAME: another value} finds it",
+        help="write <NAME> in place of VALUE; a replay with secrets={NAME: another value} matches it",
     )
     parser.add_argument(
-        "--recorded-from", default="imported", metavar="WHO", help="who answered; say live if you know it was"
+        "--recorded-from",
+        default="imported",
+        metavar="WHO",
+        help="the origin of the answers; use live if a real API answered",
     )
-    parser.add_argument("--mask", action="store_true", help="write REDACTED for every secret that is found")
-    parser.add_argument("--accept", action="append", default=[], metavar="FINGERPRINT", help="is no secret")
+    parser.add_argument("--mask", action="store_true", help="replace every detected secret by REDACTED")
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="FINGERPRINT",
+        help="the fingerprint of a finding that is not a secret",
+    )
     parser.add_argument(
         "--not-compared",
         action="append",
         default=[],
         choices=["body", "headers", "url"],
-        help="what has drifted since: requests are found without it until they are recorded again",
+        help="a part of requests that has changed since; it is ignored in matching until the cassette is recorded again",
     )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done, and write nothing")
 
 
 def rules(options: argparse.Namespace) -> Rules:
@@ -72,7 +81,7 @@ def named(file: Path) -> str:
 
 @dataclass
 class Tally:
-    """What was done, and what was not."""
+    """Counts of what was done and what failed."""
 
     done: int = 0
     interactions: int = 0
@@ -83,7 +92,7 @@ class Tally:
     def converted(
         self, file: Path, found: Found | Unreadable, near: Path, blobs: Path, rules: Rules
     ) -> Converted | None:
-        """The cassette; None, and a complaint, where there is no way to have it."""
+        """The cassette, or None and an error message if it cannot be made."""
         try:
             if isinstance(found, Unreadable):
                 raise found
@@ -110,7 +119,7 @@ class Tally:
             most = ", ".join(f"{name} × {count}" for name, count in self.left_out.most_common(8))
             more = " …" * (len(self.left_out) > 8)
             say(f"headers not written (--keep-header NAME writes one): {most}{more}")
-        unchanged, failed = f", {self.unchanged} as they were", f", {self.failed} not"
+        unchanged, failed = f", {self.unchanged} unchanged", f", {self.failed} failed"
         say(
             f"{self.done} recordings {what}, {self.interactions} interactions"
             + unchanged * bool(self.unchanged)

@@ -37,7 +37,7 @@ def recordings(paths: Iterable[Path], doing: str) -> Iterator[tuple[Path, Found 
         if found is not None and (found.kind in _CASSETTES or file in named):
             yield file, found
         elif file in named:
-            yield file, Unreadable(file, "it is no recording of HTTP")
+            yield file, Unreadable(file, "it is not a recording of HTTP")
 
 
 def one(path: Path) -> Found:
@@ -46,7 +46,7 @@ def one(path: Path) -> Found:
         raise Unreadable(path, "it is a folder" if path.is_dir() else "there is no such file")
     found = read(path)
     if found is None:
-        raise Unreadable(path, "it is no recording of HTTP")
+        raise Unreadable(path, "it is not a recording of HTTP")
     return found
 
 

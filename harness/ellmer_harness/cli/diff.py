@@ -1,9 +1,9 @@
-"""what changed between two recordings, as between two conversations
+"""compare two recordings as conversations
 
-Interactions are lined up by method and URL; of each pair the differences are named by JSON pointer, long strings by
-the words that changed ([-so-] in the first file, now {+so+}). Streams are compared folded: in how many pieces a text
-came does not count. Headers that are not recorded anyway do not count, unless --headers is given. The two
-files may be in different formats. Exit code 1 if anything differs.
+Interactions are paired by method and URL. Differences are named by JSON pointer, and in long strings by the
+changed words ([-old-] and {+new+}). The chunks of a stream are joined before the comparison. Headers that
+cassettes do not store are ignored, unless --headers is given. The two files may have different formats. The
+exit code is 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares them."""
     parser.add_argument("old", type=Path, metavar="OLD")
     parser.add_argument("new", type=Path, metavar="NEW")
-    parser.add_argument("--headers", action="store_true", help="compare all headers but credentials")
+    parser.add_argument("--headers", action="store_true", help="compare all headers except credentials")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,7 +1,8 @@
 """write recordings as plain vcrpy YAML
 
-Prints the YAML of one recording, or, with --out, writes that of a whole tree: a folder of the same shape, or the one
-file that is named. Works from any format. What vcrpy has no place for stays in two keys that it leaves alone.
+The command prints the YAML of one recording. With --out, it writes a whole tree to a folder of the same
+structure, or one recording to a file. Any format can be exported. Two extra keys, which vcrpy ignores, keep
+what vcrpy has no field for.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _printed(paths: list[Path]) -> int:
     if len(paths) > 1 or paths[0].is_dir():
-        complain("ellmer-harness: one recording is printed; for more name a folder with --out")
+        complain("ellmer-harness: only one recording can be printed; use --out FOLDER for several")
         return 2
     sys.stdout.write(to_yaml(one(paths[0])))
     return 0

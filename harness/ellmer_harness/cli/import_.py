@@ -1,8 +1,9 @@
-"""make cassettes of recordings of other tools; what is imported is left as it is
+"""convert recordings of other tools to cassettes, and keep the originals
 
-Folders keep their shape: tests/cassettes/test_chat/test_story[gpt].yaml becomes OUT/test_chat/ and the name that the
-pytest plugin looks for. Bodies come over byte for byte, and that is proven for each before it is written. Headers come
-over if they are on the list of those that are recorded. Nothing is written of a file with a secret in it.
+The folder structure is kept: tests/cassettes/test_chat/test_story[gpt].yaml becomes OUT/test_chat/ with the
+file name that the pytest plugin expects. Bodies are copied byte for byte, which is checked before a file is
+written. Only headers on the list of recorded headers are copied. A file that contains a secret is not
+written.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, help="a folder, or a file named .json for one recording"
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace cassettes that are there already")
+    parser.add_argument("--overwrite", action="store_true", help="replace existing cassettes")
     shared(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """The command."""
     if options.out.suffix == ".json" and (len(options.paths) > 1 or options.paths[0].is_dir()):
-        complain("ellmer-harness: --out names one file; for more name a folder")
+        complain("ellmer-harness: --out names a file, which holds one recording; name a folder for several")
         return 2
     tally, allowed, written = Tally(), rules(options), set[Path]()
     for root in options.paths:
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
             elif target in written:
                 tally.refuse(f"{file}: {target} would be two cassettes; import them into different folders")
             elif target.exists() and not options.overwrite:
-                tally.refuse(f"{file}: {target} is there already; --overwrite replaces it")
+                tally.refuse(f"{file}: {target} already exists; use --overwrite to replace it")
             elif made := tally.converted(file, found, target.parent, _blobs(options, target), allowed):
                 _write(made, file, target, dry=options.dry_run)
                 written.add(target)

@@ -1,7 +1,7 @@
-"""list recordings: how many interactions, how large, from where, how old
+"""list recordings with their interactions, size, origin and date
 
-One line for every recording under the paths. `from` is who answered when it was recorded, or the format of
-another tool. What cannot be read is listed, too, and makes the exit code 1.
+One line for every recording under the paths. `from` is the origin of the answers, or the format of another
+tool. Unreadable files are listed as well, and the exit code is then 1.
 """
 
 from __future__ import annotations

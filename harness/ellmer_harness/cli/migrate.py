@@ -1,8 +1,8 @@
-"""turn a tree of recordings into cassettes of this version, in place
+"""convert a tree of recordings to cassettes of this version, in place
 
-Recordings of other tools become cassettes beside them, and are then removed (--keep leaves them); cassettes of ours
-are written again as this version writes them. Everything is made and proven first. Only when all of it is good do
-the files change places: if anything is wrong with any of them, or the command is stopped, nothing is lost.
+Recordings of other tools are converted to cassettes beside them and then removed (--keep keeps them).
+Existing cassettes are rewritten in the format of this version. All files are written and checked first, and
+replaced only if all of them are correct. If a file fails, or the command is stopped, nothing is changed.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ __all__ = ["arguments", "run"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares them."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
-    parser.add_argument(
-        "--keep", action="store_true", help="leave the recordings of other tools where they are"
-    )
+    parser.add_argument("--keep", action="store_true", help="keep the recordings of other tools")
     shared(parser)
 
 
@@ -81,7 +79,9 @@ class _Migration:
         if ours and there:
             self.tally.done, self.tally.unchanged = self.tally.done - 1, self.tally.unchanged + 1
         elif not ours and not there and self._taken(target, file):
-            self.tally.refuse(f"{file}: {target} would be two cassettes; move one of them away")
+            self.tally.refuse(
+                f"{file}: {target} would be the target of two recordings; move one of them away"
+            )
         elif self.options.dry_run:
             say(f"{file} → {target}")
         else:

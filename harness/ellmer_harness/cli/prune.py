@@ -1,9 +1,9 @@
-"""remove what nobody uses: media that no cassette names, and what a test run reported as unused
+"""remove unused media, and interactions that a test run reported as unused
 
-Media are looked for in every folder `blobs` below the paths; the paths must hold all cassettes that use them. With
---report, the file that `pytest --cassette-report=FILE` wrote, the interactions are removed that no test of that run
-asked for, and, with --orphans, the cassettes that no test of it opened. A cassette is written anew, proven, and then
-changes places with the old one.
+Unused media are searched in every folder `blobs` below the paths. The paths must contain all cassettes that
+use them. --report names the file that `pytest --cassette-report=FILE` wrote: interactions that no test of
+that run requested are removed. With --orphans, cassettes that no test opened are removed as well. A cassette
+is replaced only after its new version was checked.
 """
 
 from __future__ import annotations
@@ -33,9 +33,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="folders with cassettes and their media"
     )
-    parser.add_argument("--report", type=Path, metavar="FILE", help="what a test run did not use")
-    parser.add_argument("--orphans", action="store_true", help="remove cassettes that no test opened, too")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be removed, remove nothing")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="the report of a test run about unused recordings"
+    )
+    parser.add_argument("--orphans", action="store_true", help="also remove cassettes that no test opened")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would be removed, and remove nothing"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         return 2
     cassettes, broken = _cassettes(options.paths)
     for complaint in broken:
-        complain(f"{complaint}; nothing is removed while it is unknown what it uses")
+        complain(f"{complaint}; nothing is removed because the media that it uses are unknown")
     if broken:
         return 1
     orphans = {Path(path).resolve() for path in report["orphans"]} if options.orphans else set()
@@ -69,7 +73,7 @@ def _report(path: Path | None) -> dict[str, Any]:
         return {"unused": dict(found.get("unused", {})), "orphans": [*found.get("orphans", [])]}
     except (ValueError, TypeError, AttributeError) as error:
         raise CassetteError(
-            f"{path} is no report of a test run (pytest --cassette-report={path}): {error}"
+            f"{path} is not a report of a test run (pytest --cassette-report={path}): {error}"
         ) from error
 
 
@@ -99,7 +103,7 @@ def _without(file: Path, left: list[str], *, dry: bool) -> set[str]:
     shorter = Serializer(media, near=file.parent).serialize({**cassette, "interactions": kept})
     if Serializer(Blobs(media.folder), near=file.parent).deserialize(shorter)["interactions"] != kept:
         raise CassetteError(
-            f"{file} does not come out the same without these interactions; it was left as it is"
+            f"{file} could not be rewritten without these interactions; it was left unchanged"
         )
     if not dry:
         replace_file(file, shorter)
@@ -114,7 +118,7 @@ def _numbers(file: Path, interactions: list[dict[str, Any]], left: list[str]) ->
         request = interactions[number - 1]["request"] if 1 <= number <= len(interactions) else {}
         if match is None or (request.get("method"), request.get("uri")) != (match[2], match[3]):
             raise CassetteError(
-                f"{file} has no interaction {line!r}: it was changed after the test run; run it again"
+                f"{file} has no interaction {line!r}: it was changed after the test run. Run the tests again"
             )
         yield number
 

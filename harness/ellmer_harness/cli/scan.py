@@ -1,8 +1,8 @@
 """look for secrets, broken cassettes and missing media
 
-Searches every file below the paths, whoever wrote it: for the values of keys, tokens and passwords in the
-environment, for patterns of keys, and for random-looking values with telling names, also encoded and compressed. Of
-our cassettes it tells which are broken or miss a blob, and which blobs nobody uses. Exit code 1 if anything was found.
+Every file below the paths is searched for the values of keys, tokens and passwords in the environment, for
+known patterns of keys, and for random-looking values with suspicious names, also encoded and compressed.
+Broken cassettes, missing blobs and unused blobs are listed. The exit code is 1 if a problem was found.
 """
 
 from __future__ import annotations
@@ -36,7 +36,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares them."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders")
     parser.add_argument(
-        "--accept", action="append", default=[], metavar="FINGERPRINT", help="a finding that is no secret"
+        "--accept",
+        action="append",
+        default=[],
+        metavar="FINGERPRINT",
+        help="the fingerprint of a finding that is not a secret",
     )
 
 
@@ -54,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
             say(f"{file}: {problem.removeprefix(': ')}")
     orphans = [file for file in found if BLOB.fullmatch(file.name) and file.name not in used]
     for file in orphans:
-        say(f"{file}: no cassette among these uses this blob")
+        say(f"{file}: no cassette under these paths uses this blob")
     say(f"{len(found)} files: {count} problems, {len(orphans)} orphan blobs")
     return 1 if count else 0
 
@@ -79,7 +83,7 @@ def _damage(file: Path, value: Any) -> Iterator[str]:
     """What keeps a cassette of ours from being replayed; nothing about any other file."""
     if isinstance(value, bytes):
         if file.suffix == ".json" and OURS.encode() in value:
-            yield "a cassette that is not whole JSON"
+            yield "the cassette is not complete JSON"
         return
     if not _is_cassette(value):
         return

@@ -1,7 +1,7 @@
-"""print a recording as a conversation that a person can read
+"""print a recording as a readable conversation
 
-Bodies are shown as structure, streams folded (events of the same shape in a row are one, their text joined), media
-are named, not printed. Credentials are masked. With --raw bodies are printed byte for byte.
+Bodies are shown as structure. Events of the same shape in a row are joined. Media are named, not printed.
+Credentials are masked. With --raw, bodies are printed byte for byte.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ _DULL = {"accept-encoding", "connection", "host", "user-agent", "content-length"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares them."""
     parser.add_argument("path", type=Path, metavar="FILE", help="a recording")
-    parser.add_argument("-n", "--number", type=int, action="append", help="only the n-th interaction")
-    parser.add_argument("--raw", action="store_true", help="bodies as they are, and all headers")
+    parser.add_argument(
+        "-n", "--number", type=int, action="append", help="print only the n-th interaction; repeatable"
+    )
+    parser.add_argument("--raw", action="store_true", help="print bodies byte for byte, and all headers")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -49,7 +49,7 @@ def _word(reply: Reply, word: str) -> Reply:
         case "random":
             sizes = _random_sizes(len(body), int(number or 0))
         case _:
-            raise ValueError(f"{word!r} is no framing; see ellmer_harness.exchange.chunking")
+            raise ValueError(f"{word!r} is not a framing; see ellmer_harness.exchange.chunking")
     return replace(reply, pieces=cut(body, sizes))
 
 

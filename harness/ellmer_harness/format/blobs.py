@@ -94,10 +94,10 @@ class Blobs:
             data = path.read_bytes()
         except OSError as error:
             raise CassetteError(
-                f"blob {path} cannot be read ({error}); bring it back from version control, or record again"
+                f"blob {path} cannot be read ({error}); restore it from version control, or record again"
             ) from error
         if sha256(data).hexdigest() != name.partition(".")[0]:
-            raise CassetteError(f"blob {path} is not what its name says; bring it back from version control")
+            raise CassetteError(f"blob {path} does not match its hash; restore it from version control")
         return data
 
 

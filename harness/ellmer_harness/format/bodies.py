@@ -66,7 +66,7 @@ def _write(form: Form, blobs: Blobs) -> bytes:
     if kind == "blob":
         return blobs.get(form["blob"])
     if kind not in _WRITERS:
-        raise ValueError(f"{kind!r} is no kind of body this version knows")
+        raise ValueError(f"{kind!r} is not a kind of body that this version supports")
     return _WRITERS[kind](form)
 
 

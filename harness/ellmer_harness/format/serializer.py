@@ -67,9 +67,9 @@ class Serializer:
         try:
             cassette = _loads(text)
         except (ValueError, RecursionError) as error:
-            raise CassetteError(f"it is not whole: {error}") from error
+            raise CassetteError(f"it is not complete: {error}") from error
         if not isinstance(cassette, dict) or not isinstance(cassette.get("interactions"), list):
-            raise CassetteError("it is JSON, but no cassette: there is no list of interactions")
+            raise CassetteError("it is JSON but not a cassette, because it has no list of interactions")
         metadata = cassette.get("metadata")
         ours = metadata.get(OURS, {}) if isinstance(metadata, dict) else {}
         ours = ours if isinstance(ours, dict) else {}

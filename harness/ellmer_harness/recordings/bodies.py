@@ -114,4 +114,4 @@ def beside(folder: Path, name: str) -> bytes:
     for path in (folder / name, folder / Path(name).name):
         if path.resolve().is_relative_to(inside) and path.is_file():
             return file_bytes(path)
-    raise ValueError(f"a body is in the file {name}, and that is not there; put it beside the recording")
+    raise ValueError(f"the file {name} with a body is missing; put it beside the recording")

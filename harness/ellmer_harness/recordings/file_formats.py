@@ -182,7 +182,7 @@ def _is_http(item: Any) -> bool:
 def _entries(items: list[Any], place: str, path: Path) -> list[Interaction]:
     for at, item in enumerate(items):
         if not is_entry(item):
-            raise ValueError(f"{place}/{at} is no request with a URL, and its answer")
+            raise ValueError(f"{place}/{at} is not a request with a URL and its answer")
     return [entry(item, f"{place}/{at}", path.parent) for at, item in enumerate(items)]
 
 

@@ -19,7 +19,7 @@ MAGIC = b"httprr trace v1\n"
 
 
 def exchanges(data: bytes) -> Iterator[Interaction]:
-    """The exchanges of a trace. Raises `ValueError` where it is cut short."""
+    """The exchanges of a trace. Raises `ValueError` where it is truncated."""
     stream = io.BytesIO(data.removeprefix(MAGIC))
     at = 0
     while line := stream.readline():
@@ -28,7 +28,7 @@ def exchanges(data: bytes) -> Iterator[Interaction]:
             raise ValueError(f"exchange {at} begins with {line[:40]!r}, not with two lengths")
         sent, got = (stream.read(int(size)) for size in sizes)
         if len(got) < int(sizes[1]):
-            raise ValueError(f"exchange {at} is cut short")
+            raise ValueError(f"exchange {at} is truncated")
         yield _exchange(sent, got, f"/{at}")
         at += 1
 

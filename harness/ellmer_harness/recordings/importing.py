@@ -169,7 +169,7 @@ def _proven(text: str, written: list[Json], media: Blobs, near: Path) -> None:
     again = Serializer(Blobs(media.folder, media.fresh), near=near).deserialize(text)["interactions"]
     for at, (old, new) in enumerate(zip(written, again, strict=True)):
         if old != new:
-            raise CassetteError(f"interaction {at + 1} does not come out of the cassette as it went in")
+            raise CassetteError(f"interaction {at + 1} could not be read back from the cassette unchanged")
 
 
 def _notes(found: Found, kept: list[Interaction]) -> list[str]:

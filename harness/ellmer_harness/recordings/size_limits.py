@@ -72,5 +72,5 @@ def modest(text: str) -> str:
         if depth > MAX_DEPTH:
             raise ValueError(f"it nests deeper than {MAX_DEPTH} levels (MAX_DEPTH)")
         if copies > MAX_COPIES:
-            raise ValueError(f"its aliases stand for more than {MAX_COPIES:,} values (MAX_COPIES)")
+            raise ValueError(f"its aliases expand to more than {MAX_COPIES:,} values (MAX_COPIES)")
     return text

@@ -38,9 +38,9 @@ def explained(path: Path, place: str = "it") -> Iterator[None]:
         raise Unreadable(path, problem) from error
     except (json.JSONDecodeError, yaml.YAMLError) as error:
         said = " ".join(str(error).split())[:200]
-        raise Unreadable(path, f"{place} is damaged, or cut short: {said}") from error
+        raise Unreadable(path, f"{place} is damaged or truncated: {said}") from error
     except RecursionError as error:
-        raise Unreadable(path, f"{place} is nested too deep") from error
+        raise Unreadable(path, f"{place} is nested too deeply") from error
     except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:
         problem = f"{place} looks like a recording and does not hold together: {error}"
         raise Unreadable(path, problem) from error

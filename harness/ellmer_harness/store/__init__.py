@@ -51,10 +51,10 @@ def open_store(url: str) -> Store:
     except ImportError as error:
         extra = "redis" if scheme in ("redis", "rediss", "unix") else "store"
         raise StoreError(
-            f'a store at {scheme}:// needs a package that is not there ({error}): pip install "ellmer-core[{extra}]"'
+            f'a store at {scheme}:// needs a package that is not installed ({error}): pip install "ellmer-core[{extra}]"'
         ) from error
     except ValueError as error:
-        raise StoreError(f"{scheme}://… names no store: {error}") from error
+        raise StoreError(f"{scheme}://… is not a store: {error}") from error
 
 
 def copy(source: Store, target: Store, prefix: str = "") -> list[str]:

@@ -48,7 +48,7 @@ class Folder:
 
     def _check(self) -> None:
         if not self.root.is_dir():
-            raise NotADirectoryError(f"{self.root} is no folder; make it, or mount it")
+            raise NotADirectoryError(f"{self.root} is not a folder; create or mount it")
 
 
 @contextmanager

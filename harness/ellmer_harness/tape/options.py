@@ -37,7 +37,7 @@ def chosen_mode(mode: str | None) -> Mode:
             return known
     ours = _OF_VCRPY.get(mode)
     hint = f" ({mode!r} of vcrpy is {ours!r})" if ours else ""
-    raise CassetteError(f"{mode!r} is no cassette mode; there are {', '.join(MODES)}{hint}")
+    raise CassetteError(f"{mode!r} is not a cassette mode; the modes are {', '.join(MODES)}{hint}")
 
 
 def set_default_mode(mode: str | None) -> str | None:

@@ -76,7 +76,7 @@ def save(tape: TapeState, error: BaseException | None) -> None:
         _written(tape, index, text, error)
     except OSError as trouble:
         raise CassetteError(
-            f"cassette {tape.name} could not be written: {trouble}\nWhat was there before is as it was."
+            f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
         ) from trouble
 
 
@@ -112,10 +112,10 @@ def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
             tape.shared.publish_blob(folder / name, (tape.blob_folder / name).read_bytes())
         ours = tape.shared.publish(tape.path, recorded.read_bytes(), tape.before)
     except StoreError as error:
-        raise StoreError(f"{error}\nWhat was recorded is kept in {recorded}.") from error
+        raise StoreError(f"{error}\nThe recording was saved in {recorded}.") from error
     if not ours and tape.mode != "record":
         raise StoreError(
-            f"somebody else recorded {tape.name} while this run did; theirs stays, ours is kept in {recorded}.\n"
+            f"another process recorded {tape.name} at the same time. Its recording was kept; this one was saved in {recorded}.\n"
             + command(tape.rerecord)
         )
 
@@ -150,7 +150,7 @@ def _judged(tape: TapeState) -> None:
     found = f"the judge found fault with the requests recorded for {tape.name}:\n  " + "\n  ".join(problems)
     if tape.recorded_from != "live":
         raise Refused(f"{found}\nNothing was saved.")
-    warnings.warn(f"{found}\nA live answer is saved all the same.", stacklevel=2)
+    warnings.warn(f"{found}\nThe live answer was saved nevertheless.", stacklevel=2)
 
 
 def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted: Sequence[str]) -> None:
@@ -204,6 +204,5 @@ def _scanned(tape: TapeState, index: CassetteIndex, text: str) -> None:
         raise SecretFound(
             f"nothing was written to {tape.name}: there are secrets in what was recorded\n  "
             + "\n  ".join(map(str, left[:20]))
-            + "\nName them in secrets={'NAME': value} to have them replaced, or let mask=True replace what is found; if "
-            "they are none, accept the fingerprint with not_secret=[…]."
+            + "\nName them in secrets={'NAME': value} to replace them, or use mask=True to replace every finding. If a finding is not a secret, accept its fingerprint with not_secret=[…]."
         )

@@ -70,32 +70,32 @@ def hold_to_account(tape: TapeState) -> None:
     """Raises `NotIntercepted` or `Unused` if a run that went well did not do what its cassette says."""
     if _idle(tape) and not tape.allow_idle and not (tape.absent and tape.offline):
         raise NotIntercepted(
-            f"the run ended without one request to cassette {tape.name}. {_advice(tape.patchers)}\n"
+            f"the run ended without any request to cassette {tape.name}. {_advice(tape.patchers)}\n"
             + command(tape.rerecord)
         )
     left = [] if tape.allow_unused or tape.mode == "append" else tape.unused()
     if left:
         raise Unused(
-            f"{len(left)} recorded interactions of {tape.name} were not asked for:\n  "
+            f"{len(left)} recorded interactions of {tape.name} were not requested:\n  "
             + "\n  ".join(left[:10])
-            + "\nRecord again if the code asks less than it did; allow_unused=True permits it.\n"
+            + "\nRecord again if the code now sends fewer requests, or pass allow_unused=True.\n"
             + command(tape.rerecord)
         )
     hold_to_date(tape)
 
 
 def _advice(patchers: Sequence[str]) -> str:
-    """Why nothing came by, as far as the clients tell that this program has imported."""
+    """Why no request passed through the recorder, judged by the clients that this program has imported."""
     there = [name for name in _PATCHER_OF if name in sys.modules and _PATCHER_OF[name] not in patchers]
-    own = "A client of httpx that has a transport of its own (MockTransport, ASGITransport) does not come by either."
+    own = "A client of httpx with its own transport (MockTransport, ASGITransport) is not recorded either."
     if not there:
-        return f"{own} allow_idle=True permits that nothing is asked."
+        return f"{own} Pass allow_idle=True if no request is expected."
     needed = sorted({_PATCHER_OF[name] for name in there})
     return (
-        f"Only httpx, httpx2, urllib3 (so requests and boto3) and aiohttp are recorded unasked, and this program has "
-        f"{', '.join(there)}: "
+        "Only httpx, httpx2, urllib3 (so requests and boto3) and aiohttp are recorded by default, but this program has "
+        f"imported {', '.join(there)}: "
         f"patchers={needed} records what {'it sends' if len(there) == 1 else 'they send'}. "
-        f"{own} allow_idle=True permits that nothing is asked."
+        f"{own} Pass allow_idle=True if no request is expected."
     )
 
 
@@ -109,7 +109,7 @@ def _left(tape: TapeState) -> tuple[str, ...]:
 
 
 def _idle(tape: TapeState) -> bool:
-    """Whether nothing came by: neither here nor at the patchers of vcrpy, which do not tell what was sent."""
+    """Whether no request passed through the recorder or the patchers of vcrpy, which do not tell what was sent."""
     patched = tape.index is not None and (
         any(tape.index.play_counts.values()) or len(tape.index) > tape.index.loaded
     )

@@ -71,12 +71,12 @@ def test_damage(tree, capsys):
 
     assert main(["scan", str(tree)]) == 1
     out = capsys.readouterr().out
-    assert "cut.json: a cassette that is not whole JSON" in out
+    assert "cut.json: the cassette is not complete JSON" in out
     assert "later.json: its version is 1, format 9" in out
     assert "odd.json: a body in the cassette cannot be read" in out
     assert "bare.json: line 1, interactions/0/request: an object has to be here; it is missing" in out
     assert "away/c.json: blob" in out
-    assert f"{'0' * 64}.png: no cassette among these uses this blob" in out
+    assert f"{'0' * 64}.png: no cassette under these paths uses this blob" in out
     assert out.endswith("8 files: 5 problems, 1 orphan blobs\n")
 
 

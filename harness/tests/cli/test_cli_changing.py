@@ -81,7 +81,7 @@ def test_import_does_not_replace_what_is_there(suite, tmp_path, capsys):
     capsys.readouterr()
     assert main([*arguments, "--keep-header", "x-*"]) == 1
     captured = capsys.readouterr()
-    assert "--overwrite replaces it" in captured.err
+    assert "use --overwrite to replace it" in captured.err
     assert captured.out.endswith("0 recordings imported, 0 interactions, 2 not\n")
     assert files(tmp_path / "out") == before
     assert main([*arguments, "--keep-header", "x-*", "--overwrite"]) == 0
@@ -102,7 +102,7 @@ def test_import_into_one_file(suite, tmp_path, capsys):
     ours = json.loads((tmp_path / "c.json").read_text())["metadata"]["ellmer_harness"]
     assert ours["recorded_from"] == "live"
     assert main(["import", str(suite), "--out", str(tmp_path / "d.json")]) == 2
-    assert "for more name a folder" in capsys.readouterr().err
+    assert "name a folder for several" in capsys.readouterr().err
     assert main(["import", str(tmp_path / "c.json"), "--out", str(tmp_path / "out")]) == 0  # ours already
     assert not (tmp_path / "out").exists()
 
@@ -194,7 +194,7 @@ def test_migrate_in_place(suite, capsys):
         assert httpx.post(f"{API}/0", content="{}").json() == {"image": IMAGE}
     capsys.readouterr()
     assert main(["migrate", str(suite)]) == 0
-    assert capsys.readouterr().out == "0 recordings migrated, 3 interactions, 2 as they were\n"
+    assert capsys.readouterr().out == "0 recordings migrated, 3 interactions, 2 unchanged\n"
 
 
 def test_migrate_keeps_what_it_is_told_to(suite):
@@ -316,7 +316,7 @@ def test_prune_is_careful(recorded, capsys):
     assert "changed after the test run" in capsys.readouterr().err
     (recorded / ".report").write_text("[]")
     assert main(["prune", str(recorded), "--report", str(recorded / ".report")]) == 2
-    assert "is no report of a test run" in capsys.readouterr().err
+    assert "is not a report of a test run" in capsys.readouterr().err
     assert main(["prune", str(recorded / "blobs")]) == 0  # without cassettes nothing is known about use
     (recorded / "orphan.json").write_text(before["orphan.json"].decode()[:-20])
     assert main(["prune", str(recorded)]) == 1

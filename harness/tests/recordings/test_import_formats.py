@@ -239,8 +239,8 @@ def test_a_har_of_a_browser(tmp_path):
 
 
 BAD = {
-    "cut.yaml": (b"interactions:\n- request: {method: POST", "damaged, or cut short"),
-    "cut.json": (b'{"interactions": [{"request": {', "damaged, or cut short"),
+    "cut.yaml": (b"interactions:\n- request: {method: POST", "damaged or truncated"),
+    "cut.json": (b'{"interactions": [{"request": {', "damaged or truncated"),
     "cut.yaml.gz": (gzip.compress(b"interactions: []")[:-9], "cannot be read"),
     "latin.yaml": (b"interactions:\n- \xe9", "no text in UTF-8"),
     "odd.json": (

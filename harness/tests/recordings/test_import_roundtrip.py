@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import zlib
 from base64 import b64encode
 from dataclasses import dataclass, replace
@@ -75,7 +76,11 @@ def frame(payload):
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-values = st.dictionaries(words, words | st.integers() | st.none() | st.lists(words, max_size=3), max_size=4)
+#: Hypothesis takes words out of our own code, too: a value whose name tells a secret is refused, which others test.
+names = words.filter(
+    lambda name: not re.search("key|token|secret|pass|auth|cred|sig|session|cookie|pin", name, re.IGNORECASE)
+)
+values = st.dictionaries(names, words | st.integers() | st.none() | st.lists(words, max_size=3), max_size=4)
 answers = st.one_of(
     st.tuples(st.just("application/json"), values.map(lambda v: json.dumps(v, ensure_ascii=False).encode())),
     st.tuples(

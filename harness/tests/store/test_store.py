@@ -157,7 +157,7 @@ def test_what_somebody_else_recorded_meanwhile_is_not_overwritten(server, record
     slow.__enter__()
     ask(1)
     flaky.root.joinpath(KEY).write_bytes(theirs := flaky.get(KEY).replace(b'"n": 0', b'"n": 7'))
-    with pytest.raises(StoreError, match=r"somebody else recorded flaky://far/cassettes/c\.json") as caught:
+    with pytest.raises(StoreError, match=r"another process recorded flaky://far/cassettes/c\.json") as caught:
         slow.close()
     assert flaky.get(KEY) == theirs
     kept = Path(re.search(r"kept in (\S+)\.\n", str(caught.value))[1])
@@ -176,7 +176,7 @@ def test_what_changes_after_it_was_fetched_is_not_lost(server, record, flaky, ma
         ask(0)
     tape = use_cassette(KEY, **{**record, "mode": "append"}, store=Busy(flaky.root)).__enter__()
     ask(1)
-    with pytest.raises(StoreError, match="somebody else recorded"):
+    with pytest.raises(StoreError, match="another process recorded"):
         tape.close()
     assert b'"n": 7' in flaky.get(KEY)
 
@@ -379,7 +379,7 @@ def test_a_cassette_elsewhere_has_no_key(flaky, machine, tmp_path):
 
 
 def test_a_folder_that_is_not_mounted_is_no_empty_store(tmp_path, machine):
-    with pytest.raises(StoreError, match="is no folder; make it, or mount it"):
+    with pytest.raises(StoreError, match="is not a folder; create or mount it"):
         use_cassette(KEY, store=str(tmp_path / "nowhere")).__enter__()
 
 

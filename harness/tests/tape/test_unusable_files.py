@@ -18,7 +18,7 @@ GOOD = {
     ],
 }
 BROKEN = {
-    "truncated": (json.dumps(GOOD)[:-9], "not whole: .*column"),
+    "truncated": (json.dumps(GOOD)[:-9], "not complete: .*column"),
     "empty": ("", "not whole"),
     "not UTF-8": (b"\xff\xfe", "utf-8"),
     "a list": ("[]", "no list of interactions"),

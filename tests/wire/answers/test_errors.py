@@ -3,16 +3,14 @@
 import json
 
 import pytest
+from error_classes import error_class
 from hypothesis import given
 from hypothesis import strategies as st
 from recorded_traffic import absent, errors
 
 from ellmer_core.errors import (
-    AuthenticationError,
     BadRequestError,
     ProviderError,
-    RateLimitError,
-    ServerError,
 )
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.gemini.request import Gemini
@@ -31,13 +29,6 @@ def error(body, status=400, headers=None):
 @absent
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 def test_every_recorded_error(wire):
-    classes = {
-        401: AuthenticationError,
-        403: AuthenticationError,
-        429: RateLimitError,
-        408: ServerError,
-        409: ServerError,
-    }
     for record in errors():
         if record["where"] != "http-status":
             continue
@@ -50,7 +41,7 @@ def test_every_recorded_error(wire):
             else json.dumps(body).encode()
         )
         found = wire.error(status, record["headers"], raw)
-        assert type(found) is classes.get(status, ServerError if status >= 500 else BadRequestError)
+        assert type(found) is error_class(status, found.message)
         assert found.status == status
         assert found.message.strip()
         outer = body[0] if isinstance(body, list) else body

@@ -205,7 +205,7 @@ def test_files_come_from_s3_and_never_from_the_web():
     }
     assert CLAUDE.content(sheet)["document"]["format"] == "csv"
     assert CLAUDE.content(picture)["image"]["format"] == "webp"
-    with pytest.raises(ContentError, match=r"fetches no URL.*https://x/y\.png"):
+    with pytest.raises(ContentError, match=r"does not fetch URLs.*https://x/y\.png"):
         CLAUDE.content(ContentImageRemote("https://x/y.png"))
     with pytest.raises(ContentError, match="image/tiff is not one of"):
         CLAUDE.content(ContentImageInline("image/tiff", "AA"))

@@ -76,5 +76,5 @@ def test_the_marks_move_on_and_leave_what_was_there_as_it_was():
 def test_constructors_take_it_and_models_without_it_refuse():
     assert chat_anthropic(cache="1h", api_key="k", echo="none").wire.cache == "1h"
     assert chat_aws_bedrock(cache="5m", api_key="k", region="us-east-1", echo="none").wire.cache == "5m"
-    with pytest.raises(UsageError, match="caches no prompts"):
+    with pytest.raises(UsageError, match="does not support cache breakpoints"):
         chat_aws_bedrock(cache="5m", api_key="k", region="us-east-1", model="meta.llama4", echo="none")

@@ -121,5 +121,5 @@ def test_a_class_of_nobody_is_refused_by_name(wire):
 def test_only_a_user_turn_holds_results(wire):
     with pytest.raises(ContentError, match="only a user turn holds results"):
         wire.request([UserTurn("Hi"), AssistantTurn([ContentToolResult(1, request=CALL)])])
-    with pytest.raises(ContentError, match="answers no request"):
+    with pytest.raises(ContentError, match="has no request"):
         wire.request([UserTurn([ContentToolResult(1)])])

@@ -3,15 +3,12 @@
 import json
 
 import pytest
+from error_classes import error_class
 from recorded_traffic import absent, by_family, errors, judge
 from traffic_of_vendors import CHAT, NATIVE, REFUSALS, wire_of
 
 from ellmer_core.errors import (
-    AuthenticationError,
-    BadRequestError,
     ProviderError,
-    RateLimitError,
-    ServerError,
 )
 from ellmer_core.providers.mistral import Mistral
 from ellmer_core.providers.openai_compatible import OpenAICompatible
@@ -27,17 +24,9 @@ def becomes_a_typed_error(interaction):
     response = interaction["response"]
     body = response["text"] if "text" in response else json.dumps(response.get("body"))
     error = wire_of(interaction).error(response["status"], response["headers"], body.encode())
-    assert type(error) is class_of(response["status"])
+    assert type(error) is error_class(response["status"], error.message)
     assert error.status == response["status"]
     assert error.message
-
-
-def class_of(status):
-    if status in {401, 403}:
-        return AuthenticationError
-    if status == 429:
-        return RateLimitError
-    return ServerError if status >= 500 or status in {408, 409, 424} else BadRequestError
 
 
 @absent
@@ -65,7 +54,7 @@ def test_every_error_of_these_formats_says_what_the_provider_said():
             continue
         body = record["body"]
         error = kind().error(record["status"], record["headers"], json.dumps(body).encode())
-        assert type(error) is class_of(record["status"])
+        assert type(error) is error_class(record["status"], error.message)
         said = body.get("message") or body.get("error") or body["detail"]
         if isinstance(said, str):
             assert error.message == said

@@ -1,4 +1,4 @@
-"""What the commands that read recordings share: their paths, and a bar while they read."""
+"""Shared by the commands that read recordings: their paths, and a progress bar."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def traffic(paths: Iterable[Path]) -> list[Path]:
 
 
 def located(paths: Iterable[str]) -> list[Source]:
-    """The same, in stores, too."""
+    """The same, and also in object stores."""
     return _found(sources, paths)
 
 
@@ -41,7 +41,7 @@ def _found(search: Callable[[Iterable[G]], Iterable[F]], paths: Iterable[G]) -> 
     given: list[Any] = list(paths) or _folders()
     if not given:
         raise click.UsageError(
-            "There is nothing to read: name files or folders of recordings, or folders in CONFORMANCE_TRAFFIC, or run "
+            "There is nothing to read. Name files or folders with recordings, or set CONFORMANCE_TRAFFIC, or run "
             "`conformance corpus fetch`."
         )
     try:
@@ -51,12 +51,12 @@ def _found(search: Callable[[Iterable[G]], Iterable[F]], paths: Iterable[G]) -> 
 
 
 def _folders() -> list[Path]:
-    """The folders in `CONFORMANCE_TRAFFIC`, which stand there as in `PATH`."""
+    """The folders in `CONFORMANCE_TRAFFIC`, separated as in `PATH`."""
     return [Path(folder) for folder in os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep) if folder]
 
 
 def pinned(names: Sequence[str] = ()) -> list[Pin]:
-    """The pins that come with the suite and one's own, or those of them that are named."""
+    """The pins of the suite and the user's own pins, or the named ones."""
     try:
         found = [*pins.load(pins.shipped()), *(pins.load(cache.own()) if cache.own().is_file() else ())]
     except PinError as error:
@@ -71,7 +71,7 @@ def pinned(names: Sequence[str] = ()) -> list[Pin]:
 
 @contextmanager
 def progress(files: Sequence[object]) -> Iterator[Callable[[object], None]]:
-    """A bar on standard error, for a person, when there is much to read. Call it once a file."""
+    """A progress bar on standard error, shown on a terminal if there are many files. Call it once per file."""
     if len(files) < _FEW or not sys.stderr.isatty():
         yield lambda _: None
         return

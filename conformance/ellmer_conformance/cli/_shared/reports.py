@@ -1,4 +1,4 @@
-"""What the commands that read reports share."""
+"""Shared by the commands that read reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ report_option = click.option(
     type=click.Path(path_type=Path),
     default=DEFAULT,
     show_default=True,
-    help="What `conformance run --report FOLDER` wrote.",
+    help="The report that `conformance run --report FOLDER` wrote.",
 )
 
 

@@ -1,4 +1,4 @@
-"""A report of what a strict server saw of a client that knows nothing of the suite: its requests, and no more."""
+"""A report about a client that knows nothing of the suite: only its requests are judged."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ...server import Entry
 __all__ = ["CLIENT", "observed"]
 
 CLIENT = "client"  # nobody told its name
-_WHY = "a base URL shows requests alone: not what the client made of the answers"
+_WHY = "a base URL shows only requests, not what the client does with the answers"
 
 Place = tuple[str, str, str, Mode]
 
 
 def observed(entries: Iterable[Entry], way: Literal["server", "observe", "proxy"]) -> Report:
-    """The report: a play for each case, vendor and mode that was talked to. Requests to no chat endpoint are left out.
+    """The report: one entry for each case, provider and mode. Requests to other endpoints are left out.
 
     Every rule about a whole conversation is listed as not judged.
     """

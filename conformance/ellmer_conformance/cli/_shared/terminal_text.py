@@ -1,4 +1,4 @@
-"""Text of others as it may be printed: a terminal obeys what a recording, a request or an answer has in it."""
+"""Makes untrusted text safe to print: recordings, requests and answers may contain terminal control codes."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would obey, or could not write, as escapes."""
+    """The text with control codes and unprintable characters written as escapes."""
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -90,8 +90,7 @@ def request(
 ) -> Request:
     """The request that went to a URL.
 
-    Raises ValueError, with a sentence, where the URL is no chat endpoint of a known wire format or the body is
-    no JSON object.
+    Raises ValueError, with a sentence, where the URL is not a chat endpoint of a known wire format or the body is not a JSON object.
     """
     value = bounded(json.loads(body))
     if not isinstance(value, dict):
@@ -99,7 +98,7 @@ def request(
     found = detect(url, value, headers)
     if found is None:
         known = ", ".join(wire for wire, module in MODULES.items() if module.paths)
-        raise ValueError(f"{method} {url} is no chat endpoint of a known wire format ({known})")
+        raise ValueError(f"{method} {url} is not a chat endpoint of a known wire format ({known})")
     return Request(
         wire=_spoken(found[0], vendor or found[1]),
         vendor=vendor or found[1],

@@ -1,4 +1,5 @@
-"""The contract of each wire format, one package each, one function a rule. `book()` finds a dialect."""
+"""The contract of each wire format: one package for each format, one function for each rule. `book()` finds a
+dialect."""
 
 from __future__ import annotations
 
@@ -17,9 +18,11 @@ WIRES = tuple(wire for wire in MODULES if wire.replace("-", "_") in _PACKAGES)  
 
 @cache
 def book(wire: str, vendor: str = "") -> RuleBook:
-    """The rules of a wire format as a vendor applies them; without a vendor, as the format's own author does.
+    """The rules of a wire format as a provider applies them; without a provider, as the format's own author
+    applies them.
 
-    Of a vendor nobody studied, every reject rule is a preview. Raises LookupError for an unknown wire format.
+    Every reject rule is a preview for a provider that nobody has studied. Raises LookupError for an unknown
+    wire format.
     """
     if wire not in WIRES:
         raise LookupError(

@@ -1,4 +1,4 @@
-"""What a model does not take, as data: one line for each recorded refusal of a feature by a model."""
+"""The features that some models refuse, as data: one line for each recorded refusal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Lack", "enter"]
 
 
 class Lack(NamedTuple):
-    """A feature that some models do not take.
+    """A feature that some models refuse.
 
     `found` tells the pointer of the feature in a request, or None; `facts` are `model`, its name, and `value`, what is there.
     """

@@ -1,4 +1,4 @@
-"""What bytes are, by how they begin; what is no data at all, since a recorder put it there."""
+"""Media types detected from the first bytes, and placeholders that a recorder wrote in place of data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _REDACTED = re.compile(
 
 
 def redacted(text: str) -> bool:
-    """Whether a recorder put a placeholder there: what was sent is not known, so there is nothing to judge."""
+    """Whether the value is a recorder's placeholder: the data that was sent is not known, so nothing can be
+    judged."""
     return bool(_REDACTED.search(text[:200]))
 
 

@@ -1,6 +1,6 @@
-"""Losses that one request can show, whatever the wire format: the API answers 200, and something is gone.
+"""Losses that a single request can show, for every wire format: the API answers 200, and data is lost.
 
-They judge what a request says (`readers.read`), so one function serves every book; `enter()` puts them there.
+They judge the content of a request (`readers.read`), so one function serves every book; `enter()` puts them there.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ __all__ = ["enter"]
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{400,}={0,2}|[A-Za-z0-9_-]{400,}={0,2}")
+_NUMBER = re.compile(r" \(\d+\)$")  # of one of several calls of a function
 _TAG = re.compile(r"<(?:tool-)?content tool-call-id=\"(?P<id>[^\"]*)\"")
 _MARK = re.compile(r"\[see below(?:: item \d+)?\]|See <(?:tool-)?content call-id=\"[^\"]*\"> below")
 
@@ -47,10 +48,10 @@ def items(request: Request) -> list[Item]:
 
 
 def media_is_not_text(request: Request) -> Iterator[Finding]:
-    """An image or document is sent as media, not as base64 in a text.
+    """An image or document is sent as media, not as base64 in text.
 
-    Why: the model reads the letters, thousands of tokens of them, and makes something up. Fix: send a media part, or
-    say in words what was left out.
+    Why: the model reads thousands of tokens of base64 and invents an answer. Fix: send a media part, or say
+    in words what was left out.
     """
     for item in items(request):
         if item.kind in {"text", "result"} and len(item.text) >= 400:
@@ -59,25 +60,28 @@ def media_is_not_text(request: Request) -> Iterator[Finding]:
 
 
 def moved_media_names_its_call(request: Request) -> Iterator[Finding]:
-    """Content that was moved out of a result carries the id of that result's call.
+    """Content that was moved out of a tool result is tagged with the id of its tool call.
 
-    Why: with parallel calls, the model must know whose image it is. Fix: tag it with the id that is on the wire, and
-    place it behind all results.
+    Why: with parallel calls, the model must know which call returned the image. Fix: tag it with the id from
+    the request (the name of the function, where the call has no id), and place it after all results.
     """
     ids: set[str] = set()
+    names: set[str] = set()  # of functions whose calls have no ids
     for item in items(request):
         if item.kind in {"call", "result"}:
             ids.add(item.id)
+            names |= set() if item.id else {item.name}
         elif item.kind == "text" and (tag := _TAG.search(item.text)):
-            known = tag["id"] in ids or not any(ids)
+            known = tag["id"] in ids or not any(ids) or _NUMBER.sub("", tag["id"]) in names
             problem = f"the tag names {tag['id']!r}, and no call before it has that id"
             yield met(item.pointer) if known else broken(item.pointer, problem)
 
 
 def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
-    """A result that says "see below" has something below.
+    """A result that says "see below" is followed by the content it announces.
 
-    Why: else the tool's image is lost and the model told to look. Fix: send the content in the same turn.
+    Why: otherwise the tool's image is lost, and the model is told to look at it. Fix: send the content in the
+    same turn.
     """
     found = items(request)
     for index, item in enumerate(found):
@@ -87,9 +91,9 @@ def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
 
 
 def media_decodes(request: Request) -> Iterator[Finding]:
-    """Inline media is base64 that decodes, with its `data:` prefix once or not at all, as the format has it.
+    """Inline media is valid base64, with one `data:` prefix or none, as the wire format requires.
 
-    Fix: encode with the standard alphabet and padding, without line breaks, and look for a second prefix.
+    Fix: encode with the standard alphabet and padding, without line breaks, and remove a second prefix.
     """
     for item in items(request):
         if item.media:
@@ -103,9 +107,10 @@ def media_decodes(request: Request) -> Iterator[Finding]:
 
 
 def media_type_fits(request: Request) -> Iterator[Finding]:
-    """The media type is that of the bytes.
+    """The declared media type matches the bytes.
 
-    Why: a PNG called a JPEG is refused by some APIs and misread by others. Fix: look at the bytes, not at the name.
+    Why: some APIs refuse a PNG that is declared as JPEG, and others misread it. Fix: detect the type from the
+    bytes, not from the file name.
     """
     for item in items(request):
         if item.media and item.media.data and (found := sniffed(item.media.data)):
@@ -116,9 +121,9 @@ def media_type_fits(request: Request) -> Iterator[Finding]:
 
 
 def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
-    """The results of parallel calls come in the order of the calls.
+    """The results of parallel calls are in the order of the calls.
 
-    Why: formats without ids match by position, and a stable order keeps the prompt cacheable.
+    Why: wire formats without ids match by position, and a stable order keeps the prompt cacheable.
     """
     asked: list[str] = []
     given: list[str] = []
@@ -136,7 +141,7 @@ def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
 
 
 def results_say_something(request: Request) -> Iterator[Finding]:
-    """A result says something.
+    """A tool result is not empty.
 
     Why: the model cannot tell an empty answer from a lost one. Fix: send `null`, `[]` or "(no output)".
     """

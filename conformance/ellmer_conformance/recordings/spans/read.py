@@ -64,7 +64,7 @@ def read(path: Path) -> list[Span] | None:
         nodes = (node for line, value in documents for node in _nodes(value, "" if alone else f"line {line}"))
         return [span for span in _whole(nodes) if _is_call(span)] or None
     except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+        raise ValueError("it is nested too deeply") from error
 
 
 def _documents(text: str) -> Iterator[tuple[int, Any]]:

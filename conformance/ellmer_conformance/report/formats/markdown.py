@@ -40,7 +40,7 @@ def _heading(report: Report) -> str:
 
 def _scores(report: Report) -> str:
     lines = [
-        f"Requirements {report.requirements}: rules kept of rules that applied.",
+        f"Requirements {report.requirements}: rules kept / rules that apply.",
         "",
         "| adapter | wire format | MUST | SHOULD | preview |",
         "|---|---|--:|--:|--:|",

@@ -74,7 +74,7 @@ def _file(row: Row, play: Play | None, folder: str, sources: Mapping[str, str]) 
 
 
 def _result(row: Row, file: str) -> dict[str, Any]:
-    said = f"\nThe provider would say ({row.status}): {row.provider_error}" if row.provider_error else ""
+    said = f"\nThe provider would answer ({row.status}): {row.provider_error}" if row.provider_error else ""
     physical = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": 1}}}
     result: dict[str, Any] = {
         "ruleId": row.rule,

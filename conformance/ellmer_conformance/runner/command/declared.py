@@ -45,6 +45,8 @@ class Declared:
         """Why a case cannot be played by it; empty where it can."""
         if any(ask.schema for ask in case.steps) and self.capabilities.structured == "refused":
             return "the command declares no structured output (`capabilities`)"
+        if any(ask.instructed or ask.compacted for ask in case.steps):
+            return "a command has no word for a changed prompt, and none for compaction"
         wanted = {
             "conversations": len(case.speakers) > 1,
             "cancel": any(ask.cancelled for ask in case.steps),
@@ -73,8 +75,8 @@ def _declared(found: Mapping[str, Any]) -> Declared:
     unknown = sorted({*told} - _NAMES) + sorted(set(map(str, features)) - set(FEATURES))
     if unknown:
         known = f"capabilities: {', '.join(sorted(_NAMES))}; features: {', '.join(FEATURES)}"
-        raise DeclaredWrongly(f"nobody knows {', '.join(unknown)}; there are {known}")
+        raise DeclaredWrongly(f"unknown: {', '.join(unknown)}; the known names are {known}")
     wrong = sorted(name for name, value in told.items() if value not in {"native", "pointer", "refused"})
     if wrong:
-        raise DeclaredWrongly(f"{', '.join(wrong)}: say native, pointer or refused")
+        raise DeclaredWrongly(f"{', '.join(wrong)}: use native, pointer or refused")
     return Declared(Capabilities(modes=_MODES, **told), frozenset(features), str(found.get("name") or ""))

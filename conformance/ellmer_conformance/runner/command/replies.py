@@ -90,7 +90,7 @@ def _line(number: int, text: str) -> Line:
     except ValueError as error:
         raise _wrong(number, text, str(error)) from error
     if not isinstance(found, dict):
-        raise _wrong(number, text, "it is no object")
+        raise _wrong(number, text, "it is not an object")
     for key, kinds in _KINDS.items():
         if not isinstance(found.get(key), (*kinds, type(None))):
             raise _wrong(number, text, f"{key} is a {type(found[key]).__name__}")

@@ -54,8 +54,8 @@ def test_a_body_is_of_the_format_of_its_models_maker(url, body, wire, vendor, mo
             {"prompt": "Hi"},
             "a bare prompt (bedrock-invoke)",
         ),
-        (INVOKE.format("cohere.embed-v4:0"), {"texts": ["Hi"]}, "no chat request"),
-        (INVOKE.format("amazon.nova-lite-v1:0"), ["Hi"], "the body is no JSON object"),
+        (INVOKE.format("cohere.embed-v4:0"), {"texts": ["Hi"]}, "not a chat request"),
+        (INVOKE.format("amazon.nova-lite-v1:0"), ["Hi"], "the body is not a JSON object"),
         (
             "https://generativelanguage.googleapis.com/v1beta/interactions",
             {"input": "Hi"},

@@ -15,8 +15,8 @@ BREAKS = {**REQUESTS, **ANSWERS, **SESSIONS}
 
 
 def test_every_behaviour_rule_has_its_counterexample():
-    new = {planted.__name__, invented.__name__}
-    by_creatures = {id for c in vars(ZOO).values() if c.__module__ in new for id in c.caught_by}
+    new = (planted.__name__, invented.__name__)
+    by_creatures = {id for c in vars(ZOO).values() if c.__module__.startswith(new) for id in c.caught_by}
 
     assert set(BREAKS) | by_creatures == set(book.rules)
 

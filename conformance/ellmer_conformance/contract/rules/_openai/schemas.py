@@ -11,9 +11,32 @@ from typing import Any
 from ...exchange import Json
 from ...readers.json_access import items_of
 from ...rule import Finding, broken, met
-from .refusals import path
+from .refusals import path, refused
 
-__all__ = ["ARRAYS", "COMPOSED", "STRICT", "array_findings", "schema_problems", "strict_findings"]
+__all__ = [
+    "ARRAYS",
+    "CLOSED",
+    "COMPOSED",
+    "OPEN",
+    "SCHEMA",
+    "STRICT",
+    "array_findings",
+    "one_property",
+    "schema_problems",
+    "strict_findings",
+]
+
+SCHEMA = refused(
+    "Invalid schema for function '{name}': {reason}", code="invalid_function_parameters", param="{path}"
+)
+OPEN: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
+CLOSED: Json = {**OPEN, "additionalProperties": False}
+
+
+def one_property(schema: Json) -> Json:
+    """A closed object with one property."""
+    return {**CLOSED, "properties": {"x": schema}}
+
 
 # Where each of the provider's reasons was seen.
 STRICT = (

@@ -49,8 +49,11 @@ def tolerated(fault: Fault, request: Request) -> bool:
 
     Lists may be empty (crewai: `"stop": []`), the model may be null where the URL names a deployment (ddtrace), and what
     the API itself answered goes back with the fields that SDKs add and leave out (magentic: `parsed_arguments`;
-    pydantic-ai: an image without its `result`; chatlas: `"sources": null`).
+    pydantic-ai: an image without its `result`; chatlas: `"sources": null`). An image's media type may stand beside its
+    URL (strands: `"format": "image/png"`, in every image that it sends); no refusal of it is known.
     """
+    if fault.kind is FaultKind.UNKNOWN_FIELD and fault.pointer.endswith("/image_url/format"):
+        return True
     if fault.kind is FaultKind.OUT_OF_RANGE:
         return fault.bound == "minItems"
     if fault.pointer == "/model":

@@ -12,6 +12,7 @@ from ...exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook
 from .._media import PNG
+from .._samples import NUMBERS
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -41,11 +42,7 @@ book = RuleBook("anthropic", "anthropic", envelope)
 TOOL: Json = {
     "name": "add",
     "description": "Adds two numbers",
-    "input_schema": {
-        "type": "object",
-        "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-        "required": ["x", "y"],
-    },
+    "input_schema": NUMBERS,
 }
 IMAGE: Json = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
 THOUGHT: Json = {"type": "thinking", "thinking": "2 + 3 …", "signature": "EqQBCkYIBBgC"}

@@ -1,4 +1,4 @@
-"""What a request is made of: the fields that must be there, those that may, and their types.
+"""The shape of a request: required fields, optional fields, and their types.
 
 In the order measured on the live API: model, tool_choice, tools, messages, thinking, output_config, max_tokens,
 temperature, then unknown keys. Rules about the conversation come after (`order.py`).
@@ -67,7 +67,7 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
     counterexamples=[{"model": "claude-sonnet-4-5", "max_tokens": 5}, body()],
 )
 def messages_are_there(request: Request) -> Iterator[Finding]:
-    """The request carries at least one message."""
+    """The request has at least one message."""
     if "messages" not in request.body:
         yield broken("", "`messages` is missing", text="messages: Field required")
     else:
@@ -107,7 +107,7 @@ def messages_are_objects(request: Request) -> Iterator[Finding]:
     ],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """A message is the user's or the assistant's (or, on models that take it, the system's)."""
+    """The role of a message is `user` or `assistant` (or `system`, on models that accept it)."""
     for index, (pointer, message) in enumerate(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
@@ -130,9 +130,9 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
-    """A message has a role and content; a block has a type; a call has id, name and input; a result names its call; a thought is signed.
+    """Messages, blocks, tool calls, tool results and thinking blocks have all their required fields.
 
-    Why not the content of system messages: one that only sets the effort has none.
+    System messages may lack content: one that only sets the effort has none.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         for key in ("role", "content"):
@@ -178,7 +178,7 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
 def the_system_prompt_is_text_or_a_list(request: Request) -> Iterator[Finding]:
     """The system prompt is a string or a list of text blocks.
 
-    Fix: where there is none, leave the key out.
+    Fix: leave the key out if there is no system prompt.
     """
     if "system" in request.body:
         right = isinstance(request.body["system"], str | list)
@@ -200,7 +200,7 @@ def the_system_prompt_is_text_or_a_list(request: Request) -> Iterator[Finding]:
     ],
 )
 def blocks_are_anthropics(request: Request) -> Iterator[Finding]:
-    """A block has one of Anthropic's types, not one of another provider's.
+    """The type of a block is one of Anthropic's, not one of another provider's.
 
     Fix: write `{"type": "image", "source": …}` for an image and `{"type": "text", …}` for text.
     """
@@ -225,7 +225,7 @@ def blocks_are_anthropics(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user({"type": "image", "source": {"type": "data_url", "data": ""}}))],
 )
 def sources_are_known(request: Request) -> Iterator[Finding]:
-    """Media comes as `base64`, `url` or `file`, a document also as `text` or `content`."""
+    """The source of media is `base64`, `url` or `file`; a document may also use `text` or `content`."""
     for pointer, place, block in all_blocks(request.body):
         source = block.get("source")
         tags = SOURCES.get(str(block.get("type")))

@@ -1,4 +1,4 @@
-"""Marks of the cache: how many there are, in which order, and on what."""
+"""Cache breakpoints: their number, their order, and the blocks that may carry one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CACHED: Json = {"type": "text", "text": "Hi", **MARK}
     counterexamples=[body(*[user(CACHED)] * 3, tools=[{**TOOL, **MARK}], system=[CACHED])],
 )
 def cache_marks_are_few(request: Request) -> Iterator[Finding]:
-    """At most four blocks are marked with `cache_control`: of tools, system prompt and messages together."""
+    """At most four blocks of a request have `cache_control`, counted over tools, system prompt and messages."""
     places = [pointer for pointer, _, _ in _marked(request.body)]
     if places:
         few = len(places) <= 4
@@ -52,7 +52,8 @@ def cache_marks_are_few(request: Request) -> Iterator[Finding]:
     ],
 )
 def long_marks_come_first(request: Request) -> Iterator[Finding]:
-    """What is kept for an hour stands before what is kept for five minutes: tools, then system prompt, then messages."""
+    """Cache breakpoints with a lifetime of one hour come before those with five minutes, in the order tools,
+    system prompt, messages."""
     brief = False
     for pointer, place, mark in _marked(request.body):
         long = mark.get("ttl") == "1h"
@@ -71,9 +72,9 @@ def long_marks_come_first(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user({**CACHED, "text": ""})), body(ASK, system=[{**CACHED, "text": ""}])],
 )
 def empty_text_is_not_cached(request: Request) -> Iterator[Finding]:
-    """A text block with a mark of the cache has text.
+    """A text block with `cache_control` is not empty.
 
-    Fix: leave an empty system prompt out; mark the block before.
+    Fix: leave out an empty system prompt, or set the breakpoint on the block before it.
     """
     for pointer, place, block in _texts(request.body):
         if block.get("cache_control") and isinstance(block.get("text"), str):

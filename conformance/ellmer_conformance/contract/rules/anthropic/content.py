@@ -1,4 +1,4 @@
-"""What blocks must hold: text, ids that are plain, arguments that are objects."""
+"""The content of blocks: text, valid ids, and arguments that are objects."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ CALLED = re.compile(r"[a-zA-Z0-9_-]{1,200}")
     counterexamples=[body(user("")), body(ASK, assistant("", use("a")), user(result("a")))],
 )
 def text_blocks_have_text(request: Request) -> Iterator[Finding]:
-    """A text block is not empty, even where the model made it.
+    """A text block is not empty, even if the model produced it.
 
-    Fix: leave empty blocks out of what you send back.
+    Fix: remove empty blocks before you send an answer back.
     """
     for pointer, message in messages(request.body):
         for place, block in elements(message.get("content"), f"{pointer}/content"):
@@ -45,9 +45,9 @@ def text_blocks_have_text(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(" \n"))],
 )
 def the_user_says_something(request: Request) -> Iterator[Finding]:
-    """A text block of the user is not just white space.
+    """A text block in a user message has more than white space.
 
-    Why not the assistant's too: a blank before a call is recorded as accepted.
+    Assistant messages are exempt: a recorded request with blank text before a call was accepted.
     """
     for turn in turns(request):
         for _, pointer, block in turn.of("text"):
@@ -75,7 +75,7 @@ def the_user_says_something(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": ""}), body({"role": "user", "content": []})],
 )
 def the_user_sends_content(request: Request) -> Iterator[Finding]:
-    """A user's turn has content.
+    """A user message has content.
 
     Fix: leave the message out.
     """
@@ -100,9 +100,9 @@ def the_user_sends_content(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, {"role": "assistant", "content": ""}, ASK)],
 )
 def the_assistant_said_something(request: Request) -> Iterator[Finding]:
-    """An assistant's message has content, unless it is the last.
+    """An assistant message has content, unless it is the last message.
 
-    Fix: leave the message out; the API merges the user's messages around it.
+    Fix: leave the message out. The API merges the user messages around it.
     """
     found = list(messages(request.body))
     for index, (pointer, message) in enumerate(found[:-1]):
@@ -127,7 +127,7 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
     ],
 )
 def errors_say_what(request: Request) -> Iterator[Finding]:
-    """A result that is an error says something.
+    """A tool result with `is_error` has content.
 
     Fix: send the exception's text, or "(no output)".
     """
@@ -151,9 +151,9 @@ def errors_say_what(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(use("functions.add:0")), user(result("functions.add:0")))],
 )
 def ids_are_plain(request: Request) -> Iterator[Finding]:
-    """A call's id has letters, digits, `_` and `-` only.
+    """The id of a tool call has only letters, digits, `_` and `-`.
 
-    Why: ids of other providers have dots and colons. Fix: map them, in the call and in its result alike.
+    Why: ids from other providers have dots and colons. Fix: map the id to a valid one, in the call and in its result.
     """
     for pointer, place, block in all_blocks(request.body):
         id = block.get("id")
@@ -174,9 +174,10 @@ def ids_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant({**use("a"), "name": "math.add"}), user(result("a")))],
 )
 def called_names_are_plain(request: Request) -> Iterator[Finding]:
-    """The name in a call that is sent back has letters, digits, `_` and `-` only.
+    """The tool name in a call that is sent back has only letters, digits, `_` and `-`.
 
-    Why: another provider's model called it, or the model made the name up. Fix: map it as in the declaration.
+    Why: the call came from another provider, or the model invented the name. Fix: map the name as you do in
+    the declaration.
     """
     for pointer, place, block in all_blocks(request.body):
         name, where = block.get("name"), f"{pointer}/name"
@@ -196,9 +197,9 @@ def called_names_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant({**use("a"), "input": '{"x": 2}'}), user(result("a")))],
 )
 def input_is_an_object(request: Request) -> Iterator[Finding]:
-    """A call's input is sent back as an object, not as JSON text.
+    """The `input` of a call is sent back as an object, not as JSON text.
 
-    Fix: parse the fragments of a stream; no fragments mean `{}`.
+    Fix: join and parse the fragments of a stream. No fragments mean `{}`.
     """
     for pointer, place, block in all_blocks(request.body):
         if block.get("type") == "tool_use" and "input" in block:

@@ -1,4 +1,4 @@
-"""The fields that a request, its messages and its blocks have: another one is refused, not ignored."""
+"""The fields that a request, its messages and its blocks may have: the API refuses any other."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ TOOL_FIELDS = frozenset(
 def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has no field that the endpoint does not know.
 
-    Why: a parameter of another provider is refused, not ignored.
+    Why: the API refuses a parameter of another provider instead of ignoring it.
     """
     for key in request.body:
         yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is no parameter", key=key)
@@ -89,9 +89,9 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def messages_and_blocks_have_no_more(request: Request) -> Iterator[Finding]:
-    """A message has a role and content, a block what its type has, and nothing beside.
+    """A message has only a role and content, and a block has only the fields of its type.
 
-    Why: an answer was sent back as it came, or with what a client keeps of it. Fix: write each block anew.
+    Why: a client sent an answer back with extra fields. Fix: build each block from its known fields.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         for key in message:
@@ -117,7 +117,7 @@ def messages_and_blocks_have_no_more(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{**TOOL, "parameters": {}}])],
 )
 def tools_have_no_more(request: Request) -> Iterator[Finding]:
-    """A tool of the client has a name, a description, an `input_schema` and a few options, and nothing beside."""
+    """A client tool has only a name, a description, an `input_schema` and the documented options."""
     for index, pointer, tool in custom(request.body):
         yield met(pointer)
         for key in tool.keys() - TOOL_FIELDS:

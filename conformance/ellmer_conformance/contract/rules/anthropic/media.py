@@ -1,4 +1,4 @@
-"""Inline images and documents: media types that are taken, and bytes that are what they are called."""
+"""Inline images and documents: accepted media types, and bytes that match the declared type."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _inline(kind: str, type: str, data: str) -> Json:
     ],
 )
 def media_types_are_taken(request: Request) -> Iterator[Finding]:
-    """An inline image is a JPEG, PNG, GIF or WebP, an inline document a PDF.
+    """An inline image is a JPEG, PNG, GIF or WebP, and an inline document is a PDF.
 
     Fix: convert the image; send plain text as a source of type `text`.
     """
@@ -89,9 +89,9 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(_inline("image", "image/jpeg", PNG)))],
 )
 def images_are_what_they_are_called(request: Request) -> Iterator[Finding]:
-    """The media type of an inline image is that of its bytes.
+    """The declared media type of an inline image matches its bytes.
 
-    Fix: look at the bytes, not at the name of the file or at a header of the upload.
+    Fix: detect the type from the bytes, not from the file name or an upload header.
     """
     for pointer, place, block in _inlined(request.body):
         told, data = block["source"].get("media_type"), block["source"].get("data")

@@ -1,4 +1,4 @@
-"""The conversation: whose turn it is, and which blocks each side sends."""
+"""The conversation: the order of roles, and the blocks that each role may send."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BRIEF = {"role": "system", "content": "Be brief."}
     counterexamples=[body(ASK, assistant(result("a")), ASK), body(user(use("a")))],
 )
 def each_side_sends_its_blocks(request: Request) -> Iterator[Finding]:
-    """Calls stand in assistant messages, results in user messages."""
+    """Tool calls are in assistant messages, and tool results are in user messages."""
     sides = {"tool_result": "user", "tool_use": "assistant"}
     for index, (pointer, message) in enumerate(messages(request.body)):
         for place, block in blocks(message, pointer):
@@ -65,9 +65,9 @@ def each_side_sends_its_blocks(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, ASK)],
 )
 def roles_alternate(request: Request) -> Iterator[Finding]:
-    """User and assistant take turns.
+    """User and assistant messages alternate.
 
-    Why until: since October 2024 the API merges messages of one role that follow each other.
+    The rule ended in October 2024: since then the API merges consecutive messages of one role.
     """
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
@@ -92,9 +92,10 @@ def roles_alternate(request: Request) -> Iterator[Finding]:
     ],
 )
 def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Finding]:
-    """A system message within the conversation is not its first and stands before an assistant message or at the end.
+    """A system message in `messages` is not the first message, and comes directly before an assistant message
+    or at the end.
 
-    Fix: the first system prompt goes to the top-level `system`.
+    Fix: put the first system prompt into the top-level `system`.
     """
     found = list(messages(request.body))
     form = "the directive-only form (content: [] with output_config) is accepted at any position"
@@ -139,7 +140,7 @@ def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Findin
     counterexamples=[body(BRIEF, ASK)],
 )
 def the_system_prompt_is_no_message(request: Request) -> Iterator[Finding]:
-    """The system prompt is the top-level `system`; older models, and Sonnet 5, take no system messages."""
+    """Older models, and Sonnet 5, accept a system prompt only in the top-level `system`, not as a message."""
     for pointer, message in messages(request.body):
         wrong = message.get("role") == "system"
         yield broken(pointer, "a system message") if wrong else met(pointer)
@@ -161,11 +162,10 @@ def the_system_prompt_is_no_message(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant("{"), model="claude-sonnet-5")],
 )
 def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
-    """From the 4.6 models on, a conversation does not end with the assistant's text.
+    """From the 4.6 models on, the last message is not an assistant message with text.
 
-    Why not always: older models take such a prefill; a turn that paused for a server tool is sent back as it is, and so
-    is one whose credit is redeemed after a refusal.
-    Fix: ask for structured output instead.
+    Exceptions: older models accept such a prefill. A turn that paused for a server tool is sent back
+    unchanged, and so is a turn that continues after a refusal. Fix: ask for structured output instead.
     """
     found = turns(request)
     if found and not request.body.get("fallback_credit_token"):
@@ -189,7 +189,7 @@ def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant("The sum is "))],
 )
 def a_prefill_has_no_trailing_space(request: Request) -> Iterator[Finding]:
-    """A prefill does not end in white space."""
+    """A prefill (a last assistant message) does not end in white space."""
     found = turns(request)
     if found and found[-1].role == "assistant" and found[-1].blocks and not _paused(found[-1]):
         pointer, block = found[-1].blocks[-1]

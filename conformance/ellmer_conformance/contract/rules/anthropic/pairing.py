@@ -1,4 +1,4 @@
-"""Calls and results: which result answers which call. Judged after merging turns."""
+"""Calls and results: which result answers which call. Consecutive messages of one role are merged first."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ISSUES = [
     counterexamples=[body(ASK, assistant(use("a"), use("a")), user(result("a")))],
 )
 def calls_have_ids_of_their_own(request: Request) -> Iterator[Finding]:
-    """No two calls of a turn have one id."""
+    """Each tool call of a turn has its own id."""
     for number, turn, _ in exchanges(request):
         seen: set[object] = set()
         for index, pointer, block in turn.of("tool_use"):
@@ -63,10 +63,10 @@ def calls_have_ids_of_their_own(request: Request) -> Iterator[Finding]:
     ],
 )
 def results_come_first(request: Request) -> Iterator[Finding]:
-    """In the turn that answers tool calls, every result stands before any text, image or document.
+    """In the user turn after tool calls, all tool results come before any text, image or document.
 
-    Why: the API looks for results at the head of the turn, and says that they are missing.
-    Fix: results first, in the order of the calls, then the rest.
+    Why: the API reads results only from the start of the turn, and reports any later one as missing. Fix:
+    send the results first, in the order of the calls, then the rest.
     """
     for number, turn, answer in exchanges(request):
         asked = {block.get("id") for _, _, block in turn.of("tool_use")}
@@ -97,10 +97,10 @@ def results_come_first(request: Request) -> Iterator[Finding]:
     ],
 )
 def calls_end_the_turn(request: Request) -> Iterator[Finding]:
-    """In a turn with thoughts, or with a server tool's call, no text follows the last call.
+    """In an assistant turn with thinking or with a server tool call, no text follows the last tool call.
 
-    Why: the blocks go back in the order they were made, and the model calls last. Of turns without thoughts it is
-    not known.
+    Why: blocks go back in the order in which the model produced them, and the model calls tools last. Turns
+    without thinking are not judged.
     """
     for number, turn, answer in exchanges(request):
         calls = turn.of("tool_use")
@@ -131,9 +131,10 @@ def calls_end_the_turn(request: Request) -> Iterator[Finding]:
     ],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
-    """Every call of a turn has its result in the next turn.
+    """Every tool call of an assistant turn has its result in the next user turn.
 
-    Why: the tool was cancelled, crashed, or hit a limit. Fix: send a result that says so, with `is_error`.
+    Why: the tool was cancelled, crashed, or ran into a limit. Fix: send a result with `is_error` that says
+    what happened.
     """
     for number, turn, answer in exchanges(request):
         given = {block.get("tool_use_id") for _, _, block in answer.of("tool_result")} if answer else set()
@@ -161,9 +162,10 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, user(result("a"))), body(ASK, assistant("5"), user(result("a")))],
 )
 def results_follow_calls(request: Request) -> Iterator[Finding]:
-    """A result answers a call of the turn before.
+    """Every tool result answers a tool call of the turn before it.
 
-    Why: history was cut between the two, or the call dropped. Fix: drop or keep both sides together.
+    Why: the history was truncated between the two, or the call was dropped. Fix: keep a call and its result
+    together, or drop both.
     """
     asked: set[object] = set()
     for number, turn in enumerate(turns(request)):
@@ -191,9 +193,9 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(use("a")), user(result("a"), result("a", "6")))],
 )
 def one_result_for_a_call(request: Request) -> Iterator[Finding]:
-    """A call has one result.
+    """Each tool call has exactly one result.
 
-    Fix: keep the last one.
+    Fix: keep only the last result.
     """
     for number, turn in enumerate(turns(request)):
         seen: set[object] = set()

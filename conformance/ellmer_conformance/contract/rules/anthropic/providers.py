@@ -1,4 +1,4 @@
-"""Who else speaks Anthropic Messages: clouds that hand requests over to Anthropic, and gateways to other models."""
+"""Other providers of Anthropic Messages: clouds that pass requests on to Anthropic, and gateways to other models."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ enter(
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules at a vendor; of the gateways to other models nothing is known to be refused."""
+    """The rules of a provider. For gateways to other models, no refusal is known."""
     if vendor in {"", book.vendor}:
         return book
     if vendor == "bedrock":

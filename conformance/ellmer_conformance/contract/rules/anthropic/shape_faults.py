@@ -1,4 +1,4 @@
-"""What is left of the shape, in pydantic's words: a place is a path with the types of its blocks in it."""
+"""All other shape errors, in pydantic's words: a path names the types of the blocks on its way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of Bedrock Converse, in the provider's order of checks, and its vendors' dialects."""
+"""The contract of Bedrock Converse, in the provider's order of checks, and its providers' dialects."""
 
 from importlib import import_module
 

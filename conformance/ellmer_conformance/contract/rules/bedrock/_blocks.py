@@ -1,4 +1,4 @@
-"""The parts of a request that several rules look at, with their pointers."""
+"""The parts of a request that several rules check, with their pointers."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from ...exchange import Json
 from ...rule import Finding, Kind, Level, Refusal, broken
 from ...rulebook import RuleBook
 from .._media import PNG
+from .._samples import NUMBERS
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -75,11 +76,7 @@ def dotted(pointer: str) -> str:
 
 book = RuleBook("bedrock", "bedrock", envelope)
 
-SCHEMA: Json = {
-    "type": "object",
-    "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-    "required": ["x", "y"],
-}
+SCHEMA = NUMBERS
 TOOL: Json = {"toolSpec": {"name": "add", "description": "Adds two numbers", "inputSchema": {"json": SCHEMA}}}
 TOOLS: Json = {"tools": [TOOL]}
 IMAGE: Json = {"image": {"format": "png", "source": {"bytes": PNG}}}

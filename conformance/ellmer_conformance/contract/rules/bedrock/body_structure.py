@@ -1,4 +1,4 @@
-"""What Bedrock itself says of content and schemas, in sentences of its own."""
+"""Content and schemas, for which Bedrock has error texts of its own."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from ._rulebook import (
     ],
 )
 def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
-    """A tool's schema is a JSON Schema of type `object`, also where there are no arguments.
+    """The schema of a tool is a JSON Schema of type `object`, even if the tool has no arguments.
 
     Fix: send `{"type": "object", "properties": {}}`.
     """
@@ -77,9 +77,9 @@ def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
     ],
 )
 def json_is_an_object(request: Request) -> Iterator[Finding]:
-    """A call's input and the `json` of a result are objects, not text, lists or numbers.
+    """The `input` of a call and the `json` of a result are objects, not text, lists or numbers.
 
-    Fix: send other values of a result as text; for arguments that never were JSON, send an object that says so.
+    Fix: send other values as text. For arguments that were not valid JSON, send an object that says so.
     """
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
@@ -100,9 +100,9 @@ def json_is_an_object(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user()), body(ASK, assistant(), ASK)],
 )
 def messages_have_content(request: Request) -> Iterator[Finding]:
-    """A message has content, the assistant's too.
+    """Every message has content, including assistant messages.
 
-    Fix: leave out what the model left empty.
+    Fix: leave out an answer that is empty.
     """
     for pointer, message in messages(request.body):
         if isinstance(message.get("content"), list):
@@ -122,9 +122,9 @@ def messages_have_content(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user("")), body(ASK, assistant("", use("a")), user(result("a")), toolConfig=TOOLS)],
 )
 def text_blocks_have_text(request: Request) -> Iterator[Finding]:
-    """A text block is not empty, even where the model made it.
+    """A text block is not empty, even if the model produced it.
 
-    Fix: leave empty blocks out of what you send back.
+    Fix: remove empty blocks before you send an answer back.
     """
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):

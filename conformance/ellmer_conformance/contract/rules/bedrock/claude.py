@@ -194,7 +194,7 @@ for _id, _bodies in _SAME.items():
     ],
 )
 def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
-    """For Claude 3, the assistant has not the last word behind a tool's result."""
+    """For Claude 3, no assistant message follows a tool result at the end of the conversation."""
     *before, (place, last) = [*messages(request.body)] or [("/messages", {})]
     answered = takewhile(lambda each: each[1].get("role") == "user", reversed(before))
     resulting = any("toolResult" in block for pointer, each in answered for _, block in blocks(each, pointer))
@@ -213,7 +213,7 @@ def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, toolConfig=_strict(each)) for each in (SCHEMA, TINY, LIST)],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict tool every object sets `additionalProperties: false`; neither numbers nor lists are bounded."""
+    """In a strict tool, every object sets `additionalProperties: false`, and numbers and lists have no bounds."""
     for index, (pointer, tool) in enumerate(specs(request.body)):
         if tool.get("strict") is True:
             reason = strict_problem(object_of(tool.get("inputSchema")).get("json"))
@@ -232,9 +232,9 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, outputConfig=_format(each)) for each in (SCHEMA, TINY, LIST)],
 )
 def answers_are_closed(request: Request) -> Iterator[Finding]:
-    """In the schema of an answer every object sets `additionalProperties: false`; numbers and lists are not bounded.
+    """In an output schema, every object sets `additionalProperties: false`, and numbers and lists have no bounds.
 
-    Fix: close the objects; say the bounds in the description.
+    Fix: set `additionalProperties: false`, and write the bounds into the description.
     """
     path = ("outputConfig", "textFormat", "structure", "jsonSchema")
     definition: Any = request.body

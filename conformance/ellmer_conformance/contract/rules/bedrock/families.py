@@ -35,9 +35,9 @@ REPORTS = "several independent reports of the same text"
     counterexamples=[body(ASK, system=[{"text": "Be brief."}], model=MISTRAL_7B)],
 )
 def small_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
-    """The oldest Mistral models and Titan take no system prompt.
+    """The oldest Mistral models and Titan do not accept a system prompt.
 
-    Fix: say it in the first user message.
+    Fix: put the instructions into the first user message.
     """
     given = request.body.get("system")
     yield broken("/system", "a system prompt") if given else met("/messages")
@@ -56,7 +56,7 @@ def small_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, inferenceConfig={"stopSequences": ["END"]}, model=OSS)],
 )
 def some_models_do_not_stop(request: Request) -> Iterator[Finding]:
-    """OpenAI's and Z.AI's models take no stop sequences."""
+    """OpenAI's and Z.AI's models do not accept stop sequences."""
     config, place = object_of(request.body.get("inferenceConfig")), "/inferenceConfig"
     if config:
         yield (
@@ -78,9 +78,9 @@ def some_models_do_not_stop(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(THOUGHT, "5"), ASK, model=OSS)],
 )
 def thoughts_of_others_are_not_signed(request: Request) -> Iterator[Finding]:
-    """Only Claude's thoughts go back with a signature, and only to Claude.
+    """Reasoning is sent back with a signature only to Claude.
 
-    Why: the model was changed within a conversation. Fix: drop the signature, or the thought.
+    Why: the conversation moved to another model. Fix: drop the signature or the reasoning.
     """
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
@@ -101,9 +101,9 @@ def thoughts_of_others_are_not_signed(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(THOUGHT, "What is 2 + 3?"))],
 )
 def users_do_not_reason(request: Request) -> Iterator[Finding]:
-    """A thought is the assistant's.
+    """Only assistant messages have reasoning content.
 
-    Why: a summary of the conversation was sent as the user's, thoughts and all.
+    Why: a summary of the conversation, reasoning included, was sent as a user message.
     """
     for pointer, message in messages(request.body):
         if message.get("role") == "user":
@@ -122,7 +122,7 @@ def users_do_not_reason(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(THOUGHT, CACHE, "5"), ASK)],
 )
 def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
-    """A cache point does not stand right behind a thought."""
+    """A cache point does not directly follow reasoning content."""
     for pointer, message in messages(request.body):
         for (_, before), (place, block) in pairwise(blocks(message, pointer)):
             if "cachePoint" in block:

@@ -1,4 +1,4 @@
-"""Images, documents and videos, and what a family of models takes of them; other limits of families."""
+"""Images, documents and videos, and the other limits of model families."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def _named(name: str) -> Json:
     ],
 )
 def document_names_are_plain(request: Request) -> Iterator[Finding]:
-    """A document's name has letters, digits, single spaces, `-`, `_`, brackets and parentheses: no dot.
+    """The name of a document has only letters, digits, single spaces, `-`, `_`, brackets and parentheses.
 
-    Why: it is a name for the model, no file name. Fix: drop the extension, replace the rest.
+    Why: the name is for the model; it is not a file name. Fix: drop the extension and replace other characters.
     """
     for pointer, kind, media in media_of(request.body):
         name, place = media.get("name"), f"{pointer}/{kind}/name"
@@ -97,9 +97,9 @@ def document_names_are_plain(request: Request) -> Iterator[Finding]:
     ],
 )
 def document_names_are_unique(request: Request) -> Iterator[Finding]:
-    """No two documents of a request have one name, in whatever messages they are.
+    """Each document of a request has its own name, across all messages.
 
-    Fix: number them.
+    Fix: append a number.
     """
     seen: set[str] = set()
     for pointer, kind, media in media_of(request.body):
@@ -121,9 +121,9 @@ def document_names_are_unique(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(PDF)), loop(result("a"), PDF)],
 )
 def documents_come_with_text(request: Request) -> Iterator[Finding]:
-    """A message with a document has a text block too; a document in a result needs none.
+    """A message with a document also has a text block. A document in a tool result does not need one.
 
-    Fix: say something about it, if only its name.
+    Fix: add a short text, for example the document's name.
     """
     for pointer, message in messages(request.body):
         kinds = {key for _, block in blocks(message, pointer) for key in block}
@@ -144,7 +144,7 @@ def documents_come_with_text(request: Request) -> Iterator[Finding]:
     counterexamples=[loop(result("a", VIDEO)), body(user(VIDEO, "What happens?"))],
 )
 def claude_sees_no_video(request: Request) -> Iterator[Finding]:
-    """Claude takes no video."""
+    """Claude does not accept video."""
     for pointer, message in messages(request.body):
         videos = [place for place, kind, _ in media_of({"messages": [message]}) if kind == "video"]
         yield broken(pointer, "a video") if videos else met(pointer)
@@ -161,9 +161,9 @@ def claude_sees_no_video(request: Request) -> Iterator[Finding]:
     counterexamples=[loop(result("a", STORED_IMAGE))],
 )
 def claude_sees_no_stored_images(request: Request) -> Iterator[Finding]:
-    """For Claude, an image is sent as bytes, not as an S3 location.
+    """An image for Claude is sent as bytes, not as an S3 location.
 
-    Why: it is not fetched. A document in a result may be in S3: that is accepted, and not read.
+    Why: Bedrock does not fetch it. An S3 document in a tool result is accepted, but not read.
     """
     for pointer, kind, media in media_of(request.body):
         if kind == "image":
@@ -182,7 +182,7 @@ def claude_sees_no_stored_images(request: Request) -> Iterator[Finding]:
     counterexamples=[loop(result("a"), "See the document.", STORED_PDF)],
 )
 def claude_reads_no_stored_documents(request: Request) -> Iterator[Finding]:
-    """For Claude, a document of the user is sent as bytes, not as an S3 location."""
+    """A user's document for Claude is sent as bytes, not as an S3 location."""
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
             document = block.get("document")
@@ -208,9 +208,9 @@ def claude_reads_no_stored_documents(request: Request) -> Iterator[Finding]:
     ],
 )
 def nova_results_have_images_at_most(request: Request) -> Iterator[Finding]:
-    """For Nova, a result has text, JSON and images, but neither video nor PDF.
+    """A tool result for Nova has only text, JSON and images, not video or PDF.
 
-    Fix: send them beside the result, in the same message.
+    Fix: send the media beside the result in the same message.
     """
     for pointer, kind, media in media_of(request.body):
         place, inside, _ = pointer.partition("/toolResult")
@@ -230,9 +230,9 @@ def nova_results_have_images_at_most(request: Request) -> Iterator[Finding]:
     counterexamples=[loop(result("a", status="success"), model="us.writer.palmyra-x5-v1:0")],
 )
 def palmyra_has_no_status(request: Request) -> Iterator[Finding]:
-    """For Palmyra, a result has no status.
+    """A tool result for Palmyra has no `status`.
 
-    Fix: say in its text that it failed.
+    Fix: say in the text of the result that the tool failed.
     """
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
@@ -252,7 +252,7 @@ def palmyra_has_no_status(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, toolConfig=TOOLS, model="us.meta.llama3-2-3b-instruct-v1:0")],
 )
 def small_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """The smallest Llama models take no tools."""
+    """The smallest Llama models do not support tools."""
     yield broken("/toolConfig", "tools") if request.body.get("toolConfig") else met("/messages")
 
 
@@ -273,7 +273,7 @@ def small_models_have_no_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, toolConfig={**TOOLS, "toolChoice": {"any": {}}}, model=MAVERICK)],
 )
 def llama_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """For Llama, no tool is forced."""
+    """`toolChoice` does not force a tool on Llama models."""
     config = request.body.get("toolConfig")
     if isinstance(config, dict):
         chosen = config.get("toolChoice")

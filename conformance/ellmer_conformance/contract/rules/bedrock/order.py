@@ -48,7 +48,7 @@ ISSUES = [
     counterexamples=[body()],
 )
 def messages_are_there(request: Request) -> Iterator[Finding]:
-    """The request carries at least one message; a system prompt alone is none."""
+    """The request has at least one message. A system prompt alone is not enough."""
     found = request.body.get("messages")
     if isinstance(found, list):
         yield met("/messages") if found else broken("/messages", "there is no message")
@@ -70,9 +70,9 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
     counterexamples=[body(assistant("Hello!"), ASK, model=NOVA_LITE)],
 )
 def the_user_has_the_first_word(request: Request) -> Iterator[Finding]:
-    """The first message is the user's; Claude and Qwen take the assistant's too.
+    """The first message has the role `user`; Claude and Qwen also accept `assistant`.
 
-    Why not alternation: two user messages in a row are recorded as accepted (Nova, Titan).
+    Alternation is not required: two user messages in a row were recorded as accepted (Nova, Titan).
     """
     for pointer, message in list(messages(request.body))[:1]:
         first = message.get("role") != "assistant"
@@ -93,9 +93,9 @@ def the_user_has_the_first_word(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(use("a")), user(result("a")))],
 )
 def tools_stay_declared(request: Request) -> Iterator[Finding]:
-    """While the history has calls and results, `toolConfig` stays.
+    """A request whose history has tool calls or results has a `toolConfig`.
 
-    Fix: keep the tools in the request, also where none should be called (there is no tool choice `none`).
+    Fix: keep the tools in the request, even if none should be called (there is no tool choice `none`).
     """
     used = any(
         "toolUse" in block or "toolResult" in block
@@ -120,9 +120,9 @@ def tools_stay_declared(request: Request) -> Iterator[Finding]:
     ],
 )
 def results_come_in_one_message(request: Request) -> Iterator[Finding]:
-    """All results of parallel calls are in one user message, the next one.
+    """All results of parallel calls are in the next user message.
 
-    Why: messages are judged one by one, and those of one role are not merged. Fix: put the results together.
+    Why: Bedrock does not merge messages of one role. Fix: put all results into one message.
     """
     found = list(messages(request.body))
     for index, pointer, ids in _calls(found):
@@ -143,9 +143,10 @@ def results_come_in_one_message(request: Request) -> Iterator[Finding]:
     counterexamples=[loop("Never mind."), loop(result("a"), calls=("a", "b"))],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
-    """Every call has its result in the next message.
+    """Every tool call has its result in the next message.
 
-    Why: the tool was cancelled, crashed, or hit a limit. Fix: send a result that says so, with status `error`.
+    Why: the tool was cancelled, crashed, or ran into a limit. Fix: send a result with status `error` that
+    says what happened.
     """
     found = list(messages(request.body))
     for index, pointer, ids in _calls(found):
@@ -171,9 +172,10 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     ],
 )
 def results_follow_calls(request: Request) -> Iterator[Finding]:
-    """A message has no more results than the message before it has calls.
+    """A message does not have more tool results than the message before it has tool calls.
 
-    Why: history was cut between the two, or a result is there twice. Fix: drop or keep both sides together.
+    Why: the history was truncated between the two, or a result was sent twice. Fix: keep a call and its
+    result together, or drop both.
     """
     found = list(messages(request.body))
     calls = {index: len(ids) for index, _, ids in _calls(found)}
@@ -206,9 +208,9 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     counterexamples=[loop(result("a"), "And 3 + 4?", model=MAVERICK)],
 )
 def results_stand_alone(request: Request) -> Iterator[Finding]:
-    """For Llama and Mistral models, a message with results has nothing else.
+    """For Llama and Mistral models, a message with tool results has no other content.
 
-    Fix: put an assistant message between the results and what the user says.
+    Fix: put an assistant message between the results and the user's text.
     """
     for pointer, message in messages(request.body):
         kinds = [next(iter(block), "") for _, block in blocks(message, pointer) if "cachePoint" not in block]

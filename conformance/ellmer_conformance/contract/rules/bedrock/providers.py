@@ -1,4 +1,4 @@
-"""Who else speaks Converse: nobody that was studied."""
+"""Other providers of Converse: none was studied."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from ._rulebook import book
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules at a vendor; behind a gateway nothing is known to be refused."""
+    """The rules of a provider. For gateways, no refusal is known."""
     return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])

@@ -1,4 +1,4 @@
-"""Temperature and `topP`: newer models of Claude take one of them, the newest none."""
+"""`temperature` and `topP`: newer Claude models accept only one of them, and the newest none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OPUS_5 = "us.anthropic.claude-opus-5"
     counterexamples=[body(ASK, inferenceConfig={"temperature": 0.5, "topP": 0.9})],
 )
 def one_way_of_sampling(request: Request) -> Iterator[Finding]:
-    """From Opus 4.1 on, temperature and `topP` exclude each other."""
+    """From Opus 4.1 on, a request sets `temperature` or `topP`, not both."""
     config = object_of(request.body.get("inferenceConfig"))
     if config.keys() & {"temperature", "topP"}:
         both = config.get("temperature") is not None and config.get("topP") is not None
@@ -51,9 +51,9 @@ def one_way_of_sampling(request: Request) -> Iterator[Finding]:
     ],
 )
 def sampling_is_the_models(request: Request) -> Iterator[Finding]:
-    """From Opus 4.7 on, temperature and `topP` are 1.
+    """From Opus 4.7 on, `temperature` and `topP` are 1 or not set.
 
-    Fix: leave them out.
+    Fix: leave these options out.
     """
     config = object_of(request.body.get("inferenceConfig"))
     for key, name in (("temperature", "temperature"), ("topP", "top_p")):

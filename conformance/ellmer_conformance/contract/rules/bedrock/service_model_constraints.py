@@ -44,7 +44,7 @@ ID = re.compile(r"[a-zA-Z0-9_.:-]+")
     counterexamples=[body({"role": "tool", "content": [{"text": "5"}]})],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """A message is the user's, the assistant's or the system's."""
+    """The role of a message is `user`, `assistant` or `system`."""
     for pointer, message in messages(request.body):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
@@ -68,7 +68,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
-    """A message has a role and content, a call id, name and input, a result id and content, a tool name and schema."""
+    """Messages, tool calls, tool results and tools have all their required fields."""
     for pointer, value, keys in _requirements(request.body):
         for key in keys:
             place = f"{pointer}/{key}"
@@ -94,9 +94,9 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """A tool's name has 1 to 64 letters, digits, `_` and `-`, in its declaration and in every call.
+    """The name of a tool has 1 to 64 letters, digits, `_` and `-`, in its declaration and in every call.
 
-    Fix: map other names, and names that the model made up, in the history too.
+    Fix: map other names to valid ones, also in the history.
     """
     for place, name in _names(request.body):
         yield from _fits(place, name, NAME, 64)
@@ -116,9 +116,9 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     ],
 )
 def ids_are_plain(request: Request) -> Iterator[Finding]:
-    """A call's id has 1 to 64 letters, digits, `_`, `.`, `:` and `-`.
+    """The id of a tool call has 1 to 64 letters, digits, `_`, `.`, `:` and `-`.
 
-    Fix: map the ids of other providers, in the call and in its result alike.
+    Fix: map ids of other providers, in the call and in its result.
     """
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
@@ -141,10 +141,10 @@ def ids_are_plain(request: Request) -> Iterator[Finding]:
     ],
 )
 def formats_are_known(request: Request) -> Iterator[Finding]:
-    """The format of an image is `png`, `jpeg`, `gif` or `webp`, that of a document one of its own list.
+    """The `format` of an image is `png`, `jpeg`, `gif` or `webp`; a document has a list of its own.
 
-    Why: it is no media type and no file extension. Why not of a video: `video/mp4` was recorded as accepted. Fix: `jpeg`,
-    not `jpg` nor `image/jpeg`.
+    Why: the value is neither a media type nor a file extension. Videos are exempt: `video/mp4` was recorded
+    as accepted. Fix: send `jpeg`, not `jpg` or `image/jpeg`.
     """
     for pointer, kind, media in media_of(request.body):
         value, place = media.get("format"), f"{pointer}/{kind}/format"
@@ -171,7 +171,7 @@ def formats_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def numbers_are_in_range(request: Request) -> Iterator[Finding]:
-    """Temperature and `topP` are 0 to 1, `maxTokens` is at least 1."""
+    """`temperature` and `topP` are between 0 and 1, and `maxTokens` is at least 1."""
     config = request.body.get("inferenceConfig")
     for key, low, high in (("temperature", 0, 1), ("topP", 0, 1), ("maxTokens", 1, None)):
         value = config.get(key) if isinstance(config, dict) else None
@@ -189,7 +189,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, toolConfig={"tools": []})],
 )
 def no_tools_is_no_config(request: Request) -> Iterator[Finding]:
-    """Where there are no tools, there is no `toolConfig`."""
+    """A request without tools has no `toolConfig`."""
     config, place = request.body.get("toolConfig"), "/toolConfig/tools"
     if isinstance(config, dict) and isinstance(config.get("tools"), list):
         must = "have length greater than or equal to 1"
@@ -206,9 +206,9 @@ def no_tools_is_no_config(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, toolConfig=spec(description=""))],
 )
 def descriptions_say_something(request: Request) -> Iterator[Finding]:
-    """A tool's description, where given, is not empty.
+    """The description of a tool is not empty, if it is given.
 
-    Fix: leave the key out.
+    Fix: leave out the key.
     """
     for pointer, tool in specs(request.body):
         said, place = tool.get("description"), f"{pointer}/description"

@@ -1,4 +1,4 @@
-"""What is left of the shape: constraints in the service's words; what it cannot read in those of its own clients."""
+"""All other shape errors: constraints in the service's words, and unreadable JSON in the words of its clients."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What every client owes its user, whatever the wire format: rules over a whole `Run` of a case.
+"""Rules about whole conversations, for every wire format: what a client must do for its user. Each judges a
+`Run` of a case.
 
-These rules are of kind *loss*: the provider may answer 200 to all of it, and something is gone. Pointers lead
+These rules are of kind *loss*: the provider may answer 200, and data is lost all the same. Pointers lead
 into the run: `/exchanges/1/request/…` (then the place in the body), `/replies/0`, `/tool_runs`, `/varied/crlf`.
 """
 

@@ -1,4 +1,4 @@
-"""What a replay shows: the client still sends what was recorded, all of it, and nothing else."""
+"""Rules that a replay can check: the client sends exactly the recorded requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._rulebook import LOSS, MUST, book
 
 @book.rule("CAS-01", MUST, LOSS, source="the recording is the evidence")
 def requests_match_the_recording(run: Run) -> Iterator[Finding]:
-    """In replay, every request equals a recorded one in method, URL and canonical JSON body."""
+    """In replay, every request matches a recorded one in method, URL and canonical JSON body."""
     for index, miss in enumerate(run.misses):
         yield broken(f"/exchanges/{len(run.exchanges) - len(run.misses) + index}/request", miss)
     if run.replayed and not run.misses:

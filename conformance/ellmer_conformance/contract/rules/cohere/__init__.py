@@ -1,4 +1,4 @@
-"""The contract of Cohere v2, in the order of checks as far as it is known, and its vendors' dialects."""
+"""The contract of Cohere v2, in the order of checks as far as it is known, and its providers' dialects."""
 
 from importlib import import_module
 

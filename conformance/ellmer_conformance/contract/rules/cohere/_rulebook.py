@@ -10,6 +10,7 @@ from ...exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook
 from .._media import PNG
+from .._samples import FUNCTION, NUMBERS, QUESTION
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -30,16 +31,9 @@ def refused(message: str) -> Refusal:
 
 book = RuleBook("cohere", "cohere", envelope)
 
-ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
-SCHEMA: Json = {
-    "type": "object",
-    "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-    "required": ["x", "y"],
-}
-TOOL: Json = {
-    "type": "function",
-    "function": {"name": "add", "description": "Adds two numbers", "parameters": SCHEMA},
-}
+ASK = QUESTION
+SCHEMA = NUMBERS
+TOOL = FUNCTION
 IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 
 

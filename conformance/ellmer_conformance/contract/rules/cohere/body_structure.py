@@ -1,4 +1,5 @@
-"""Fields, parts and formats, and what some models do not have. Recorded, save what says that it is not."""
+"""Fields, parts and formats, and features that some models lack. Refusals are recorded unless a rule says
+otherwise."""
 
 from __future__ import annotations
 
@@ -49,9 +50,10 @@ def _format(schema: Json) -> Json:
     ],
 )
 def fields_are_of_v2(request: Request) -> Iterator[Finding]:
-    """The request has no field of the first version of the API.
+    """The request has no field of version 1 of the API.
 
-    Fix: messages for `message`, `chat_history`, `preamble` and `tool_results`; a tool for `connectors`.
+    Fix: use `messages` instead of `message`, `chat_history`, `preamble` and `tool_results`, and a tool
+    instead of `connectors`.
     """
     old = [key for key in request.body if key in OLD]
     for key in old:
@@ -70,7 +72,7 @@ def fields_are_of_v2(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, documents=[{"id": "doc-0", "data": {}}])],
 )
 def documents_say_something(request: Request) -> Iterator[Finding]:
-    """A document to answer from is not empty."""
+    """A document in `documents` is not empty."""
     documents = request.body.get("documents")
     for i, document in enumerate(documents if isinstance(documents, list) else []):
         data = document.get("data") if isinstance(document, dict) else document
@@ -89,7 +91,7 @@ def documents_say_something(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(IMAGE), model="command-r7b-12-2024")],
 )
 def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
-    """Images go to a vision model."""
+    """Images are sent only to vision models."""
     for pointer, message in messages(request.body):
         parts = [
             place for place, part in elements(message.get("content"), f"{pointer}/content") if _shows(part)
@@ -108,7 +110,7 @@ def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], model="command-light")],
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """Tools go to a model that uses them."""
+    """Tools are sent only to models that support them."""
     tools = request.body.get("tools")
     yield broken("/tools", "tools", model=request.model) if tools else met("/model")
 
@@ -124,7 +126,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice="REQUIRED", model="c4ai-aya-vision-8b")],
 )
 def some_models_have_no_choice(request: Request) -> Iterator[Finding]:
-    """A tool choice goes to a model that has tools."""
+    """A tool choice is sent only to models that support it."""
     asked = request.body.get("tool_choice") is not None
     yield broken("/tool_choice", "a tool choice") if asked else met("/model")
 
@@ -140,7 +142,7 @@ def some_models_have_no_choice(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format={"type": "json_object"}, model="c4ai-aya-vision-8b")],
 )
 def some_models_have_no_format(request: Request) -> Iterator[Finding]:
-    """A format of the answer goes to a model that keeps it."""
+    """A response format is sent only to models that support it."""
     kind = object_of(request.body.get("response_format")).get("type", "text")
     yield met("/model") if kind == "text" else broken("/response_format", f"the format {kind}")
 
@@ -157,7 +159,7 @@ def some_models_have_no_format(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format=_format({"properties": {"x": {"type": "number"}}}))],
 )
 def answers_have_a_type(request: Request) -> Iterator[Finding]:
-    """The schema of an answer has a type at its root."""
+    """The root of a response schema has a `type`."""
     schema = object_of(request.body.get("response_format")).get("json_schema")
     if isinstance(schema, dict):
         place = "/response_format/json_schema"

@@ -1,4 +1,4 @@
-"""Calls and results. No refusal of these is recorded: the rules are what the documentation asks, as previews."""
+"""Calls and results. No refusal is recorded: these rules come from the documentation and are previews."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GUIDE = "https://docs.cohere.com/docs/tool-use-overview; the wording here is our
     counterexamples=[body(ASK, call("a", arguments={"x": 2}), result("a"))],
 )
 def arguments_are_text(request: Request) -> Iterator[Finding]:
-    """A call's arguments are sent back as JSON text, not as an object."""
+    """The arguments of a call are sent back as JSON text, not as an object."""
     for pointer, message in messages(request.body):
         for place, made in _calls(message, pointer):
             function = made.get("function")
@@ -45,9 +45,9 @@ def arguments_are_text(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a", "b"), result("a")), body(ASK, call("a"), ASK)],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
-    """Every tool call has a result in the tool messages behind it.
+    """Every tool call has a result in the tool messages after it.
 
-    Why: the tool was cancelled, crashed, or hit a limit. Fix: send a result that says so.
+    Why: the tool was cancelled, crashed, or ran into a limit. Fix: send a result that says what happened.
     """
     found = list(messages(request.body))
     for index, (pointer, message) in enumerate(found):
@@ -70,7 +70,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, result("a")), body(ASK, call("a"), result("a"), result("b"))],
 )
 def results_follow_calls(request: Request) -> Iterator[Finding]:
-    """A tool message answers a call that stands before it."""
+    """Every tool message answers an earlier tool call."""
     known: set[str] = set()
     for pointer, message in messages(request.body):
         known |= {str(made.get("id")) for _, made in _calls(message, pointer)}
@@ -90,7 +90,8 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a"), result("a", [IMAGE]))],
 )
 def results_are_text(request: Request) -> Iterator[Finding]:
-    """A tool message has text and documents; an image that a tool returned goes into a user message behind them."""
+    """A tool message has only text and documents. An image from a tool goes into a user message after the
+    tool messages."""
     for pointer, message in messages(request.body):
         if message.get("role") == "tool":
             for place, part in elements(message.get("content"), f"{pointer}/content"):

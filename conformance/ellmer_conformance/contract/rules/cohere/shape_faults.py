@@ -1,4 +1,4 @@
-"""What is left of the shape: unknown fields and wrong types in Cohere's words; of the others none are on record."""
+"""All other shape errors: unknown fields and wrong types, in Cohere's words."""
 
 from __future__ import annotations
 

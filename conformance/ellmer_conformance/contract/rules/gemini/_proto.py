@@ -1,4 +1,4 @@
-"""How protobuf's JSON reader names places, and what it says of what it cannot read."""
+"""The paths and error texts of protobuf's JSON reader."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from ...exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook
 from .._media import PNG
+from .._samples import ADD
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -33,15 +34,6 @@ def refused(message: str) -> Refusal:
 
 book = RuleBook("gemini", "google", envelope)
 
-ADD: Json = {
-    "name": "add",
-    "description": "Adds two numbers",
-    "parameters": {
-        "type": "object",
-        "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-        "required": ["x", "y"],
-    },
-}
 TOOLS: list[Json] = [{"functionDeclarations": [ADD]}]
 IMAGE: Json = {"inlineData": {"mimeType": "image/png", "data": PNG}}
 SIGNATURE = "CiQB4/H/XnM="

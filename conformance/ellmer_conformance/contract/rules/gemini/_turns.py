@@ -1,4 +1,5 @@
-"""The conversation as the API judges it: the Gemini API merges contents of one role, Vertex AI only the model's.
+"""The conversation as the API judges it: the Gemini API merges consecutive contents of one role, Vertex AI
+merges only the model's.
 
 Recorded at Vertex: a call and an empty text in two contents, then the response, are taken (gemini-3.5-flash).
 """

@@ -1,4 +1,4 @@
-"""What a request is made of: objects where they belong, contents with parts, roles."""
+"""The shape of a request: objects, contents with parts, and roles."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SDK = "https://github.com/googleapis/python-genai (types)"
     ],
 )
 def arguments_and_responses_are_objects(request: Request) -> Iterator[Finding]:
-    """A call's `args` and a response's `response` are objects.
+    """The `args` of a call and the `response` of a function response are objects.
 
-    Fix: wrap a plain value as `{"output": value}`, a failure as `{"error": text}`.
+    Fix: wrap a plain value as `{"output": value}` and a failure as `{"error": text}`.
     """
     for pointer, part in _parts(request.body):
         for key, inner in (("functionCall", "args"), ("functionResponse", "response")):
@@ -75,7 +75,7 @@ def inline_data_is_base64(request: Request) -> Iterator[Finding]:
     counterexamples=[body(), {"messages": [{"role": "user", "content": "Hi"}]}],
 )
 def contents_are_there(request: Request) -> Iterator[Finding]:
-    """The request carries contents."""
+    """The request has `contents`."""
     given = bool(request.body.get("contents"))
     yield met("/contents") if given else broken("", "there are no contents")
 
@@ -95,7 +95,8 @@ def contents_are_there(request: Request) -> Iterator[Finding]:
 def contents_have_parts(request: Request) -> Iterator[Finding]:
     """A content has at least one part.
 
-    Why: an answer without text was replayed. Fix: leave the content out, or send `{"text": ""}`, which is accepted.
+    Why: the client sent back an answer without text. Fix: leave the content out, or send `{"text": ""}`,
+    which is accepted.
     """
     for index, (pointer, content) in enumerate(contents(request.body)):
         given = bool(content.get("parts"))
@@ -115,9 +116,9 @@ def contents_have_parts(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user({}))],
 )
 def parts_hold_something(request: Request) -> Iterator[Finding]:
-    """A part holds something.
+    """A part is not empty.
 
-    Fix: leave the part out; an empty text is `{"text": ""}`.
+    Fix: leave the part out, or send an empty text as `{"text": ""}`.
     """
     for i, (pointer, content) in enumerate(contents(request.body)):
         for j, (place, part) in enumerate(parts(content, pointer)):
@@ -134,9 +135,9 @@ def parts_hold_something(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "assistant", "parts": [text("5")]})],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """A content is the user's or the model's.
+    """The role of a content is `user` or `model`.
 
-    Why: `assistant` and `system` belong to other providers; the system prompt is `systemInstruction`.
+    Why: `assistant` and `system` are roles of other providers. Fix: send the system prompt as `systemInstruction`.
     """
     for pointer, content in contents(request.body):
         role, place = content.get("role"), f"{pointer}/role"

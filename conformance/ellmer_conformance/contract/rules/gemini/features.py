@@ -1,4 +1,4 @@
-"""What some models do not take, as recorded of each: log probabilities, penalties, files of others, thinking."""
+"""Features that some models refuse, as recorded: log probabilities, penalties, external files, thinking."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ enter(
     [
         Lack(
             "REQ-046",
-            "Log probabilities are asked of a model that tells them.",
+            "Log probabilities are requested only from models that return them.",
             _LATEST,
             refused("Logprobs is not enabled for models/{model}"),
             (

@@ -1,4 +1,4 @@
-"""The fields of the protobuf messages behind the JSON; what is none of them is refused, and named."""
+"""The fields of the protobuf messages behind the JSON. The API refuses any other field and names it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from ...exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, snake
 from ...readers.json_access import words
 from ...rule import Finding
+from .._samples import ADD
 from ._proto import Problem, proto, told, unknown
-from ._rulebook import ADD, ASK, MUST, REJECT, TOOLS, answer, body, book, model, refused, text, user
+from ._rulebook import ASK, MUST, REJECT, TOOLS, answer, body, book, model, refused, text, user
 
 SDK = "https://github.com/googleapis/python-genai (types)"
 TOP = frozenset(
@@ -62,9 +63,9 @@ DECLARATION = frozenset(
     ],
 )
 def keys_are_known(request: Request) -> Iterator[Finding]:
-    """The request has no field that the message behind it does not have.
+    """The request has only fields that its protobuf messages define.
 
-    Why: protobuf's JSON takes camelCase and snake_case, and nothing else.
+    Why: protobuf's JSON accepts only the defined names, in camelCase or snake_case.
     """
     formerly = "\n".join(each.said for each in _unknown(request.body, CONFIG - LATER))
     yield from told(list(_unknown(request.body, CONFIG)), formerly=formerly)

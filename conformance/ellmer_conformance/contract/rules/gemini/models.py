@@ -1,4 +1,4 @@
-"""What some models do not take: those that paint, those that speak, and Gemma."""
+"""Features that image models, speech models and Gemma refuse."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
     ],
 )
 def some_models_do_not_call(request: Request) -> Iterator[Finding]:
-    """An image model, and Gemma 3, has neither functions nor a JSON answer."""
+    """Image models and Gemma 3 do not accept function declarations or a JSON response format."""
     type = get(get(request.body, "generationConfig"), "responseMimeType")
     if any(True for _ in declarations(request.body)):
         yield broken("/tools", "this model calls nothing", what="Function calling", model=request.model)
@@ -54,7 +54,7 @@ def some_models_do_not_call(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, named="gemini-2.5-flash-preview-tts")],
 )
 def speakers_speak(request: Request) -> Iterator[Finding]:
-    """A speech model is asked for sound."""
+    """A request to a speech model asks for audio."""
     asked = get(get(request.body, "generationConfig"), "responseModalities")
     mute = not asked or "TEXT" in asked
     yield broken("/generationConfig", "it is asked for text", model=request.model) if mute else met("/model")
@@ -71,9 +71,9 @@ def speakers_speak(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, named="gemma-3-27b-it", systemInstruction={"parts": [{"text": "Be brief."}]})],
 )
 def gemma_is_not_instructed(request: Request) -> Iterator[Finding]:
-    """Gemma 3 has no system instruction.
+    """Gemma 3 does not accept a system instruction.
 
-    Fix: say it in the first user content.
+    Fix: put the instructions into the first user content.
     """
     given, place = get(request.body, "systemInstruction"), f"/{key_of(request.body, 'systemInstruction')}"
     yield broken(place, "a system instruction", model=request.model) if given else met("/contents")

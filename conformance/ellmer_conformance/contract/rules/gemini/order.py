@@ -1,4 +1,4 @@
-"""Calls and responses: each turn that calls is followed by a turn that answers, response for call."""
+"""Calls and responses: a turn with function calls is followed by a turn with as many responses."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ OTHERS = ("text", "inlineData", "fileData")
     counterexamples=[body(model(call()), user(answer()))],
 )
 def the_user_starts(request: Request) -> Iterator[Finding]:
-    """A conversation does not start with a call.
+    """A conversation does not start with a function call.
 
-    Why: history was cut. Fix: put a user content in front; an empty text is enough.
+    Why: the history was truncated. Fix: put a user content in front of it. An empty text is enough.
     """
     for turn in turns(request)[:1] if not get(request.body, "cachedContent") else ():
         calls = turn.model and bool(turn.of("functionCall"))
@@ -72,7 +72,7 @@ def the_user_starts(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, user(answer())), body(ASK, model(text("5")), user(answer()))],
 )
 def responses_follow_calls(request: Request) -> Iterator[Finding]:
-    """A turn with function responses comes right behind a turn with function calls."""
+    """A turn with function responses comes directly after a turn with function calls."""
     before: Turn | None = None
     cached = bool(get(request.body, "cachedContent"))  # the call may be in there
     for turn in turns(request):
@@ -103,9 +103,9 @@ def responses_follow_calls(request: Request) -> Iterator[Finding]:
     ],
 )
 def responses_come_first(request: Request) -> Iterator[Finding]:
-    """In the turn that answers calls, function responses stand before text.
+    """In the turn after function calls, function responses come before text.
 
-    Fix: responses first, in the order of the calls; then the rest, best in a content of its own.
+    Fix: send the responses first, in the order of the calls, then the rest, preferably in a content of its own.
     """
     for _, following in exchanges(request):
         said = False
@@ -128,9 +128,9 @@ def responses_come_first(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model(call()), user(text("Never mind.")), tools=TOOLS)],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
-    """While functions are declared, a turn with function calls is followed by their responses.
+    """If functions are declared, a turn with function calls is followed by their responses.
 
-    Why: the function was cancelled, crashed, or hit a limit. Fix: send a response that says so.
+    Why: the function was cancelled, crashed, or ran into a limit. Fix: send a response that says what happened.
     """
     declared = any(True for _ in declarations(request.body))
     for turn, following in exchanges(request) if declared else ():
@@ -156,10 +156,10 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     ],
 )
 def as_many_responses_as_calls(request: Request) -> Iterator[Finding]:
-    """There are as many responses as calls.
+    """A turn has as many function responses as the turn before it has function calls.
 
-    Why: the Gemini API counts after merging contents of one role, Vertex AI content by content.
-    Fix: all responses of parallel calls in one content.
+    Why: the Gemini API counts after it merges contents of one role; Vertex AI counts each content. Fix: put
+    all responses of parallel calls into one content.
     """
     for turn, following in exchanges(request):
         asked, given = len(turn.of("functionCall")), len(following.of("functionResponse"))
@@ -186,9 +186,10 @@ def as_many_responses_as_calls(request: Request) -> Iterator[Finding]:
     ],
 )
 def responses_name_their_function(request: Request) -> Iterator[Finding]:
-    """A response bears the name of the function that was called: by its id, its unique name, or in the order of the calls.
+    """A function response has the name of the function that was called, matched by id, by unique name, or by
+    the order of the calls.
 
-    Why: without ids, name and order are all the model has to tell results apart.
+    Why: without ids, the model can tell results apart only by name and order.
     """
     for turn, following in exchanges(request):
         calls, answers = turn.of("functionCall"), following.of("functionResponse")
@@ -226,11 +227,11 @@ def responses_name_their_function(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model(call()), user(answer()), named="gemini-3-flash-preview")],
 )
 def calls_are_signed(request: Request) -> Iterator[Finding]:
-    """From Gemini 3 on, the first call of each step since the user last spoke carries its `thoughtSignature`.
+    """From Gemini 3 on, the first function call of each step after the user's last text has its `thoughtSignature`.
 
-    Why: the thought behind the call is continued from it. Fix: send the part back as it came; a call that another
-    model made takes the value `skip_thought_signature_validator`. That holds for a history that the caller wrote, too:
-    the API refuses it all the same, and Google names the value for just this.
+    Why: the model continues its reasoning from the signature. Fix: send the part back unchanged. For a call
+    from another model, or from a history that the caller wrote, send the value
+    `skip_thought_signature_validator`, which Google documents for this purpose.
     """
     found = turns(request)
     spoke = max((i for i, turn in enumerate(found) if not turn.model and _speaks(turn)), default=-1)

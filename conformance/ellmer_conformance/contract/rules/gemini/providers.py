@@ -1,4 +1,5 @@
-"""Vertex AI: the same format, other words for some refusals, and no merging of contents (see `_turns.py`)."""
+"""Vertex AI: the same format with other texts for some refusals, and without merging of contents (see
+`_turns.py`)."""
 
 from __future__ import annotations
 
@@ -69,9 +70,9 @@ VERTEX = book.extend(
     ],
 )
 def parameters_are_objects(request: Request) -> Iterator[Finding]:
-    """A function's `parameters` are of type object.
+    """The `parameters` of a function have the type `object`.
 
-    Fix: leave them out where there are no arguments.
+    Fix: leave `parameters` out if there are no arguments.
     """
     for pointer, declaration in declarations(request.body):
         schema, place = declaration.get("parameters"), f"{pointer}/parameters"
@@ -82,7 +83,7 @@ def parameters_are_objects(request: Request) -> Iterator[Finding]:
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules at a vendor; of proxies nothing is known to be refused."""
+    """The rules of a provider. For proxies, no refusal is known."""
     if vendor in {"", book.vendor}:
         return book
     return VERTEX if vendor == "vertex" else book.extend(vendor, only=[])

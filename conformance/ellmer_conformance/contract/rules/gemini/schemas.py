@@ -1,4 +1,4 @@
-"""Schemas of functions and answers: first what protobuf can read of them, then whether they make sense."""
+"""Schemas of functions and answers: first whether protobuf can read them, then whether they are consistent."""
 
 from __future__ import annotations
 
@@ -55,9 +55,10 @@ def _declared(**schema: Any) -> list[Json]:
     ],
 )
 def schemas_can_be_read(request: Request) -> Iterator[Finding]:
-    """`parameters` and `responseSchema` keep to an OpenAPI subset: no `additionalProperties`, no list of types.
+    """`parameters` and `responseSchema` use only an OpenAPI subset, without `additionalProperties` and lists
+    of types.
 
-    Fix: use `parametersJsonSchema` and `responseJsonSchema`, which take JSON Schema.
+    Fix: use `parametersJsonSchema` and `responseJsonSchema`, which accept JSON Schema.
     """
     yield from told([each for schema, at in _schemas(request.body) for each in _unreadable(schema, at)])
 
@@ -88,9 +89,10 @@ def schemas_can_be_read(request: Request) -> Iterator[Finding]:
     ],
 )
 def schemas_make_sense(request: Request) -> Iterator[Finding]:
-    """In `parameters` and `responseSchema` an array has `items`, what is required is a property, and `enum` is a string's.
+    """In `parameters` and `responseSchema`, arrays have `items`, required names are properties, and only
+    strings have an `enum`.
 
-    Fix: use `parametersJsonSchema` and `responseJsonSchema`, which take JSON Schema.
+    Fix: use `parametersJsonSchema` and `responseJsonSchema`, which accept JSON Schema.
     """
     found = [each for schema, at in _schemas(request.body) for each in _senseless(schema, at)]
     yield from told([each._replace(said=f"* GenerateContentRequest.{each.said}") for each in found], end="\n")

@@ -1,4 +1,4 @@
-"""What is left of the shape, in the words of protobuf's JSON reader."""
+"""All other shape errors, in the words of protobuf's JSON reader."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from ...exchange import Request
 from ...shapes import Fault
+from .._samples import ADD
 from .._shape_faults import FaultKind, Wording, enter, types_of
 from ._proto import proto, unknown
-from ._rulebook import ADD, ASK, IMAGE, TOOLS, answer, body, book, call, model, refused, user
+from ._rulebook import ASK, IMAGE, TOOLS, answer, body, book, call, model, refused, user
 
 _TYPES = {"string": "TYPE_STRING", "boolean": "TYPE_BOOL", "integer": "TYPE_INT32", "number": "TYPE_FLOAT"}
 _GEMINI, _VERTEX = "google.ai.generativelanguage.v1beta", "google.cloud.aiplatform.v1beta1"

@@ -1,4 +1,4 @@
-"""Thinking: a budget before Gemini 3, a level from then on, and which of them a model has."""
+"""Thinking: a budget before Gemini 3, and a level from Gemini 3 on."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _thinks(**config: Any) -> Json:
     ],
 )
 def a_budget_or_a_level(request: Request) -> Iterator[Finding]:
-    """Thinking has a budget or a level, not both."""
+    """The thinking config has a budget or a level, not both."""
     pointer, config = _config(request.body)
     if config:
         both = get(config, "thinkingBudget") is not None and get(config, "thinkingLevel") is not None
@@ -66,7 +66,7 @@ def a_budget_or_a_level(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_budget_is_one_the_model_has(request: Request) -> Iterator[Finding]:
-    """A budget of thinking is within the model's range; Pro cannot do without."""
+    """The thinking budget is within the model's range, and Pro models do not accept 0."""
     pointer, config = _config(request.body)
     budget = get(config, "thinkingBudget")
     family = next((name for name in BUDGETS if request.model.startswith(name)), "")
@@ -90,7 +90,7 @@ def the_budget_is_one_the_model_has(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, **_thinks(thinkingLevel="LOW"))],
 )
 def levels_came_with_gemini_3(request: Request) -> Iterator[Finding]:
-    """Before Gemini 3, thinking has no level, but a budget."""
+    """Before Gemini 3, thinking is set by a budget, not by a level."""
     pointer, config = _config(request.body)
     if config:
         told = get(config, "thinkingLevel") is not None
@@ -110,7 +110,7 @@ def levels_came_with_gemini_3(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, named="gemini-3-pro-preview", **_thinks(thinkingLevel="minimal"))],
 )
 def pro_thinks_more_than_a_minimum(request: Request) -> Iterator[Finding]:
-    """Pro has no thinking level `minimal`."""
+    """Pro models do not have the thinking level `minimal`."""
     pointer, config = _config(request.body)
     if level := text_of(get(config, "thinkingLevel")).upper():
         wrong = level == "MINIMAL"

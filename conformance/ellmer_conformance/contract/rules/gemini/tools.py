@@ -1,4 +1,4 @@
-"""Declared functions, and what does not go together with them; media types; the cache."""
+"""Declared functions and options that exclude each other, media types, and cached content."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ...exchange import Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
 from ...rule import Finding, broken, met
 from .._media import PNG
-from ._rulebook import ADD, ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
+from .._samples import ADD
+from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOLS, answer, body, book, call, model, refused, user
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 OLD = ("gemini-1*", "gemini-2*")
@@ -31,7 +32,8 @@ SEARCH = ("googleSearch", "googleSearchRetrieval", "urlContext")
     counterexamples=[body(ASK, tools=[{"functionDeclarations": [{**ADD, "name": "1+1"}]}])],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """A function's name starts with a letter or `_` and goes on with letters, digits and `_.:-`, 128 in all."""
+    """The name of a function starts with a letter or `_`, continues with letters, digits and `_.:-`, and has
+    at most 128 characters."""
     for pointer, declaration in declarations(request.body):
         name, place = declaration.get("name"), f"{pointer}/name"
         numbers = [*re.findall(r"\d+", pointer), "0", "0"]
@@ -50,7 +52,7 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{"functionDeclarations": [ADD, ADD]}])],
 )
 def names_are_unique(request: Request) -> Iterator[Finding]:
-    """No two functions have one name."""
+    """Each function has its own name."""
     seen: Counter[str] = Counter()
     for pointer, declaration in declarations(request.body):
         name = str(declaration.get("name"))
@@ -72,7 +74,7 @@ def names_are_unique(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=TOOLS, generationConfig={"responseMimeType": "application/json"})],
 )
 def functions_or_json(request: Request) -> Iterator[Finding]:
-    """Before Gemini 3, a request has functions or a JSON answer, not both."""
+    """Before Gemini 3, a request has functions or a JSON response format, not both."""
     config = get(request.body, "generationConfig")
     type = get(config, "responseMimeType")
     if type and any(True for _ in declarations(request.body)):
@@ -93,7 +95,7 @@ def functions_or_json(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, toolConfig={"functionCallingConfig": {"mode": "ANY"}})],
 )
 def a_choice_has_functions(request: Request) -> Iterator[Finding]:
-    """A function calling config comes with functions."""
+    """A request with a function calling config also declares functions."""
     config = get(get(request.body, "toolConfig"), "functionCallingConfig")
     if config:
         declared = any(True for _ in declarations(request.body))
@@ -135,9 +137,9 @@ def functions_or_search(request: Request) -> Iterator[Finding]:
     ],
 )
 def media_types_are_taken(request: Request) -> Iterator[Finding]:
-    """Inline media is of a type the model takes: no GIF, and no parameters behind the type.
+    """Inline media has a type that the model accepts: no GIF, and no parameters after the type.
 
-    Fix: convert the image; write `text/plain` without `; charset=…`.
+    Fix: convert the image, and write `text/plain` without `; charset=…`.
     """
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):
@@ -160,7 +162,7 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, generationConfig={"temperature": 3})],
 )
 def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
-    """The temperature is 0 to 2."""
+    """`temperature` is between 0 and 2."""
     config = get(request.body, "generationConfig")
     value = get(config, "temperature")
     if isinstance(value, int | float):
@@ -183,7 +185,7 @@ def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model(call()), user(answer(parts=[IMAGE])))],
 )
 def old_models_take_no_media_in_responses(request: Request) -> Iterator[Finding]:
-    """Before Gemini 3, a function response has no media; it follows in a user content of its own."""
+    """Before Gemini 3, a function response has no media. Media follow in a user content of their own."""
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):
             if isinstance(response := get(part, "functionResponse"), dict):
@@ -207,7 +209,8 @@ def old_models_take_no_media_in_responses(request: Request) -> Iterator[Finding]
     ],
 )
 def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
-    """With cached content, a request sets neither tools nor their config nor a system instruction: the cache has them."""
+    """A request with `cachedContent` does not set tools, a tool config or a system instruction; the cache
+    contains them."""
     if get(request.body, "cachedContent"):
         place = f"/{key_of(request.body, 'cachedContent')}"
         beside = [key for key in ("systemInstruction", "tools", "toolConfig") if get(request.body, key)]
@@ -235,9 +238,9 @@ def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, named="gemini-3-flash-preview", tools=[*TOOLS, {"googleSearch": {}}])],
 )
 def functions_and_search_are_asked_for(request: Request) -> Iterator[Finding]:
-    """From Gemini 3 on, a request with functions and Google's own search tools says that it wants both.
+    """From Gemini 3 on, a request with functions and Google's own search tools explicitly enables both.
 
-    Why a preview: since when it must is not known.
+    This rule is a preview because the date from which it holds is not known.
     """
     tools = [tool for _, tool in repeated(request.body, "tools", "")]
     searches = any(get(tool, key) is not None for tool in tools for key in SEARCH)

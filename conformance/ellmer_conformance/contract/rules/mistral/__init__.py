@@ -1,11 +1,11 @@
-"""The contract of Mistral, in the provider's order of checks, and its vendors' dialects."""
+"""The contract of Mistral, in the provider's order of checks, and its providers' dialects."""
 
 from importlib import import_module
 
 from .. import common
 from ._rulebook import book
 
-for _part in ("body_structure", "shape_faults", "models", "order"):
+for _part in ("body_structure", "shape_faults", "models", "order", "pairing"):
     import_module(f".{_part}", __name__)
 common.enter(book)
 

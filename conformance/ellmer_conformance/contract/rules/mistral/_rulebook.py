@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...exchange import Json
 from ...rule import Finding, Kind, Level, Refusal, broken
 from ...rulebook import RuleBook
 from .._media import PNG
+from .._samples import FUNCTION, QUESTION
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -64,19 +66,8 @@ def invalid(pointer: str, problem: str, *errors: Json) -> Finding:
 
 book = RuleBook("mistral", "mistral", envelope)
 
-ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
-TOOL: Json = {
-    "type": "function",
-    "function": {
-        "name": "add",
-        "description": "Adds two numbers",
-        "parameters": {
-            "type": "object",
-            "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-            "required": ["x", "y"],
-        },
-    },
-}
+ASK = QUESTION
+TOOL = FUNCTION
 IMAGE: Json = {"type": "image_url", "image_url": f"data:image/png;base64,{PNG}"}
 THOUGHT: Json = {"type": "thinking", "thinking": [{"type": "text", "text": "2 + 3 …"}]}
 A, B = "a1B2c3D4e", "f5G6h7J8k"
@@ -107,3 +98,8 @@ def call(*ids: str, name: str = "add", **more: Any) -> Json:
 def result(id: str, content: Any = "5") -> Json:
     """A tool message."""
     return {"role": "tool", "tool_call_id": id, "content": content}
+
+
+def untyped(refusal: Refusal) -> Refusal:
+    """As it was said before 2025-11, when refusals had no types of their own."""
+    return replace(refusal, type="invalid_request_error", code=None)

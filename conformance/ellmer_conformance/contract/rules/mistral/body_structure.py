@@ -1,4 +1,4 @@
-"""What the gate refuses with 422: fields, types and tags that its schema does not have."""
+"""Requests that the schema check refuses with 422: unknown fields, wrong types and unknown tags."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _ROLES = ("system", "user", "assistant", "tool")
     counterexamples=[{"messages": [ASK]}, {"model": "mistral-small-latest"}],
 )
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
-    """The request names a model and carries `messages`."""
+    """The request has a `model` and `messages`."""
     for key in ("model", "messages"):
         if key in request.body:
             yield met(f"/{key}")
@@ -79,9 +79,10 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     ],
 )
 def fields_are_mistrals(request: Request) -> Iterator[Finding]:
-    """The request has none of the fields of others that Mistral does not know.
+    """The request has no fields of other providers that Mistral does not define.
 
-    Fix: `random_seed` for `seed`, `max_tokens` for `max_completion_tokens`; leave out the others.
+    Fix: send `random_seed` instead of `seed` and `max_tokens` instead of `max_completion_tokens`, and leave
+    out the others.
     """
     foreign = [key for key in request.body if key in FOREIGN]
     errors = [_extra(["body", key], request.body[key]) for key in foreign]
@@ -107,9 +108,10 @@ def fields_are_mistrals(request: Request) -> Iterator[Finding]:
     counterexamples=[body({**ASK, "name": "alice"}), body(ASK, says("5", reasoning_content="2 + 3 …"), ASK)],
 )
 def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
-    """A message has the fields of its role, and no others, not even as null.
+    """A message has only the fields of its role; another field is refused even if it is null.
 
-    Why: Mistral checks messages against a closed schema. Fix: send what the format has, and do not echo whole answers.
+    Why: Mistral checks messages against a closed schema. Fix: send only the fields of the format, and do not
+    send whole answers back.
     """
     found = [
         (f"{pointer}/{key}", _extra(["body", "messages", index, message.get("role"), key], message[key]))
@@ -133,7 +135,7 @@ def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "developer", "content": "Be brief."}, ASK)],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """A message's role is one of `system`, `user`, `assistant`, `tool`."""
+    """The role of a message is one of `system`, `user`, `assistant`, `tool`."""
     for index, (pointer, message) in enumerate(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
@@ -159,7 +161,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def parts_are_known(request: Request) -> Iterator[Finding]:
-    """A part of a user message is one of Mistral's: text, an image or document by URL, sound, a file, a reference."""
+    """A part of a user message is text, an image or document URL, audio, a file or a reference."""
     for index, (pointer, message) in enumerate(messages(request.body)):
         parts = message.get("content")
         if message.get("role") != "user" or not isinstance(parts, list):
@@ -190,7 +192,7 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
 )
 def tools_are_functions(request: Request) -> Iterator[Finding]:
-    """A tool is a function, or one of the few of Mistral's own that are not for agents alone."""
+    """A tool is a function, or one of Mistral's own tools that are not limited to agents."""
     for i, (place, tool) in enumerate(elements(request.body.get("tools"), "/tools")):
         kind = tool.get("type", "function")
         fine = kind in OWN_TOOLS or (kind == "function" and isinstance(tool.get("function"), dict))

@@ -1,4 +1,4 @@
-"""What some models cannot do, in the service's words."""
+"""Features that some models lack, in the service's words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ THREE_B = "ministral-3b-latest"
     counterexamples=[body(user(IMAGE), model="voxtral-small-latest")],
 )
 def some_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """Images go to a model that sees; Voxtral hears only, and what serves the command line reads."""
+    """Images are sent only to vision models; Voxtral and Mistral Vibe models do not accept them."""
     yield from _without(request.body, "image_url")
 
 
@@ -59,7 +59,7 @@ def some_models_see_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(IMAGE), model="mistral-small")],
 )
 def old_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """Images go to a model that sees; the first Small does not."""
+    """Images are sent only to vision models; the first Small model is not one."""
     yield from _without(request.body, "image_url")
 
 
@@ -77,7 +77,7 @@ def old_models_see_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(SOUND), model=THREE_B)],
 )
 def some_models_hear_nothing(request: Request) -> Iterator[Finding]:
-    """Sound goes to a model that hears."""
+    """Audio is sent only to audio models."""
     yield from _without(request.body, "input_audio")
 
 
@@ -92,9 +92,9 @@ def some_models_hear_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, says([THOUGHT, {"type": "text", "text": "5"}]), ASK, model=THREE_B)],
 )
 def thoughts_go_back_to_thinkers(request: Request) -> Iterator[Finding]:
-    """A thought is sent back only to a model that thinks.
+    """Thinking is sent back only to models that support it.
 
-    Fix: drop the thoughts of another model from the history.
+    Fix: remove another model's thinking from the history.
     """
     yield from _without(request.body, "thinking")
 
@@ -110,7 +110,7 @@ def thoughts_go_back_to_thinkers(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, logprobs=True, model=THREE_B)],
 )
 def some_models_tell_no_logprobs(request: Request) -> Iterator[Finding]:
-    """Log probabilities are asked of a model that tells them."""
+    """Log probabilities are requested only from models that return them."""
     asked = request.body.get("logprobs") is True or bool(request.body.get("top_logprobs"))
     yield broken("/logprobs", "log probabilities") if asked else met("/model")
 
@@ -129,7 +129,7 @@ def some_models_tell_no_logprobs(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, reasoning_effort="low")],
 )
 def effort_is_all_or_nothing(request: Request) -> Iterator[Finding]:
-    """A reasoning effort is `none` or `high`."""
+    """The reasoning effort is `none` or `high`."""
     effort, place = request.body.get("reasoning_effort"), "/reasoning_effort"
     if isinstance(effort, str):
         known = effort in {"none", "high"}
@@ -150,9 +150,9 @@ def effort_is_all_or_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call(A), result(A, [IMAGE]))],
 )
 def results_are_text(request: Request) -> Iterator[Finding]:
-    """A tool message has text only; an image that a tool returned goes into a user message behind the results.
+    """A tool message has only text. An image from a tool goes into a user message after the results.
 
-    Why: older servers refuse it; newer ones take it, and whether the model sees it is not known.
+    Why: older servers refuse an image here. Newer ones accept it, but it is not known whether the model sees it.
     """
     for pointer, message in messages(request.body):
         if message.get("role") == "tool":

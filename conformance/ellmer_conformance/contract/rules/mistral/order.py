@@ -1,39 +1,29 @@
-"""The order of messages, calls and results: who may follow whom, and as many results as calls."""
+"""The order of messages: who may follow whom."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
 from ...exchange import Json, Request
-from ...readers.json_access import elements
 from ...readers.mistral import messages
 from ...rule import Finding, Refusal, broken, met
-from ._rulebook import ASK, MUST, REJECT, TOOL, VALIDATOR, A, B, body, book, call, misplaced, result, says
-
-NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-ID = re.compile(r"[a-zA-Z0-9]{9}")
-FUNCTION = Refusal(
-    "Function name was {name} but must be a-z, A-Z, 0-9, or contain underscores and dashes, "
-    "with a maximum length of 64.",
-    type="invalid_function_call",
-    code="3280",
-)
-SPEECHLESS = Refusal(
-    "Assistant message must have either content or tool_calls, but not none.",
-    type="invalid_request_assistant_message",
-    code="3240",
-)
-MISCOUNTED = misplaced("Not the same number of function calls and responses")
-COUNT = [
-    "https://github.com/mistralai/client-ts/issues/106",
-    "https://github.com/camel-ai/camel/issues/1467",
-    "reports of the type and the code, since 2025-11",
+from ._rulebook import (
+    ASK,
+    MUST,
+    REJECT,
     VALIDATOR,
-]
+    A,
+    body,
+    book,
+    call,
+    misplaced,
+    result,
+    says,
+    untyped,
+)
+
 SYSTEM: Json = {"role": "system", "content": "Be brief."}
 
 
@@ -41,15 +31,6 @@ def _last(marked: str) -> Refusal:
     return misplaced(
         f"Expected last role User or Tool (or Assistant with {marked}) for serving but got assistant"
     )
-
-
-def _untyped(refusal: Refusal) -> Refusal:
-    """As it was said before 2025-11, when refusals had no types of their own."""
-    return replace(refusal, type="invalid_request_error", code=None)
-
-
-def _function(name: str) -> Json:
-    return {"type": "function", "function": {**TOOL["function"], "name": name}}
 
 
 @book.rule(
@@ -62,7 +43,7 @@ def _function(name: str) -> Json:
     counterexamples=[body(), body(says("Hello!"))],
 )
 def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
-    """There is at least one message, and a single one is the user's or the system's."""
+    """There is at least one message, and a single message has the role `user` or `system`."""
     found = list(messages(request.body))
     if request.body.get("messages") == []:
         yield broken("/messages", "there is no message", text="Conversation must have at least one message")
@@ -83,14 +64,14 @@ def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
         VALIDATOR,
     ],
     refusal=_last("prefix or continue_final_message set to True"),
-    formerly=[_last("prefix True"), _untyped(_last("prefix True"))],
+    formerly=[_last("prefix True"), untyped(_last("prefix True"))],
     examples=[body(ASK, says("The sum is", prefix=True)), body(ASK)],
     counterexamples=[body(ASK, says("The sum is"))],
 )
 def a_prefill_says_so(request: Request) -> Iterator[Finding]:
-    """A last message of the assistant is marked with `"prefix": true`.
+    """A last assistant message has `"prefix": true`.
 
-    Fix: mark it, or end with the user's message.
+    Fix: set `prefix`, or end with a user message.
     """
     found = list(messages(request.body))
     if found:
@@ -110,7 +91,7 @@ def a_prefill_says_so(request: Request) -> Iterator[Finding]:
         VALIDATOR,
     ],
     refusal=misplaced("Unexpected role '{role}' after role '{before}'"),
-    formerly=[_untyped(misplaced("Unexpected role '{role}' after role '{before}'"))],
+    formerly=[untyped(misplaced("Unexpected role '{role}' after role '{before}'"))],
     examples=[body(SYSTEM, ASK, ASK, call(A), result(A), ASK), body(ASK, SYSTEM, says("Hello!"), ASK)],
     counterexamples=[
         body(ASK, says("5"), SYSTEM, ASK),
@@ -119,9 +100,10 @@ def a_prefill_says_so(request: Request) -> Iterator[Finding]:
     ],
 )
 def roles_follow_each_other(request: Request) -> Iterator[Finding]:
-    """A tool message follows a call or another tool message; no system message follows the assistant or a tool.
+    """A tool message follows a tool call or another tool message, and no system message follows an assistant
+    or tool message.
 
-    Fix: put all results directly behind the calls; put a reminder into the user's message.
+    Fix: put all results directly after the calls, and put a reminder into the user's message.
     """
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         step = (str(before.get("role")), str(message.get("role")))
@@ -148,158 +130,12 @@ _WRONG = {("user", "tool"), ("system", "tool"), ("assistant", "system"), ("tool"
     counterexamples=[body(ASK, call(A), result(A), ASK)],
 )
 def the_assistant_takes_the_results(request: Request) -> Iterator[Finding]:
-    """Behind a tool message comes the assistant's, not the user's.
+    """An assistant message, not a user message, follows the tool messages.
 
-    Why until: the service takes it since April 2026; older servers of Mistral's models, elsewhere, do not.
+    The rule ended in April 2026: since then the service accepts it. Older servers of Mistral's models
+    elsewhere still refuse it.
     """
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         if before.get("role") == "tool":
             wrong = message.get("role") == "user"
             yield broken(f"{pointer}/role", "user after tool") if wrong else met(pointer)
-
-
-@book.rule(
-    "PAIR-001",
-    MUST,
-    REJECT,
-    source=COUNT,
-    refusal=MISCOUNTED,
-    formerly=[_untyped(MISCOUNTED)],
-    examples=[body(ASK, call(A, B), result(B), result(A)), body(ASK, call(A), result(A), ASK)],
-    counterexamples=[
-        body(ASK, call(A), ASK),
-        body(ASK, call(A, B), result(A)),
-        body(ASK, call(A), result(A), result(A)),
-        body(ASK, says("5"), result(A)),
-    ],
-)
-def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
-    """Each message with calls is followed by as many tool messages, before the assistant speaks again.
-
-    Why: the tool was cancelled or crashed, or history was cut between the two. Fix: send a result that says so.
-    """
-    found = list(messages(request.body))
-    for start, (pointer, message) in enumerate(found):
-        if start and message.get("role") == "assistant":
-            end = next(
-                (i for i in range(start + 1, len(found)) if found[i][1].get("role") == "assistant"),
-                len(found),
-            )
-            calls = len(list(_calls(message, pointer)))
-            given = sum(each.get("role") == "tool" for _, each in found[start + 1 : end])
-            if calls or given:
-                yield (
-                    met(pointer) if calls == given else broken(pointer, f"{given} results for {calls} calls")
-                )
-
-
-@book.rule(
-    "PAIR-007",
-    MUST,
-    REJECT,
-    source=[
-        "https://github.com/nearai/ironclaw/issues/1241",
-        "https://github.com/karthink/gptel/issues/1203",
-        "https://github.com/langchain-ai/langchain/issues/24668",
-        VALIDATOR,
-    ],
-    refusal=Refusal(
-        "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",
-        type="invalid_function_call",
-        code="3280",
-    ),
-    preview=True,  # the service checked it in 2026-03; newer tokenizers do not, and since when it follows is unknown
-    examples=[body(ASK, call(A), result(A))],
-    counterexamples=[body(ASK, call("call_1"), result("call_1"))],
-)
-def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
-    """A call's id has nine letters and digits, in the call and in its result.
-
-    Fix: make nine letters of a hash of the other id.
-    """
-    for pointer, message in messages(request.body):
-        named = [(f"{place}/id", each.get("id")) for place, each in _calls(message, pointer)]
-        if message.get("role") == "tool":
-            named.append((f"{pointer}/tool_call_id", message.get("tool_call_id")))
-        for place, id in named:
-            if isinstance(id, str):
-                yield met(place) if ID.fullmatch(id) else broken(place, f"{id!r} is no id", id=id)
-
-
-@book.rule(
-    "SCH-002",
-    MUST,
-    REJECT,
-    source=VALIDATOR,
-    refusal=FUNCTION,
-    formerly=[_untyped(FUNCTION)],
-    examples=[body(ASK, tools=[TOOL])],
-    counterexamples=[
-        body(ASK, tools=[_function("math.add")]),
-        body(ASK, tools=[_function("a" * 65)]),
-        body(ASK, call(A, name="add numbers"), result(A)),
-    ],
-)
-def names_are_plain(request: Request) -> Iterator[Finding]:
-    """A function's name has 1 to 64 letters, digits, `_` and `-`, in its declaration and in every call."""
-    for place, tool in elements(request.body.get("tools"), "/tools"):
-        yield from _named(tool, f"{place}/function/name")
-    for pointer, message in messages(request.body):
-        for place, made in _calls(message, pointer):
-            yield from _named(made, f"{place}/function/name")
-
-
-@book.rule(
-    "EMP-002",
-    MUST,
-    REJECT,
-    source=[
-        "https://github.com/OpenHands/OpenHands/issues/8685",
-        "https://github.com/solbrowse/extension/issues/16",
-    ],
-    refusal=SPEECHLESS,
-    formerly=[_untyped(SPEECHLESS)],
-    examples=[body(ASK, call(A), result(A)), body(ASK, says("5", tool_calls=None), ASK)],
-    counterexamples=[body(ASK, says(""), ASK), body(ASK, {"role": "assistant"}, ASK)],
-)
-def the_assistant_said_something(request: Request) -> Iterator[Finding]:
-    """An assistant's message has content or calls.
-
-    Fix: leave out the message of a model that said nothing.
-    """
-    for pointer, message in messages(request.body):
-        if message.get("role") == "assistant":
-            something = message.get("content") or message.get("tool_calls")
-            yield met(pointer) if something else broken(pointer, "neither content nor calls")
-
-
-@book.rule(
-    "PAIR-014",
-    MUST,
-    REJECT,
-    source=f"{VALIDATOR}: newer tokenizers; not seen at the service",
-    refusal=misplaced("Unexpected tool call id {id} in tool results"),
-    preview=True,
-    examples=[body(ASK, call(A), result(A))],
-    counterexamples=[body(ASK, call(A), result(B))],
-)
-def results_name_their_call(request: Request) -> Iterator[Finding]:
-    """A result's id is one of the calls before it."""
-    known: set[str] = set()
-    for pointer, message in messages(request.body):
-        known |= {str(each.get("id")) for _, each in _calls(message, pointer)}
-        if message.get("role") == "tool":
-            id, place = str(message.get("tool_call_id")), f"{pointer}/tool_call_id"
-            yield met(place) if id in known else broken(place, f"no call has the id {id!r}", id=id)
-
-
-def _calls(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    if message.get("role") == "assistant":
-        yield from elements(message.get("tool_calls"), f"{pointer}/tool_calls")
-
-
-def _named(value: Json, pointer: str) -> Iterator[Finding]:
-    function = value.get("function")
-    name = function.get("name") if isinstance(function, dict) else None
-    if isinstance(name, str):
-        yield met(pointer) if NAME.fullmatch(name) else broken(pointer, f"{name!r} is no name", name=name)

@@ -1,4 +1,4 @@
-"""What is left of the shape, as pydantic lists it behind a status of 422."""
+"""All other shape errors, listed by pydantic with status 422."""
 
 from __future__ import annotations
 

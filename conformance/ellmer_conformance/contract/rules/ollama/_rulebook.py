@@ -9,6 +9,7 @@ from typing import Any
 from ...exchange import Json
 from ...rule import Kind, Level, Refusal
 from ...rulebook import RuleBook
+from .._samples import FUNCTION, QUESTION
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -24,19 +25,8 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 book = RuleBook("ollama", "ollama", envelope)
 
-TOOL: Json = {
-    "type": "function",
-    "function": {
-        "name": "add",
-        "description": "Adds two numbers",
-        "parameters": {
-            "type": "object",
-            "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-            "required": ["x", "y"],
-        },
-    },
-}
-ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
+TOOL = FUNCTION
+ASK = QUESTION
 
 
 def body(*messages: Any, **more: Any) -> Json:

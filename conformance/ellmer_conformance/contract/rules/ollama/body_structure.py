@@ -1,6 +1,6 @@
-"""What the server refuses: what does not fit its Go types, and what the model's template or weights cannot do.
+"""Requests that the server refuses: values that do not fit its Go types, and features that the model lacks.
 
-It pairs nothing: results without a call, twice, or with none of the known ids are accepted, and so is any order.
+The server pairs nothing: it accepts results without a call, repeated results, unknown ids and any order.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ PDF = "JVBERi0xLjQ="
     ],
 )
 def messages_are_text(request: Request) -> Iterator[Finding]:
-    """Messages are a list of objects whose content is a string: no parts.
+    """`messages` is a list of objects whose `content` is a string, not a list of parts.
 
-    Fix: join the text; pictures go into `images` beside it.
+    Fix: join the texts, and put images into `images` of the same message.
     """
     found = request.body.get("messages")
     if found is not None and not isinstance(found, list):
@@ -108,9 +108,9 @@ def arguments_are_objects(request: Request) -> Iterator[Finding]:
     counterexamples=[body(shown(f"data:image/png;base64,{PNG}")), body(shown("https://example.com/a.png"))],
 )
 def images_are_bare_base64(request: Request) -> Iterator[Finding]:
-    """An image is base64 in the standard alphabet and nothing else: no `data:` prefix, no URL.
+    """An image is plain base64 in the standard alphabet, without a `data:` prefix and not a URL.
 
-    Why: the server fetches nothing. Fix: download the image, and cut the prefix off.
+    Why: the server does not fetch URLs. Fix: download the image, and remove the prefix.
     """
     for place, picture in _images(request.body):
         wrong = _illegal(picture)
@@ -142,7 +142,7 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, logprobs=True, top_logprobs=21)],
 )
 def few_logprobs_are_asked_for(request: Request) -> Iterator[Finding]:
-    """`top_logprobs` is 0 to 20."""
+    """`top_logprobs` is between 0 and 20."""
     count = request.body.get("top_logprobs")
     if isinstance(count, int):
         yield met("/top_logprobs") if 0 <= count <= 20 else broken("/top_logprobs", f"it is {count}")
@@ -159,7 +159,7 @@ def few_logprobs_are_asked_for(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gemma3:1b", tools=[TOOL])],
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """Tools go to a model whose template has a place for them; Gemma 3's has none."""
+    """Tools are sent only to models whose template supports them; the template of Gemma 3 does not."""
     tagged = request.model if ":" in request.model else f"{request.model}:latest"
     tools = request.body.get("tools")
     yield broken("/tools", "tools", model=tagged) if tools else met("/model")
@@ -176,7 +176,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gemma3:1b", think=True)],
 )
 def some_models_do_not_think(request: Request) -> Iterator[Finding]:
-    """Thinking is asked of a model that can."""
+    """Thinking is requested only from models that support it."""
     asked = request.body.get("think") not in (None, False, "")
     yield broken("/think", "thinking", model=request.model) if asked else met("/model")
 
@@ -196,9 +196,10 @@ def some_models_do_not_think(request: Request) -> Iterator[Finding]:
     counterexamples=[body(shown(PNG), model="gemma3:1b", stream=False)],
 )
 def some_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """Images go to a model that sees; the smallest of Gemma 3 do not.
+    """Images are sent only to vision models; the smallest Gemma 3 models are not.
 
-    Why a status of 500: the server notices only when it feeds the model; in a stream, behind a status of 200.
+    The status is 500 because the server notices only while the model runs; in a stream, the error follows a
+    status of 200.
     """
     if not request.stream:
         pictures = [place for place, _ in _images(request.body)]
@@ -215,7 +216,8 @@ def some_models_see_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(shown(PDF), stream=False), body(shown("bm90IGFuIGltYWdl"), stream=False)],
 )
 def images_are_images(request: Request) -> Iterator[Finding]:
-    """The bytes of an image are an image: no PDF, which no model here takes. (A stream fails behind a status of 200.)"""
+    """The bytes in `images` are an image; no model accepts a PDF. (A stream reports the error after a status
+    of 200.)"""
     for place, picture in _images(request.body):
         if _illegal(picture) is None and not request.stream:
             known = sniffed(decoded(picture) or b"") in IMAGE_TYPES

@@ -1,4 +1,4 @@
-"""Results, where the server looks at nothing: what the model then cannot know."""
+"""Tool results, which the server does not check: the model cannot match what is missing."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NAMELESS = {"role": "tool", "content": "5"}
     counterexamples=[body(ASK, call("a"), NAMELESS)],
 )
 def results_name_their_tool(request: Request) -> Iterator[Finding]:
-    """A result names its tool or its call: `tool_name`, `tool_call_id`, or both.
+    """A tool result has a `tool_name`, a `tool_call_id`, or both.
 
-    Why: templates show the name; without it the model guesses by position. Fix: send both.
+    Why: prompt templates show the name, and without it the model guesses by position. Fix: send both.
     """
     for pointer, message in messages(request.body):
         if message.get("role") == "tool":
@@ -40,9 +40,10 @@ def results_name_their_tool(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a", "b"), result("a"), ASK)],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
-    """Every call has a result before the conversation goes on.
+    """Every tool call has a result before the next message.
 
-    Why: the server lets it pass, and the model sees a call that nobody answered. Fix: send a result that says so.
+    Why: the server accepts it, and the model sees a call without an answer. Fix: send a result that says what
+    happened.
     """
     items = [item for item in read(request) if item.kind in {"call", "result"}]
     answered = {item.id for item in items if item.kind == "result"}
@@ -64,7 +65,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, result("a"))],
 )
 def results_follow_calls(request: Request) -> Iterator[Finding]:
-    """A result comes behind a call."""
+    """A tool result comes after a tool call."""
     called = False
     for item in read(request):
         called = called or item.kind == "call"

@@ -1,4 +1,4 @@
-"""What is left of the shape, in the words of Go's JSON decoder. A field that nobody knows is ignored."""
+"""All other shape errors, in the words of Go's JSON decoder. Unknown fields are ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a request of Chat Completions uses a feature: its pointer, or None."""
+"""Functions that find a feature in a Chat Completions request: its JSON pointer, or None."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from ...rule import Kind, Level
 from ...rulebook import RuleBook
 from .._media import PNG
 from .._openai.refusals import envelope
+from .._samples import FUNCTION, QUESTION
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -20,19 +21,8 @@ MEASURED = "measured on the live API, 2026-08, gpt-5.6-terra"
 
 book = RuleBook("openai-chat", "openai", envelope(4))
 
-ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
-TOOL: Json = {
-    "type": "function",
-    "function": {
-        "name": "add",
-        "description": "Adds two numbers",
-        "parameters": {
-            "type": "object",
-            "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-            "required": ["x", "y"],
-        },
-    },
-}
+ASK = QUESTION
+TOOL = FUNCTION
 IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 
 

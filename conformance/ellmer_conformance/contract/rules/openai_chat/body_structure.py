@@ -1,4 +1,4 @@
-"""What a request is made of: the fields that must be there, and those that may.
+"""The shape of a request: required and optional fields.
 
 In the order measured on the live API: `model`, `messages`, unknown keys, then field by field.
 """
@@ -43,7 +43,7 @@ _OF_PART = {"text": "text", "image_url": "image_url", "input_audio": "input_audi
 def a_model_is_named(request: Request) -> Iterator[Finding]:
     """The request names a model.
 
-    Fix: set `model`. (Azure takes it from the deployment in the URL instead.)
+    Fix: set `model`. (Azure takes the model from the deployment in the URL.)
     """
     yield met("/model") if request.body.get("model") else broken("", "`model` is missing")
 
@@ -60,7 +60,7 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
     counterexamples=[{"model": "gpt-4.1-mini"}, {"model": "gpt-4.1-mini", "input": "Hi"}],
 )
 def messages_are_there(request: Request) -> Iterator[Finding]:
-    """The request carries `messages`.
+    """The request has `messages`.
 
     Why: `input` and `prompt` belong to other endpoints. Fix: send a list of messages.
     """
@@ -84,8 +84,8 @@ def messages_are_there(request: Request) -> Iterator[Finding]:
 def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has no field that the endpoint does not know.
 
-    Why: a parameter of another provider is refused, not ignored. Fix: keep such parameters in the vendor's own
-    module.
+    Why: the API refuses a parameter of another provider instead of ignoring it. Fix: keep such parameters in
+    the provider's own module.
     """
     known = KEYS - DROPPED if request.model.startswith("gpt-5.6") else KEYS
     for key in request.body:
@@ -164,8 +164,7 @@ def messages_are_a_list_of_objects(request: Request) -> Iterator[Finding]:
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
     """Every message, part, tool and format has the fields that its type requires.
 
-    Fix: see the path in the message. Chat Completions nests a tool under `function`; a flat one is the Responses
-    API's.
+    Fix: see the path in the message. Chat Completions nests a tool under `function`; the Responses API has it flat.
     """
     for pointer, value, keys in _requirements(request.body):
         yield from absent(value, pointer, keys)
@@ -185,7 +184,7 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "model", "content": "Hi"})],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """A message's role is one of `system`, `assistant`, `user`, `function`, `tool`, `developer`."""
+    """The role of a message is one of `system`, `assistant`, `user`, `function`, `tool`, `developer`."""
     for pointer, message in messages(request.body):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):

@@ -1,4 +1,4 @@
-"""What a call in the history is made of."""
+"""The fields of tool calls in the history."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ SAYS: Json = {"role": "user", "content": "Never mind."}
     counterexamples=[body(ASK, {"role": "assistant", "content": "5", "tool_calls": []}, SAYS)],
 )
 def no_calls_is_no_list(request: Request) -> Iterator[Finding]:
-    """An assistant message that calls nothing has no `tool_calls`.
+    """An assistant message without tool calls has no `tool_calls` field.
 
-    Why: an empty list is refused even where there is content. Fix: leave the key out.
+    Why: an empty list is refused even where there is content. Fix: leave out the key.
     """
     for pointer, message in messages(request.body):
         if message.get("role") == "assistant" and isinstance(message.get("tool_calls"), list):
@@ -52,9 +52,9 @@ def no_calls_is_no_list(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("c" * 41), result("c" * 41))],
 )
 def ids_are_short(request: Request) -> Iterator[Finding]:
-    """A tool call's id has at most 40 characters.
+    """The id of a tool call has at most 40 characters.
 
-    Why: ids of other providers can be longer. Fix: map them, in the call and in its result alike.
+    Why: ids from other providers can be longer. Fix: map the id to a shorter one, in the call and in its result.
     """
     for pointer, message in messages(request.body):
         for i, made in enumerate(calls_of(message)):
@@ -86,7 +86,7 @@ def ids_are_short(request: Request) -> Iterator[Finding]:
     ],
 )
 def arguments_are_text(request: Request) -> Iterator[Finding]:
-    """A call's arguments are sent back as the JSON text the model wrote, not as an object."""
+    """The arguments of a call are sent back as the JSON text that the model wrote, not as an object."""
     for pointer, message in messages(request.body):
         for i, made in enumerate(calls_of(message)):
             function = made.get("function")

@@ -1,4 +1,4 @@
-"""What a message holds: content, and its parts."""
+"""The content of messages and its parts."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
     ],
 )
 def fields_have_their_types(request: Request) -> Iterator[Finding]:
-    """Content is a string or a list of objects, a text a string, and an image's URL a string inside an object.
+    """`content` is a string or a list of objects, `text` is a string, and `image_url` is an object with a `url`.
 
-    Fix: put a single part into a list; write `{"type": "image_url", "image_url": {"url": …}}`.
+    Fix: put a single part into a list, and write `{"type": "image_url", "image_url": {"url": …}}`.
     """
     for pointer, message in messages(request.body):
         content, place = message.get("content", ""), f"{pointer}/content"
@@ -73,9 +73,9 @@ def fields_have_their_types(request: Request) -> Iterator[Finding]:
     ],
 )
 def parts_are_known(request: Request) -> Iterator[Finding]:
-    """A part of a message is text, an image URL, audio, a refusal or a file.
+    """The type of a content part is text, image URL, audio, refusal or file.
 
-    Why: the names of the Responses API (`input_text`) and of other providers (`image`) are refused.
+    Why: the API refuses the type names of the Responses API (`input_text`) and of other providers (`image`).
     """
     for pointer, part in all_parts(request.body):
         kind, place = part.get("type"), f"{pointer}/type"
@@ -94,7 +94,7 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": [{"type": "file", "file": {"data": "JVBERi0="}}]})],
 )
 def file_keys_are_known(request: Request) -> Iterator[Finding]:
-    """A file part has `file_data` or `file_id`, a `filename`, and nothing else."""
+    """A file part has `file_data` or `file_id`, may have a `filename`, and has no other field."""
     for pointer, part in all_parts(request.body):
         file = part.get("file")
         for key in file if isinstance(file, dict) else ():
@@ -117,9 +117,9 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def parts_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
-    """A part has no `cache_control`: that is Anthropic's.
+    """A content part has no `cache_control`, which is a field of Anthropic.
 
-    Fix: leave it out; caching needs no mark here.
+    Fix: leave it out. Caching is automatic here.
     """
     for pointer, part in all_parts(request.body):
         place, marked = f"{pointer}/cache_control", "cache_control" in part

@@ -1,4 +1,4 @@
-"""Images and files: where they may stand, and what they must be."""
+"""Images and files: the messages that may contain them, and their formats."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def _user(*parts: Json) -> Json:
     counterexamples=[body(ASK, call("a"), result("a", [IMAGE]))],
 )
 def results_are_text(request: Request) -> Iterator[Finding]:
-    """A tool message has text only; an image that a tool returned goes into a user message behind the results.
+    """A tool message has only text. An image from a tool goes into a user message after the results.
 
-    Why: older models refuse it; newer ones answer 200 and do not see it. Fix: point at it ("[see below]") and send
-    it as the user.
+    Why: older models refuse an image here, and newer ones answer 200 but do not see it. Fix: write "[see
+    below]" into the result, and send the image in a user message.
     """
     yield from _pictures(request, {"tool", "function"})
 
@@ -78,7 +78,7 @@ def results_are_text(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, {"role": "assistant", "content": [IMAGE]}, ASK)],
 )
 def only_the_user_shows_images(request: Request) -> Iterator[Finding]:
-    """An assistant or system message has no images."""
+    """Only user messages have images, not assistant or system messages."""
     yield from _pictures(request, {"assistant", "system", "developer"})
 
 
@@ -106,7 +106,7 @@ def only_the_user_shows_images(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a"), result("a", [{"type": "file", "file": PDF}]))],
 )
 def a_result_has_no_files(request: Request) -> Iterator[Finding]:
-    """A tool message has no file; a document that a tool returned goes into a user message behind the results."""
+    """A tool message has no file. A document from a tool goes into a user message after the results."""
     yield from _in_results(request, "file", "a file in a tool message")
 
 
@@ -119,7 +119,7 @@ def a_result_has_no_files(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a"), result("a", [SOUND]))],
 )
 def a_result_has_no_sound(request: Request) -> Iterator[Finding]:
-    """A tool message has no audio: the specification knows text there alone, and nobody says that it is heard."""
+    """A tool message has no audio: the specification allows only text there, and audio may not be heard."""
     yield from _in_results(request, "input_audio", "audio in a tool message")
 
 
@@ -136,9 +136,9 @@ def a_result_has_no_sound(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a"), result("a", [IMAGE]), model="gpt-5.2")],
 )
 def an_image_in_a_result_is_not_seen(request: Request) -> Iterator[Finding]:
-    """An image in a tool message is accepted by newer models, and not seen.
+    """A tool message has no image: newer models accept it there, but do not see it.
 
-    Why: the model answers as if it had seen one. Fix: send the image in a user message behind the results.
+    Why: the model answers as if it had seen the image. Fix: send the image in a user message after the results.
     """
     yield from _pictures(request, {"tool", "function"})
 
@@ -158,7 +158,7 @@ def an_image_in_a_result_is_not_seen(request: Request) -> Iterator[Finding]:
     counterexamples=[body(_user(SOUND), model="gpt-5-mini")],
 )
 def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
-    """Audio goes to an audio model."""
+    """Audio is sent only to audio models."""
     for pointer, message in messages(request.body):
         heard = any(part.get("type") == "input_audio" for _, part in parts(message, pointer))
         yield broken(pointer, "this model takes no audio", path=path(pointer)) if heard else met(pointer)
@@ -179,9 +179,9 @@ def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(_user({"type": "file", "file": OGG}))],
 )
 def files_are_pdf(request: Request) -> Iterator[Finding]:
-    """The data of a file part is a data URL of a PDF.
+    """The `file_data` of a file part is a data URL of a PDF.
 
-    Fix: send sound as `input_audio`, images as `image_url`, other text as text.
+    Fix: send audio as `input_audio`, images as `image_url`, and other text as text.
     """
     for pointer, message in messages(request.body):
         for where, part in parts(message, pointer):
@@ -206,7 +206,7 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
     counterexamples=[body(_user({"type": "image_url", "image_url": {"url": PDF["file_data"]}}))],
 )
 def images_are_called_images(request: Request) -> Iterator[Finding]:
-    """The data URL of an image says that it is one.
+    """The data URL of an image has an image media type.
 
     Fix: send a PDF as a `file`.
     """

@@ -1,4 +1,4 @@
-"""What some models do not take, that others do."""
+"""Features that some models refuse."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, book
     counterexamples=[body({"role": "system", "content": "Be brief."}, ASK, model="o1-mini")],
 )
 def first_reasoning_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
-    """The first reasoning models take neither `system` nor `developer` messages.
+    """The first reasoning models do not accept `system` or `developer` messages.
 
-    Fix: put the instructions at the head of the first user message.
+    Fix: put the instructions at the start of the first user message.
     """
     for pointer, message in messages(request.body):
         role, place = message.get("role"), f"{pointer}/role"
@@ -52,7 +52,7 @@ def first_reasoning_models_have_no_system_prompt(request: Request) -> Iterator[F
     counterexamples=[body(ASK, model="gpt-audio")],
 )
 def audio_models_hear_or_speak(request: Request) -> Iterator[Finding]:
-    """A request to an audio model has audio in it or asks for some."""
+    """A request to an audio model contains audio or asks for audio."""
     heard = any(
         part.get("type") == "input_audio"
         for _, message in messages(request.body)
@@ -74,7 +74,7 @@ def audio_models_hear_or_speak(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, web_search_options={})],
 )
 def only_search_models_search(request: Request) -> Iterator[Finding]:
-    """`web_search_options` goes to a search model.
+    """`web_search_options` is sent only to search models.
 
     Fix: use a `-search-preview` model, or the web search tool of the Responses API.
     """
@@ -93,7 +93,7 @@ def only_search_models_search(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-4o-mini-search-preview", stop=["."])],
 )
 def search_models_take_no_stop(request: Request) -> Iterator[Finding]:
-    """A search model takes no stop sequences."""
+    """A search model does not accept stop sequences."""
     given = request.body.get("stop") not in (None, [])
     yield broken("/stop", "a search model has no `stop`", key="stop") if given else met("/model")
 
@@ -109,7 +109,7 @@ def search_models_take_no_stop(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": [IMAGE]}, model="gpt-audio", modalities=["audio"])],
 )
 def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """An audio model takes no images."""
+    """An audio model does not accept images."""
     for pointer, message in messages(request.body):
         place = f"{pointer}/content"
         seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
@@ -127,7 +127,7 @@ def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-audio", modalities=["text", "audio"], logprobs=True)],
 )
 def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
-    """An audio model gives no log probabilities."""
+    """An audio model does not return log probabilities."""
     asked = request.body.get("logprobs") is True
     yield broken("/logprobs", "this model gives none") if asked else met("/model")
 
@@ -151,7 +151,7 @@ def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     ],
 )
 def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
-    """A search model has no `json_object`."""
+    """A search model does not support the response format `json_object`."""
     asked = object_of(request.body.get("response_format")).get("type") == "json_object"
     yield broken("/response_format", "a search model has no json_object") if asked else met("/model")
 
@@ -176,7 +176,7 @@ def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
     ],
 )
 def search_models_read_no_files(request: Request) -> Iterator[Finding]:
-    """A search model takes no files."""
+    """A search model does not accept files."""
     for pointer, message in messages(request.body):
         for place, part in parts(message, pointer):
             file, where = part.get("type") == "file", f"{place}/type"
@@ -199,7 +199,7 @@ def search_models_read_no_files(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5-chat-latest", tools=[TOOL])],
 )
 def the_chat_model_has_no_tools(request: Request) -> Iterator[Finding]:
-    """The chat model of GPT-5 calls nothing."""
+    """The chat model of GPT-5 does not accept tools."""
     yield broken("/tools", "this model has no tools") if request.body.get("tools") else met("/model")
 
 
@@ -226,7 +226,7 @@ def the_chat_model_has_no_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": [IMAGE]}, model="o3-mini")],
 )
 def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
-    """Images go to a model that sees; GPT-3.5, the first GPT-4 and the smaller of the first o-models do not."""
+    """Images are sent only to vision models; GPT-3.5, the first GPT-4 and the small first o-models are not."""
     for index, (pointer, message) in enumerate(messages(request.body)):
         for i, (place, part) in enumerate(parts(message, pointer)):
             seen = part.get("type") == "image_url"

@@ -1,6 +1,6 @@
-"""Calls and results: each call has its result, right behind the message that made it.
+"""Calls and results: each call has its result directly after the message with the call.
 
-That a message has content at all is looked at behind all that is about single fields (measured).
+The check for missing content comes after all checks of single fields (measured).
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ SAYS: Json = {"role": "user", "content": "Never mind."}
     ],
 )
 def content_is_there(request: Request) -> Iterator[Finding]:
-    """A message has content, unless it is an assistant's that calls tools, refuses or speaks.
+    """A message has content, unless it is an assistant message with tool calls, a refusal or audio.
 
-    Why: null is not an empty answer. Fix: send `""` (which is accepted), or leave the message out.
+    Why: null is not an empty text. Fix: send `""`, which is accepted, or leave the message out.
     """
     for i, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") not in {"user", "system", "assistant", "tool"}:
@@ -73,7 +73,7 @@ def content_is_there(request: Request) -> Iterator[Finding]:
 def results_have_an_id(request: Request) -> Iterator[Finding]:
     """A tool message has a `tool_call_id`.
 
-    Fix: keep the call's id with its result.
+    Fix: store the id of the call with its result.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") == "tool":
@@ -100,9 +100,10 @@ def results_have_an_id(request: Request) -> Iterator[Finding]:
     ],
 )
 def results_follow_calls(request: Request) -> Iterator[Finding]:
-    """A tool message answers a call that stands before it.
+    """Every tool message answers an earlier tool call.
 
-    Why: history was cut between the two, or the call dropped. Fix: drop or keep both sides together.
+    Why: the history was truncated between the two, or the call was dropped. Fix: keep a call and its result
+    together, or drop both.
     """
     for index, id in pairing(request).orphans:
         yield broken(f"/messages/{index}", f"a result for {id!r}, and no call before it", index=index)
@@ -124,7 +125,7 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("call_1"), result("call_1"), result("call_2"))],
 )
 def results_name_their_call(request: Request) -> Iterator[Finding]:
-    """A tool message's `tool_call_id` is one of the calls in the assistant message before.
+    """The `tool_call_id` of a tool message is the id of a call in the assistant message before it.
 
     Fix: send the id back byte for byte.
     """
@@ -154,9 +155,9 @@ def results_name_their_call(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("call_1"), result("call_1"), result("call_1", "6"))],
 )
 def one_result_for_a_call(request: Request) -> Iterator[Finding]:
-    """A call has one result.
+    """Each tool call has exactly one result.
 
-    Fix: keep the last one.
+    Fix: keep only the last result.
     """
     for block in pairing(request).blocks:
         first: dict[str, int] = {}
@@ -180,10 +181,10 @@ def one_result_for_a_call(request: Request) -> Iterator[Finding]:
     ],
 )
 def results_come_at_once(request: Request) -> Iterator[Finding]:
-    """Each result is a tool message of its own, directly behind the assistant message that called; nothing between.
+    """Each tool result is its own message, directly after the assistant message with the calls.
 
-    Why: the provider reads the row of tool messages behind the calls and stops at the first other role.
-    Fix: move the results up.
+    Why: the provider reads the tool messages after the calls and stops at the first message with another
+    role. Fix: move the results up.
     """
     for block in pairing(request).blocks:
         for index, _ in block.answers:
@@ -209,10 +210,10 @@ def results_come_at_once(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_user_waits_for_the_results(request: Request) -> Iterator[Finding]:
-    """Text and media of the turn that carries results form a user message behind all of its tool messages.
+    """Text and media that accompany tool results are in a user message after all of the tool messages.
 
-    Why: with parallel calls, content that was moved out of the first result must not split the row.
-    Fix: first every tool message, then one user message.
+    Why: with parallel calls, content that was moved out of the first result must not separate the tool
+    messages. Fix: send every tool message first, then one user message.
     """
     for block in pairing(request).blocks:
         if block.ended_by == "user":
@@ -237,9 +238,9 @@ def the_user_waits_for_the_results(request: Request) -> Iterator[Finding]:
     ],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
-    """Every tool call has a result before the conversation goes on.
+    """Every tool call has a result before the next user or assistant message.
 
-    Why: the tool was cancelled, crashed, or hit a limit. Fix: send a result that says so.
+    Why: the tool was cancelled, crashed, or ran into a limit. Fix: send a result that says what happened.
     """
     for block in pairing(request).blocks:
         missing = ", ".join(block.missing)

@@ -1,4 +1,4 @@
-"""Options: their types and ranges, and those that exclude or need each other."""
+"""Options: their types, their ranges, and their dependencies."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
+from .._openai.client_keys import enter_client_keys
 from .._openai.refusals import (
     OUT_OF_RANGE,
-    TOO_LONG,
     WORDED,
     listed,
     misfits,
     ranges,
     refused,
-    too_long,
 )
 from ._rulebook import ASK, MEASURED, MUST, REJECT, TOOL, body, book
 
@@ -60,7 +59,8 @@ LONGEST = {"tools": 128, "stop": 4}
     ],
 )
 def options_have_their_types(request: Request) -> Iterator[Finding]:
-    """An option is of its type: a number no string, a count a whole number, a format an object."""
+    """Every option has its declared type: numbers are not strings, counts are whole numbers, and formats are
+    objects."""
     yield from misfits(request.body, KINDS)
 
 
@@ -76,9 +76,9 @@ def options_have_their_types(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice="any"), body(ASK, response_format={"type": "json"})],
 )
 def choices_are_known(request: Request) -> Iterator[Finding]:
-    """A tool choice, a format's type, a verbosity is one of those there are.
+    """The tool choice, the type of the response format and the verbosity are known values.
 
-    Why: `any` is what Anthropic, Mistral and Gemini call `required`.
+    Why: `any` is the value of Anthropic, Mistral and Gemini for `required`.
     """
     for where, known in CHOICES.items():
         outer, _, inner = where.partition(".")
@@ -104,7 +104,7 @@ def choices_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL] * 129), body(ASK, stop=["a", "b", "c", "d", "e"])],
 )
 def lists_are_short(request: Request) -> Iterator[Finding]:
-    """There are at most 128 tools, and 4 stop sequences."""
+    """A request has at most 128 tools and 4 stop sequences."""
     for key, limit in LONGEST.items():
         value = request.body.get(key)
         if isinstance(value, list):
@@ -113,22 +113,7 @@ def lists_are_short(request: Request) -> Iterator[Finding]:
             yield met(f"/{key}") if fine else broken(f"/{key}", problem, **facts)
 
 
-@book.rule(
-    "REQ-042",
-    MUST,
-    REJECT,
-    source="many reports of the same text, 2025 and 2026",
-    refusal=TOO_LONG,
-    examples=[body(ASK, user="u" * 64, prompt_cache_key="c" * 64)],
-    counterexamples=[body(ASK, user="u" * 65), body(ASK, prompt_cache_key="c" * 65)],
-)
-def keys_of_the_client_are_short(request: Request) -> Iterator[Finding]:
-    """The names a client gives its user and its cache have at most 64 characters.
-
-    Fix: send a hash.
-    """
-    for key in ("user", "safety_identifier", "prompt_cache_key"):
-        yield from too_long(request.body.get(key), f"/{key}", 64)
+enter_client_keys(book, body, ASK)
 
 
 @book.rule(
@@ -144,7 +129,7 @@ def keys_of_the_client_are_short(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, stream_options={"include_usage": True}), body(ASK, top_logprobs=2)],
 )
 def options_come_with_what_they_refine(request: Request) -> Iterator[Finding]:
-    """`stream_options` come with `stream`, `top_logprobs` with `logprobs`."""
+    """`stream_options` requires `stream`, and `top_logprobs` requires `logprobs`."""
     for key, other in (("stream_options", "stream"), ("top_logprobs", "logprobs")):
         if request.body.get(key):
             problem, on = f"`{key}` without `{other}`", request.body.get(other) is True
@@ -166,9 +151,10 @@ def options_come_with_what_they_refine(request: Request) -> Iterator[Finding]:
     ],
 )
 def numbers_are_in_range(request: Request) -> Iterator[Finding]:
-    """Temperature is 0 to 2, `top_p` 0 to 1, the penalties -2 to 2, `n` 1 to 128, `top_logprobs` 0 to 20.
+    """Numeric options are in range: `temperature` 0 to 2, `top_p` 0 to 1, penalties -2 to 2, `n` 1 to 128,
+    `top_logprobs` 0 to 20.
 
-    A limit of tokens is 1 at least. GPT-5.6 gives 8 answers at most.
+    A token limit is at least 1. GPT-5.6 allows `n` up to 8.
     """
     bounds: dict[str, tuple[float, float]] = {
         "max_tokens": (1, 2**31),
@@ -197,7 +183,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, max_tokens=5, max_completion_tokens=5)],
 )
 def one_token_limit(request: Request) -> Iterator[Finding]:
-    """`max_tokens` and `max_completion_tokens` exclude each other."""
+    """A request sets `max_tokens` or `max_completion_tokens`, not both."""
     old, new = request.body.get("max_tokens"), request.body.get("max_completion_tokens")
     if old is not None or new is not None:
         both = old is not None and new is not None

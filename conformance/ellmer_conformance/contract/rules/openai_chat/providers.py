@@ -1,7 +1,7 @@
-"""Who else speaks Chat Completions, and what is known of it.
+"""Other providers of Chat Completions, and what is known about them.
 
-Of a vendor, only what was seen to be refused there is a reject rule; the others of OpenAI's are previews. Losses
-are losses everywhere.
+At another provider, only a refusal that was recorded there is a reject rule; OpenAI's other rules are
+previews. Loss rules hold everywhere.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _OWN = frozenset(module.name for module in iter_modules(dialects.__path__))
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules at a vendor."""
+    """The rules of a provider."""
     if vendor in {"", book.vendor}:
         return book
     if vendor == "azure":

@@ -1,4 +1,4 @@
-"""What a model that reasons does not take, or not while it reasons."""
+"""Options that reasoning models refuse, always or while they reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_CHAT = ("!*chat*", "!*search*", "!*audio*")  # of a family's models, those th
     counterexamples=[body(ASK, model="gpt-5-mini", max_tokens=5)],
 )
 def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Finding]:
-    """A reasoning model takes `max_completion_tokens`, not `max_tokens`."""
+    """A request to a reasoning model sets `max_completion_tokens`, not `max_tokens`."""
     if request.body.get("max_tokens") is not None:
         yield broken("/max_tokens", "a reasoning model has no `max_tokens`")
     elif "max_completion_tokens" in request.body:
@@ -59,7 +59,7 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
     counterexamples=[body(ASK, model="gpt-5.6-luna", stop=["\n"])],
 )
 def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
-    """A reasoning model takes no stop sequences."""
+    """A reasoning model does not accept stop sequences."""
     if "stop" in request.body:
         given = request.body["stop"] not in (None, [])
         yield broken("/stop", "a reasoning model has no `stop`") if given else met("/stop")
@@ -81,7 +81,7 @@ def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5-mini", temperature=0.5)],
 )
 def reasoning_models_have_one_temperature(request: Request) -> Iterator[Finding]:
-    """A model that always reasons takes no temperature but 1."""
+    """For a model that always reasons, `temperature` is 1 or not set."""
     value = request.body.get("temperature")
     if isinstance(value, int | float):
         problem = f"the temperature is {value}, and this model has only 1"
@@ -118,9 +118,9 @@ def _with_tools(instead: str) -> Refusal:
     ],
 )
 def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
-    """From gpt-5.4 on, function tools in Chat Completions and a reasoning effort exclude each other.
+    """From gpt-5.4 on, a Chat Completions request has function tools or a reasoning effort, not both.
 
-    Why: gpt-5.6 reasons unless told not to, and so wants `reasoning_effort: "none"`. Fix: use the Responses API.
+    Why: gpt-5.6 reasons by default and so requires `reasoning_effort: "none"`. Fix: use the Responses API.
     """
     if request.body.get("tools"):
         by_default = "low" if request.model.startswith("gpt-5.6") else "none"
@@ -144,7 +144,7 @@ def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5.6-sol", logprobs=True)],
 )
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
-    """A reasoning model gives no log probabilities."""
+    """A reasoning model does not return log probabilities."""
     asked = request.body.get("logprobs") is True
     yield broken("/logprobs", "this model gives none") if asked else met("/model")
 
@@ -171,7 +171,7 @@ def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
-    """An effort is one of those the model has."""
+    """The effort is one of the levels that the model supports."""
     effort, known = request.body.get("reasoning_effort"), EFFORTS.get(undated(request.model))
     if known and isinstance(effort, str):
         facts = {"effort": effort, "known": listed(known.split())}
@@ -198,7 +198,7 @@ def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5", top_p=0.5), body(ASK, model="o3-mini", temperature=0)],
 )
 def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
-    """GPT-5 takes no `top_p`; o1 and o3-mini take no temperature either."""
+    """GPT-5 does not accept `top_p`; o1 and o3-mini do not accept `temperature` either."""
     for key in ("top_p",) if request.model.startswith("gpt") else ("top_p", "temperature"):
         set_to = request.body.get(key) not in (None, 1)
         yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
@@ -228,9 +228,10 @@ def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     ],
 )
 def some_options_do_not_go_with_reasoning(request: Request) -> Iterator[Finding]:
-    """A model that reasons takes no penalties and no bias, GPT-5.6 no prediction, o1 and o3-mini no parallel calls.
+    """Reasoning models do not accept penalties or a logit bias, GPT-5.6 no prediction, and o1 and o3-mini no
+    `parallel_tool_calls`.
 
-    GPT-5.6 takes penalties with `reasoning_effort: "none"`.
+    GPT-5.6 accepts penalties with `reasoning_effort: "none"`.
     """
     body, latest = request.body, request.model.startswith("gpt-5.6")
     refuses = ["logit_bias"]

@@ -11,14 +11,21 @@ from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, tools
 from ...rule import Finding, broken, met
 from .._openai.refusals import TOO_LONG, WORDED, misnamed, refused, too_long
-from .._openai.schemas import ARRAYS, STRICT, array_findings, schema_problems, strict_findings
+from .._openai.schemas import (
+    ARRAYS,
+    CLOSED,
+    OPEN,
+    SCHEMA,
+    STRICT,
+    array_findings,
+    one_property,
+    schema_problems,
+    strict_findings,
+)
 from ._pairing import calls_of
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, result
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionObject)"
-SCHEMA = refused(
-    "Invalid schema for function '{name}': {reason}", code="invalid_function_parameters", param="{path}"
-)
 GUIDE = (
     " Learn more about supported models at the Structured Outputs guide: "
     "https://platform.openai.com/docs/guides/structured-outputs"
@@ -38,15 +45,6 @@ def _calls(name: str) -> Json:
     return {"role": "assistant", "tool_calls": [made]}
 
 
-def _of(schema: Json) -> Json:
-    """A closed object with one property."""
-    return {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
-
-
-OPEN: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
-CLOSED: Json = {**OPEN, "additionalProperties": False}
-
-
 @book.rule(
     "SCH-002",
     MUST,
@@ -61,9 +59,9 @@ CLOSED: Json = {**OPEN, "additionalProperties": False}
     ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """A function's name has letters, digits, `_` and `-` only, in its declaration and in every call.
+    """The name of a function has only letters, digits, `_` and `-`, in its declaration and in every call.
 
-    Fix: map other names, and map them back when the model calls.
+    Fix: map other names to valid ones, and map them back when the model calls.
     """
     for pointer, function in _named(request.body):
         yield from misnamed(function.get("name"), f"{pointer}/name")
@@ -79,7 +77,7 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[_tool(name="a" * 65)])],
 )
 def names_are_short(request: Request) -> Iterator[Finding]:
-    """A function's name has at most 64 characters, in its declaration and in every call."""
+    """The name of a function has at most 64 characters, in its declaration and in every call."""
     for pointer, function in _named(request.body):
         yield from too_long(function.get("name"), f"{pointer}/name", 64)
 
@@ -97,7 +95,7 @@ def names_are_short(request: Request) -> Iterator[Finding]:
     ],
 )
 def parameters_are_an_object(request: Request) -> Iterator[Finding]:
-    """A function's parameters, where given, are a schema of an object with properties.
+    """The `parameters` of a function, if given, are the schema of an object with properties.
 
     Fix: for a tool without arguments leave `parameters` out, or send `{"type": "object", "properties": {}}`.
     """
@@ -111,13 +109,13 @@ def parameters_are_an_object(request: Request) -> Iterator[Finding]:
     REJECT,
     source=ARRAYS,
     refusal=SCHEMA,
-    examples=[body(ASK, tools=[_tool(parameters=_of({"type": "array", "items": {}}))])],
-    counterexamples=[body(ASK, tools=[_tool(parameters=_of({"type": "array"}))])],
+    examples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array", "items": {}}))])],
+    counterexamples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array"}))])],
 )
 def arrays_say_of_what(request: Request) -> Iterator[Finding]:
-    """An array in a function's parameters has `items`.
+    """Every array in the parameters of a function has `items`.
 
-    Fix: `"items": {}` where anything may be in it.
+    Fix: send `"items": {}` if the items may have any type.
     """
     for pointer, function in _functions(request.body):
         yield from array_findings(function.get("name"), function.get("parameters"), f"{pointer}/parameters")
@@ -133,14 +131,15 @@ def arrays_say_of_what(request: Request) -> Iterator[Finding]:
     counterexamples=[
         body(ASK, tools=[_tool(parameters=OPEN, strict=True)]),
         body(ASK, tools=[_tool(parameters={**CLOSED, "required": []}, strict=True)]),
-        body(ASK, tools=[_tool(parameters=_of({"oneOf": [OPEN]}), strict=True)]),
-        body(ASK, tools=[_tool(parameters=_of({"const": 5}), strict=True)]),
+        body(ASK, tools=[_tool(parameters=one_property({"oneOf": [OPEN]}), strict=True)]),
+        body(ASK, tools=[_tool(parameters=one_property({"const": 5}), strict=True)]),
     ],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict function, every object is closed and requires all its properties, and every value has a type.
+    """In a strict function, every object sets `additionalProperties: false` and requires all its properties,
+    and every value has a type.
 
-    Fix: set `additionalProperties: false`; make an optional property nullable and require it.
+    Fix: set `additionalProperties: false`, and make optional properties nullable and required.
     """
     for pointer, function in _functions(request.body):
         if function.get("strict") is True:
@@ -161,7 +160,8 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format=_format(OPEN))],
 )
 def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict response format, every object is closed and requires all its properties."""
+    """In a strict response format, every object sets `additionalProperties: false` and requires all its
+    properties."""
     format = request.body.get("response_format")
     schema = format.get("json_schema") if isinstance(format, dict) else None
     if isinstance(schema, dict) and schema.get("strict") is True:
@@ -191,7 +191,8 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     ],
 )
 def some_models_have_no_format(request: Request) -> Iterator[Finding]:
-    """An audio model has no structured output, a model before GPT-4o no schema, the first GPT-4 no `json_object`."""
+    """Audio models have no structured output, models before GPT-4o no `json_schema`, and the first GPT-4 no
+    `json_object`."""
     kind = object_of(request.body.get("response_format")).get("type")
     model, schema = request.model, kind == "json_schema"
     unknown = schema or (
@@ -222,7 +223,7 @@ def some_models_have_no_format(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format={"type": "json_object"})],
 )
 def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
-    """Where the format is `json_object`, the word "json" is somewhere in the messages."""
+    """If the response format is `json_object`, the messages contain the word "json"."""
     if object_of(request.body.get("response_format")).get("type") == "json_object":
         said = "json" in json.dumps(request.body.get("messages")).lower()
         yield met("/response_format") if said else broken("/messages", 'no message has the word "json"')
@@ -243,7 +244,7 @@ def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[])],
 )
 def no_tools_is_no_list(request: Request) -> Iterator[Finding]:
-    """Where there are no tools, there is no `tools`."""
+    """A request without tools has no `tools` field."""
     if isinstance(request.body.get("tools"), list):
         yield met("/tools") if request.body["tools"] else broken("/tools", "the list of tools is empty")
 
@@ -263,7 +264,7 @@ def no_tools_is_no_list(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tool_choice="required"), body(ASK, parallel_tool_calls=False)],
 )
 def a_choice_has_tools(request: Request) -> Iterator[Finding]:
-    """`tool_choice` and `parallel_tool_calls` come with `tools`."""
+    """`tool_choice` and `parallel_tool_calls` require `tools`."""
     for key in ("tool_choice", "parallel_tool_calls"):
         if request.body.get(key) not in (None, "none"):
             problem = f"`{key}` without tools"

@@ -12,6 +12,7 @@ from ...rule import Kind, Level
 from ...rulebook import RuleBook
 from .._media import PNG
 from .._openai.refusals import envelope
+from .._samples import ADD, QUESTION
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
@@ -21,17 +22,8 @@ MEASURED = "measured on the live API, 2026-08"
 
 book = RuleBook("openai-responses", "openai", envelope(2))
 
-ASK: Json = {"role": "user", "content": "What is 2 + 3?"}
-TOOL: Json = {
-    "type": "function",
-    "name": "add",
-    "description": "Adds two numbers",
-    "parameters": {
-        "type": "object",
-        "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
-        "required": ["x", "y"],
-    },
-}
+ASK = QUESTION
+TOOL: Json = {"type": "function", **ADD}
 IMAGE: Json = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}"}
 
 

@@ -1,4 +1,4 @@
-"""What a request is made of: the fields that must be there, and those that may."""
+"""The shape of a request: required and optional fields."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ELSEWHERE = ("previous_response_id", "prompt", "conversation")  # where a reques
     counterexamples=[{"input": "Hi"}],
 )
 def a_model_is_named(request: Request) -> Iterator[Finding]:
-    """The request names a model, or a prompt that does."""
+    """The request names a model, or a stored prompt that names one."""
     given = request.body.get("model") or request.body.get("prompt")
     yield met("/model") if given else broken("", "`model` is missing")
 
@@ -65,9 +65,9 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
     ],
 )
 def nothing_has_moved(request: Request) -> Iterator[Finding]:
-    """The request has no parameter of Chat Completions that has another name here.
+    """The request has no Chat Completions parameter that has another name in the Responses API.
 
-    Fix: see the message.
+    Fix: use the name in the error message.
     """
     for key in request.body:
         moved = MOVED.get(key)
@@ -88,7 +88,7 @@ def nothing_has_moved(request: Request) -> Iterator[Finding]:
 def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has no field that the endpoint does not know.
 
-    Why: Chat Completions has some (`seed`, `stop`, `n`) that the Responses API has not.
+    Why: Chat Completions has fields (`seed`, `stop`, `n`) that the Responses API does not have.
     """
     for key in [key for key in request.body if key not in MOVED]:
         yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is no parameter", key=key)
@@ -104,7 +104,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     counterexamples=[{"model": "gpt-4"}, body(), {"model": "gpt-4.1-mini", "input": ""}],
 )
 def there_is_input(request: Request) -> Iterator[Finding]:
-    """The request carries input, or continues something that has some."""
+    """The request has `input`, or continues a response, conversation or prompt that has input."""
     if request.body.get("input") or any(request.body.get(key) for key in ELSEWHERE):
         yield met("/input")
     elif "input" not in request.body:
@@ -141,7 +141,7 @@ def there_is_input(request: Request) -> Iterator[Finding]:
 def required_fields_are_there(request: Request) -> Iterator[Finding]:
     """Every item, tool and format has the fields that its type requires.
 
-    Fix: see the path in the message. A tool is flat here; nested under `function` it is Chat Completions'.
+    Fix: see the path in the message. A tool is flat here; Chat Completions nests it under `function`.
     """
     needs = {
         "": ("content",),  # what has no type is a message

@@ -1,4 +1,4 @@
-"""What some models do not take, as recorded of each."""
+"""Features that some models refuse, as recorded."""
 
 from __future__ import annotations
 

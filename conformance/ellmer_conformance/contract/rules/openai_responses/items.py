@@ -1,4 +1,4 @@
-"""What the input holds: items, and their parts."""
+"""The items of the input, and their parts."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ FOREIGN_PARTS = frozenset(words("text image image_url file tool_use tool_result 
     ],
 )
 def items_are_known(request: Request) -> Iterator[Finding]:
-    """An input item is a message, a call, an output, …; a bare part is none.
+    """An input item has a known type, such as message, call or output; a bare content part is not an item.
 
-    Fix: wrap parts as the content of a message.
+    Fix: put content parts into a message.
     """
     for pointer, item in items(request.body):
         kind = item.get("type")
@@ -77,9 +77,10 @@ def items_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
-    """A message has no `tool_calls` and no `name`, as in Chat Completions, and its parts no `cache_control`.
+    """A message has no `tool_calls` and no `name`, and its parts have no `cache_control`.
 
-    Why: unknown fields are refused, not ignored. Fix: a call is an item of its own; caching needs no mark.
+    Why: the API refuses unknown fields instead of ignoring them. Fix: send a call as an item of its own.
+    Caching is automatic.
     """
     for pointer, item in items(request.body):
         if type_of(item) == "message":
@@ -102,9 +103,9 @@ def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, {"role": "tool", "content": "5", "tool_call_id": "a"})],
 )
 def roles_are_known(request: Request) -> Iterator[Finding]:
-    """A message is the assistant's, system's, developer's or user's.
+    """The role of a message is `assistant`, `system`, `developer` or `user`.
 
-    Fix: a tool's result is an item of type `function_call_output`.
+    Fix: send a tool result as an item of type `function_call_output`.
     """
     for pointer, item in items(request.body):
         role = item.get("role")
@@ -126,9 +127,9 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def parts_are_known(request: Request) -> Iterator[Finding]:
-    """A part is of a type of this API: what the user says is `input_text`, what the model said `output_text`.
+    """A content part has a type of this API, such as `input_text` for the user and `output_text` for the assistant.
 
-    Why: `text` and `image_url` belong to Chat Completions.
+    Why: `text` and `image_url` are types of Chat Completions.
     """
     for pointer, item in items(request.body):
         for place, part in parts(item, pointer):
@@ -163,7 +164,7 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     ],
 )
 def audio_goes_to_chat(request: Request) -> Iterator[Finding]:
-    """The audio models of the first generation hear in Chat Completions only."""
+    """Audio models of the first generation are available only in Chat Completions."""
     for pointer, item in items(request.body):
         for place, part in parts(item, pointer):
             heard, where = part.get("type") == "input_audio", f"{place}/type"
@@ -184,7 +185,7 @@ def audio_goes_to_chat(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a", arguments={"x": 2}), output("a"))],
 )
 def arguments_are_text(request: Request) -> Iterator[Finding]:
-    """A call's arguments are sent back as the JSON text the model wrote, not as an object."""
+    """The arguments of a call are sent back as the JSON text that the model wrote, not as an object."""
     for pointer, item in items(request.body):
         if type_of(item) == "function_call" and "arguments" in item:
             place, got = f"{pointer}/arguments", type_name(item["arguments"])

@@ -1,4 +1,4 @@
-"""Files and images: what their data must be."""
+"""Files and images: the format of their data."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _user(*parts: Json) -> Json:
     ],
 )
 def files_are_documents(request: Request) -> Iterator[Finding]:
-    """The data of a file is a data URL of a document, not of sound or film."""
+    """The `file_data` of a file is a data URL of a document, not of audio or video."""
     for pointer, part in _files(request.body):
         data, place = part.get("file_data"), f"{pointer}/file_data"
         if isinstance(data, str) and data.startswith("data:"):
@@ -67,9 +67,9 @@ def files_are_documents(request: Request) -> Iterator[Finding]:
     counterexamples=[body(_user(_file(file_url=PDF)))],
 )
 def file_urls_are_urls(request: Request) -> Iterator[Finding]:
-    """A `file_url` is the address of a file.
+    """A `file_url` is an HTTP address, not a data URL.
 
-    Fix: a data URL goes into `file_data`.
+    Fix: put a data URL into `file_data`.
     """
     for pointer, part in _files(request.body):
         url, place = part.get("file_url"), f"{pointer}/file_url"
@@ -95,7 +95,7 @@ def file_urls_are_urls(request: Request) -> Iterator[Finding]:
     ],
 )
 def image_urls_are_of_images(request: Request) -> Iterator[Finding]:
-    """An `image_url` is the address of an image, or a data URL that says it is one and has some bytes.
+    """An `image_url` is an HTTP address, or a data URL with an image media type and some bytes.
 
     Fix: put `data:image/png;base64,` in front of the bytes; send a PDF as `input_file`.
     """

@@ -1,4 +1,4 @@
-"""Calls, outputs and reasoning: what must be in the input together. Order hardly matters here."""
+"""Calls, outputs and reasoning: the items that must be in the input together. Their order hardly matters."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ GIVEN = f"fc_{'0f' * 25}"
     counterexamples=[body(ASK, call("a", id="__fake_id__"), output("a"))],
 )
 def item_ids_are_openais(request: Request) -> Iterator[Finding]:
-    """An item's `id`, where sent, is one the API gave: `fc…`, `msg…`, `rs…`, `ctc…`.
+    """The `id` of an item, if sent, is an id of the API: `fc…`, `msg…`, `rs…`, `ctc…`.
 
-    Fix: leave `id` out unless it came from OpenAI; `call_id` is what pairs.
+    Fix: leave `id` out unless it came from OpenAI. The `call_id` pairs calls and outputs.
     """
     for pointer, item in items(request.body):
         id, prefix = item.get("id"), PREFIXES.get(type_of(item))
@@ -70,9 +70,10 @@ def item_ids_are_openais(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a", id=GIVEN), call("b", id=GIVEN), output("a"), output("b"))],
 )
 def items_are_sent_once(request: Request) -> Iterator[Finding]:
-    """No two items have one `id` of the server's.
+    """Each `id` of the server appears on one item only.
 
-    Why: a turn was added to the history twice. Why not others: two messages `msg_missing_id` were recorded as accepted.
+    Why: a turn was added to the history twice. Other ids are exempt: two messages `msg_missing_id` were
+    recorded as accepted.
     """
     seen: set[str] = set()
     for pointer, item in items(request.body):
@@ -99,10 +100,11 @@ def items_are_sent_once(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, REASONING, SAYS, ASK), body(ASK, REASONING)],
 )
 def reasoning_keeps_its_item(request: Request) -> Iterator[Finding]:
-    """A reasoning item with an id is followed by the item it led to.
+    """A reasoning item with an id is followed by the item that it belongs to.
 
-    Why: the answer behind it was edited, dropped, or rewritten as plain text. Why not at o3-mini: it was recorded as
-    accepted. Fix: send both items as they came, or the reasoning without its `id`, or not at all.
+    Why: the answer after it was edited, dropped, or rewritten as plain text. o3-mini is exempt: there it was
+    recorded as accepted. Fix: send both items unchanged, or send the reasoning without its `id`, or leave it
+    out.
     """
     found = list(items(request.body))
     for index, (pointer, item) in enumerate(found):
@@ -129,9 +131,9 @@ def reasoning_keeps_its_item(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, call("a")), body(ASK, call("a"), call("b"), output("a"), ASK)],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
-    """Every function call in the input has its output there.
+    """Every function call in the input has its output in the input.
 
-    Why: the tool was cancelled, crashed, or hit a limit. Fix: send an output that says so.
+    Why: the tool was cancelled, crashed, or ran into a limit. Fix: send an output that says what happened.
     """
     answered = {
         item.get("call_id") for _, item in items(request.body) if type_of(item).endswith("_call_output")
@@ -156,9 +158,10 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, output("a"))],
 )
 def outputs_answer_calls(request: Request) -> Iterator[Finding]:
-    """Every output in the input has its call there, unless the request continues a response that has it.
+    """Every output in the input has its call in the input, unless the request continues a response that
+    contains the call.
 
-    Why: history was cut between the two. Fix: drop or keep both sides together.
+    Why: the history was truncated between the two. Fix: keep a call and its output together, or drop both.
     """
     found = list(items(request.body))
     hidden = any(request.body.get(key) for key in ("previous_response_id", "conversation", "prompt")) or any(

@@ -1,4 +1,4 @@
-"""Options: their ranges, those that exclude each other, and those that a model does not take."""
+"""Options: their ranges, those that exclude each other, and those that a model refuses."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
+from .._openai.client_keys import enter_client_keys
 from .._openai.refusals import (
     EFFORTS,
     OUT_OF_RANGE,
     REASONING,
-    TOO_LONG,
     WORDED,
     listed,
     misfits,
     ranges,
     refused,
-    too_long,
     undated,
 )
 from ._rulebook import ASK, MUST, REJECT, body, book
@@ -52,7 +51,8 @@ KINDS = {
     counterexamples=[body(ASK, temperature=-1), body(ASK, max_output_tokens=10)],
 )
 def numbers_are_in_range(request: Request) -> Iterator[Finding]:
-    """Temperature is 0 to 2, `top_p` 0 to 1, `top_logprobs` 0 to 20, `max_output_tokens` at least 16."""
+    """Numeric options are in range: `temperature` 0 to 2, `top_p` 0 to 1, `top_logprobs` 0 to 20,
+    `max_output_tokens` at least 16."""
     bounds = {
         "temperature": (0.0, 2.0),
         "top_p": (0.0, 1.0),
@@ -76,7 +76,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, previous_response_id="resp_1", conversation="conv_1")],
 )
 def one_thing_is_continued(request: Request) -> Iterator[Finding]:
-    """`previous_response_id` and `conversation` exclude each other."""
+    """A request sets `previous_response_id` or `conversation`, not both."""
     found = [key for key in ("previous_response_id", "conversation") if request.body.get(key)]
     if found:
         yield broken(f"/{found[-1]}", "two things to continue") if len(found) > 1 else met(f"/{found[0]}")
@@ -96,7 +96,7 @@ def one_thing_is_continued(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5-mini", temperature=0), body(ASK, model="gpt-5", top_p=0.5)],
 )
 def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
-    """A model that always reasons takes no temperature and no `top_p`."""
+    """A model that always reasons does not accept `temperature` or `top_p`."""
     for key in ("temperature", "top_p"):
         set_to = request.body.get(key) not in (None, 1)
         yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
@@ -131,7 +131,7 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
-    """An effort, a verbosity, a context of reasoning is one of those the model has."""
+    """The effort, the verbosity and the reasoning context are values that the model supports."""
     model = undated(request.model)
     for (outer, inner), models in CHOICES.items():
         value, place = object_of(request.body.get(outer)).get(inner), f"/{outer}/{inner}"
@@ -161,7 +161,7 @@ def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5-chat-latest", reasoning={"effort": "low"})],
 )
 def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
-    """A model that does not reason takes no effort."""
+    """A model that does not reason does not accept a reasoning effort."""
     asked = _effort(request) is not None
     yield broken("/reasoning/effort", "this model does not reason") if asked else met("/model")
 
@@ -181,7 +181,7 @@ def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-5.6-sol", top_logprobs=2)],
 )
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
-    """A reasoning model gives no log probabilities."""
+    """A reasoning model does not return log probabilities."""
     asked = bool(request.body.get("top_logprobs"))
     yield broken("/top_logprobs", "this model gives none") if asked else met("/model")
 
@@ -201,26 +201,11 @@ def _effort(request: Request) -> str | None:
     counterexamples=[body(ASK, temperature="0.5"), body(ASK, stream="yes")],
 )
 def options_have_their_types(request: Request) -> Iterator[Finding]:
-    """An option is of its type: a number no string, a count a whole number."""
+    """Every option has its declared type: numbers are not strings, and counts are whole numbers."""
     yield from misfits(request.body, KINDS)
 
 
-@book.rule(
-    "REQ-042",
-    MUST,
-    REJECT,
-    source="many reports of the same text, 2025 and 2026",
-    refusal=TOO_LONG,
-    examples=[body(ASK, user="u" * 64, prompt_cache_key="c" * 64)],
-    counterexamples=[body(ASK, user="u" * 65), body(ASK, prompt_cache_key="c" * 65)],
-)
-def keys_of_the_client_are_short(request: Request) -> Iterator[Finding]:
-    """The names a client gives its user and its cache have at most 64 characters.
-
-    Fix: send a hash.
-    """
-    for key in ("user", "safety_identifier", "prompt_cache_key"):
-        yield from too_long(request.body.get(key), f"/{key}", 64)
+enter_client_keys(book, body, ASK)
 
 
 @book.rule(
@@ -234,6 +219,6 @@ def keys_of_the_client_are_short(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-4.1", include=["reasoning.encrypted_content"])],
 )
 def who_does_not_think_encrypts_nothing(request: Request) -> Iterator[Finding]:
-    """Encrypted thoughts are asked of a model that reasons."""
+    """Encrypted reasoning is requested only from reasoning models."""
     asked = "reasoning.encrypted_content" in items_of(request.body.get("include"))
     yield broken("/include", "this model has no thoughts") if asked else met("/model")

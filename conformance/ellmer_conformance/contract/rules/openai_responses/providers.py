@@ -1,4 +1,4 @@
-"""Who else speaks Responses, and what is known of it."""
+"""Other providers of Responses, and what is known about them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ DEEPSEEK = book.extend(
     ],
 )
 def batches_are_whole(request: Request) -> Iterator[Finding]:
-    """Calls that belong together stand together, and their outputs right behind them.
+    """Parallel calls are next to each other, and their outputs come directly after them.
 
-    Why: OpenAI looks for outputs anywhere, DeepSeek behind the calls only. Fix: text first, then all calls, then all
-    outputs.
+    Why: OpenAI accepts outputs anywhere, but DeepSeek only after the calls. Fix: send text first, then all
+    calls, then all outputs.
     """
     found = list(items(request.body))
     for index, (pointer, item) in enumerate(found):
@@ -64,7 +64,7 @@ AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules at a vendor; of the others nothing is known to be refused."""
+    """The rules of a provider. For the others, no refusal is known."""
     if vendor in {"", book.vendor}:
         return book
     known = {"azure": AZURE, "deepseek": DEEPSEEK}

@@ -1,4 +1,4 @@
-"""What is left of the shape, when the rules that have words of their own have spoken."""
+"""All shape errors that no other rule reports with a text of its own."""
 
 from __future__ import annotations
 

@@ -10,22 +10,23 @@ from ...readers import openai_responses as wire
 from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
 from .._openai.refusals import WORDED, misnamed, path, refused
-from .._openai.schemas import ARRAYS, COMPOSED, STRICT, array_findings, schema_problems, strict_findings
+from .._openai.schemas import (
+    ARRAYS,
+    CLOSED,
+    COMPOSED,
+    OPEN,
+    SCHEMA,
+    STRICT,
+    array_findings,
+    one_property,
+    schema_problems,
+    strict_findings,
+)
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, call, output
 
 SPEC = "https://github.com/openai/openai-openapi (FunctionToolParam)"
-SCHEMA = refused(
-    "Invalid schema for function '{name}': {reason}", code="invalid_function_parameters", param="{path}"
-)
 
 
-def _of(schema: Json) -> Json:
-    """A closed object with one property."""
-    return {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
-
-
-OPEN: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
-CLOSED: Json = {**OPEN, "additionalProperties": False}
 HOSTED = ("web_search", "web_search_preview", "file_search", "image_generation", "code_interpreter")
 OLD = ["gpt-3.5*", "gpt-4", "gpt-4-*"]
 
@@ -51,7 +52,7 @@ def _text(schema: Json, **more: Any) -> Json:
     ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """A function's name has letters, digits, `_` and `-` only, in its declaration and in every call."""
+    """The name of a function has only letters, digits, `_` and `-`, in its declaration and in every call."""
     for pointer, tool in _functions(request.body):
         yield from misnamed(tool.get("name"), f"{pointer}/name")
     for pointer, item in wire.items(request.body):
@@ -69,7 +70,7 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[_tool(parameters={"x": {"type": "number"}})])],
 )
 def parameters_are_an_object(request: Request) -> Iterator[Finding]:
-    """A function's parameters, where given, are a schema of an object with properties.
+    """The `parameters` of a function, if given, are the schema of an object with properties.
 
     Fix: for a tool without arguments send `{"type": "object", "properties": {}}`.
     """
@@ -83,13 +84,13 @@ def parameters_are_an_object(request: Request) -> Iterator[Finding]:
     REJECT,
     source=ARRAYS,
     refusal=SCHEMA,
-    examples=[body(ASK, tools=[_tool(parameters=_of({"type": "array", "items": {}}))])],
-    counterexamples=[body(ASK, tools=[_tool(parameters=_of({"type": "array"}))])],
+    examples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array", "items": {}}))])],
+    counterexamples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array"}))])],
 )
 def arrays_say_of_what(request: Request) -> Iterator[Finding]:
-    """An array in a function's parameters has `items`.
+    """Every array in the parameters of a function has `items`.
 
-    Fix: `"items": {}` where anything may be in it.
+    Fix: send `"items": {}` if the items may have any type.
     """
     for pointer, tool in _functions(request.body):
         yield from array_findings(tool.get("name"), tool.get("parameters"), f"{pointer}/parameters")
@@ -101,11 +102,13 @@ def arrays_say_of_what(request: Request) -> Iterator[Finding]:
     REJECT,
     source="many reports of the same text, 2025 and 2026",
     refusal=SCHEMA,
-    examples=[body(ASK, tools=[_tool(parameters=_of({"anyOf": [{"type": "string"}, {"type": "null"}]}))])],
+    examples=[
+        body(ASK, tools=[_tool(parameters=one_property({"anyOf": [{"type": "string"}, {"type": "null"}]}))])
+    ],
     counterexamples=[body(ASK, tools=[_tool(parameters={**OPEN, "anyOf": [{"required": ["x"]}]})])],
 )
 def parameters_are_one_object(request: Request) -> Iterator[Finding]:
-    """At the root of a function's parameters there is no `oneOf`, `anyOf`, `allOf`, `enum` or `not`.
+    """The root of a function's parameters has no `oneOf`, `anyOf`, `allOf`, `enum` or `not`.
 
     Fix: put the alternatives into a property.
     """
@@ -127,13 +130,14 @@ def parameters_are_one_object(request: Request) -> Iterator[Finding]:
     examples=[body(ASK, tools=[_tool(parameters=CLOSED, strict=True), TOOL])],
     counterexamples=[
         body(ASK, tools=[_tool(parameters=OPEN, strict=True)]),
-        body(ASK, tools=[_tool(parameters=_of({"oneOf": [OPEN]}), strict=True)]),
+        body(ASK, tools=[_tool(parameters=one_property({"oneOf": [OPEN]}), strict=True)]),
     ],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict function, every object is closed and requires all its properties, and every value has a type.
+    """In a strict function, every object sets `additionalProperties: false` and requires all its properties,
+    and every value has a type.
 
-    Fix: set `additionalProperties: false`; make an optional property nullable and require it.
+    Fix: set `additionalProperties: false`, and make optional properties nullable and required.
     """
     for pointer, tool in _functions(request.body):
         if tool.get("strict") is True:
@@ -154,7 +158,8 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, text=_text(OPEN, strict=True))],
 )
 def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict format, every object is closed and requires all its properties."""
+    """In a strict response format, every object sets `additionalProperties: false` and requires all its
+    properties."""
     format = wire.format_of(request.body)
     if format.get("type") == "json_schema" and format.get("strict") is True:
         yield from strict_findings(format.get("name"), format.get("schema"), "/text/format/schema")
@@ -174,7 +179,7 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-4-turbo", text=_text(CLOSED, strict=True))],
 )
 def old_models_have_no_schema(request: Request) -> Iterator[Finding]:
-    """Models before gpt-4o have no `json_schema`."""
+    """Models before gpt-4o do not support `json_schema`."""
     asked = wire.format_of(request.body).get("type") == "json_schema"
     problem = "this model has no json_schema"
     yield broken("/text/format", problem, model=request.model) if asked else met("/model")
@@ -196,7 +201,7 @@ def old_models_have_no_schema(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, instructions="Answer in JSON.", text={"format": {"type": "json_object"}})],
 )
 def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
-    """Where the format is `json_object`, the word "json" is in the input; the instructions do not count."""
+    """If the response format is `json_object`, the input contains the word "json"; the instructions do not count."""
     if wire.format_of(request.body).get("type") == "json_object":
         more = any(request.body.get(key) for key in ("previous_response_id", "conversation", "prompt"))
         said = any("json" in item.text.lower() for item in wire.read(request) if item.turn >= 0)
@@ -214,7 +219,7 @@ def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="gpt-4", tools=[{"type": "file_search", "vector_store_ids": ["vs_1"]}])],
 )
 def old_models_have_no_hosted_tools(request: Request) -> Iterator[Finding]:
-    """The first GPT-4 has no hosted tools."""
+    """The first GPT-4 does not support hosted tools."""
     for pointer, tool in wire.tools(request.body):
         kind = tool.get("type")
         hosted = kind == "file_search"
@@ -236,7 +241,7 @@ def old_models_have_no_hosted_tools(request: Request) -> Iterator[Finding]:
     ],
 )
 def research_has_sources(request: Request) -> Iterator[Finding]:
-    """A deep research model has a tool to search with, and none of the client's."""
+    """A request to a deep research model has a search tool and no client tools."""
     kinds = [str(tool.get("type")) for _, tool in wire.tools(request.body)]
     sources = ("web_search", "mcp", "file_search")
     if any(not kind.startswith((*sources, "code_interpreter")) for kind in kinds):
@@ -262,9 +267,9 @@ def research_has_sources(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "image_generation"})],
 )
 def what_is_chosen_is_there(request: Request) -> Iterator[Finding]:
-    """A hosted tool that is chosen is among the tools.
+    """A hosted tool in `tool_choice` is one of the declared tools.
 
-    A prompt on the server may bring tools of its own; then nothing is said.
+    A stored prompt may have tools of its own; such requests are not judged.
     """
     kind = object_of(request.body.get("tool_choice")).get("type")
     if kind in HOSTED and not request.body.get("prompt"):

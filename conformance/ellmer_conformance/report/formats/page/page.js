@@ -40,7 +40,7 @@ options("adapter", unique(data.places.map((p) => p[0])), "all");
 options("wire", unique(data.places.map((p) => p[1])), "all");
 options("level", ["MUST", "SHOULD", "preview"], "all");
 options("group", unique(rows.map((r) => r.rule.id.split("-")[0])).sort(), "all");
-options("verdict", ["not fine", ...data.verdicts.slice(0, -1).map((v) => v[0])], "all");
+options("verdict", ["failed", ...data.verdicts.slice(0, -1).map((v) => v[0])], "all");
 $("search").addEventListener("input", draw);
 $("filters").addEventListener("reset", () => setTimeout(draw));
 $("filters").addEventListener("submit", (event) => event.preventDefault());
@@ -61,7 +61,7 @@ function wanted(row) {
     && (!$("wire").value || $("wire").value === wire)
     && (!$("level").value || $("level").value === level)
     && (!$("group").value || row.rule.id.startsWith(`${$("group").value}-`))
-    && (!verdict || (verdict === "not fine" ? tone(row.verdict) : verdictName(row.verdict) === verdict))
+    && (!verdict || (verdict === "failed" ? tone(row.verdict) : verdictName(row.verdict) === verdict))
     && text.includes($("search").value.toLowerCase());
 }
 
@@ -157,8 +157,8 @@ $("close").addEventListener("click", () => $("detail").close());
 $("detail").addEventListener("click", (event) => event.target === $("detail") && $("detail").close());
 
 function ruleText(rule) {
-  const level = rule.preview ? `${rule.level}, preview: no provider evidence backs it, it fails nobody` : rule.level;
-  const kind = rule.kind === "reject" ? "the API refuses what breaks it" : "the API may answer 200, and something is lost";
+  const level = rule.preview ? `${rule.level}, preview: reported, but never a failure, because evidence is missing` : rule.level;
+  const kind = rule.kind === "reject" ? "the API refuses a request that breaks the rule" : "the API may answer 200, but data is lost";
   return [el("h3", `${rule.id} · `, ...ticked(rule.sentence)), el("p.where", `${level}; ${kind}.`),
     ...(rule.explain ? [wrapped(rule.explain)] : []),
     ...(rule.source.length ? [el("p.label", `Source: ${rule.source.join("; ")}`)] : [])];
@@ -192,11 +192,11 @@ function finding(group) {
   if (!byRule) parts.push(el("p", ...ticked(rule.sentence)));
   parts.push(wrapped(proof.message || verdictName(verdict)), el("p.where", `At ${proof.pointer || "the top"}, in ${where.join(", ")}`));
   if (proof.excerpt) parts.push(el("p.label", "The request there"), excerpt(proof.excerpt));
-  if (proof.provider_error) parts.push(el("p.label", `The provider would say (${proof.status})`), wrapped(proof.provider_error));
-  if (proof.reason) parts.push(el("p.label", "Expected, by the baseline"), el("p", `${proof.reason} (${proof.issue})`));
+  if (proof.provider_error) parts.push(el("p.label", `The provider would answer (${proof.status})`), wrapped(proof.provider_error));
+  if (proof.reason) parts.push(el("p.label", "Expected by the baseline"), el("p", `${proof.reason} (${proof.issue})`));
   if (!byRule && rule.explain) parts.push(el("details", el("summary", "Why, and how to fix it"), wrapped(rule.explain)));
   if (proof.exchange) parts.push(el("details", el("summary", "The whole exchange"), el("pre", proof.exchange)));
-  parts.push(el("p.label", "Commands: explain, play again, reproduce without the suite"), ...proof.commands.map(command));
+  parts.push(el("p.label", "Commands: explain, run again, reproduce without the suite"), ...proof.commands.map(command));
   return el(`div.finding${tone(verdict) ? `.${tone(verdict)}` : ""}`, ...parts);
 }
 function excerpt(text) {
@@ -265,7 +265,7 @@ function beside(group) {
 }
 
 // around the matrix --------------------------------------------------------------------------------------
-const states = ["Every rule is kept.", "Rules are broken.", "Some of it could not be judged."];
+const states = ["Every rule is kept.", "Rules are broken.", "Some cases could not be judged."];
 $("state").append(el("b", states[data.exit]), ` Requirements ${data.requirements} · ${data.tool.name} ${data.tool.version}`);
 $("scores").append(...data.score.map(([name, text, counts]) =>
   el(`li${counts.must_passed < counts.must_applicable ? ".short" : ""}`, el("span", name), text)));

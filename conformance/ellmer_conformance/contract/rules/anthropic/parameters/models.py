@@ -1,4 +1,4 @@
-"""The format of the answer, and what some models do not take."""
+"""Output formats and citations, which some models do not support."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def _document(*, cites: bool) -> Json:
     ],
 )
 def answers_are_closed(request: Request) -> Iterator[Finding]:
-    """In the schema of an answer every object sets `additionalProperties: false`, and no number is bounded.
+    """In an output schema, every object sets `additionalProperties: false` and no number has bounds.
 
-    Fix: close the objects; say the bounds in the description.
+    Fix: set `additionalProperties: false`, and write the bounds into the description.
     """
     for place, format in _formats(request.body):
         if isinstance(format.get("schema"), dict):
@@ -71,7 +71,7 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="claude-3-5-haiku-20241022", output_config=_format(**SUM))],
 )
 def old_models_have_no_format(request: Request) -> Iterator[Finding]:
-    """Structured output needs a model of the 4.5 generation or newer."""
+    """Structured output requires a model of the 4.5 generation or newer."""
     asked = any(True for _ in _formats(request.body))
     yield broken("/model", "this model has no output format", model=request.model) if asked else met("/model")
 
@@ -87,7 +87,7 @@ def old_models_have_no_format(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(_document(cites=True)), model="claude-3-haiku-20240307")],
 )
 def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
-    """Citations need a newer model."""
+    """Citations require a model newer than Claude 3 Haiku."""
     for pointer, _, block in all_blocks(request.body):
         citations = block.get("citations")
         if block.get("type") == "document" and isinstance(citations, dict):

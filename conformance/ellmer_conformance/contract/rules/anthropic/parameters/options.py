@@ -27,7 +27,7 @@ SEARCH: Json = {"type": "web_search_20250305", "name": "web_search"}
     counterexamples=[body(ASK, max_tokens=2048, thinking={"type": "enabled", "budget_tokens": 100})],
 )
 def the_budget_is_enough(request: Request) -> Iterator[Finding]:
-    """A thinking budget is at least 1024 tokens."""
+    """`budget_tokens` of thinking is at least 1024."""
     budget = _budget(request)
     if budget is not None:
         place = "/thinking/budget_tokens"
@@ -59,9 +59,9 @@ def a_token_limit_is_set(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, temperature=1.5)],
 )
 def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
-    """The temperature is 0 to 1.
+    """`temperature` is between 0 and 1.
 
-    Why: other providers go to 2.
+    Why: other providers allow up to 2.
     """
     value = request.body.get("temperature")
     if isinstance(value, int | float):
@@ -85,9 +85,9 @@ def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
-    """A thinking budget is smaller than `max_tokens`, unless thinking may interleave with calls of the client's tools.
+    """The thinking budget is smaller than `max_tokens`, unless thinking may interleave with client tool calls.
 
-    Why not with tools of the client: a header tells whether it does, and recordings seldom keep it.
+    Requests with client tools are exempt: a header enables interleaving, and recordings seldom keep it.
     """
     budget, limit = _budget(request), request.body.get("max_tokens")
     called = any(tool.get("type") in {None, "custom"} for _, tool in tools(request.body))
@@ -122,7 +122,7 @@ def the_budget_is_below_the_limit(request: Request) -> Iterator[Finding]:
     ],
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """While the model thinks, no tool is forced on it; the 4.6 models may be, while they decide whether to think."""
+    """With thinking enabled, `tool_choice` does not force a tool; the 4.6 models allow it with adaptive thinking."""
     thinking, choice = request.body.get("thinking"), request.body.get("tool_choice")
     kinds = (
         {"enabled"} if re.match(r"claude-(opus|sonnet|haiku)-4-6", request.model) else {"enabled", "adaptive"}
@@ -157,7 +157,7 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     ],
 )
 def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
-    """While the model thinks, the temperature is 1 or not set."""
+    """With thinking enabled, `temperature` is 1 or not set."""
     value = request.body.get("temperature")
     if _thinks(request) and isinstance(value, int | float):
         yield met("/temperature") if value == 1 else broken("/temperature", f"the temperature is {value}")
@@ -177,7 +177,7 @@ def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
     ],
 )
 def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
-    """While the model thinks, `top_p` is 0.95 at least, and `top_k` is not set."""
+    """With thinking enabled, `top_p` is at least 0.95 and `top_k` is not set."""
     limits = {"top_p": (0.95, "greater than or equal to 0.95 or unset"), "top_k": (float("inf"), "unset")}
     for key, (least, wanted) in limits.items() if _thinks(request) else ():
         value, place = request.body.get(key), f"/{key}"
@@ -196,7 +196,7 @@ def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, stop_sequences=["\n\n"]), body(ASK, stop_sequences=["END", ""])],
 )
 def stop_sequences_can_be_seen(request: Request) -> Iterator[Finding]:
-    """A stop sequence is not just white space."""
+    """A stop sequence has more than white space."""
     for index, said in enumerate(items_of(request.body.get("stop_sequences"))):
         if isinstance(said, str):
             place = f"/stop_sequences/{index}"

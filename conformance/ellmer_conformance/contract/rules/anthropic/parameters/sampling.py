@@ -1,4 +1,4 @@
-"""Temperature, `top_p` and `top_k`: newer models take one of them, the newest none."""
+"""`temperature`, `top_p` and `top_k`: newer models accept only one of them, and the newest none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NONE = [
     counterexamples=[body(ASK, temperature=0.5, top_p=0.9)],
 )
 def one_way_of_sampling(request: Request) -> Iterator[Finding]:
-    """From Opus 4.1 on, temperature and `top_p` exclude each other."""
+    """From Opus 4.1 on, a request sets `temperature` or `top_p`, not both."""
     given = [key for key in ("temperature", "top_p") if request.body.get(key) is not None]
     if given:
         yield broken("/top_p", "beside a temperature") if len(given) > 1 else met(f"/{given[0]}")
@@ -56,9 +56,9 @@ def one_way_of_sampling(request: Request) -> Iterator[Finding]:
     ],
 )
 def sampling_is_the_models(request: Request) -> Iterator[Finding]:
-    """From Opus 4.7 on, temperature and `top_p` are 1, and there is no `top_k`.
+    """From Opus 4.7 on, `temperature` and `top_p` are 1 or not set, and `top_k` is not set.
 
-    Fix: leave them out.
+    Fix: leave these options out.
     """
     for key in ("temperature", "top_p", "top_k"):
         value = request.body.get(key)

@@ -1,4 +1,4 @@
-"""Thinking and effort: which modes and levels a generation of models has."""
+"""Thinking and effort: the modes and levels of each generation of models."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BUDGET: Json = {"type": "enabled", "budget_tokens": 1024}
     counterexamples=[body(ASK, model="claude-opus-4-8", max_tokens=2048, thinking=BUDGET)],
 )
 def newer_models_have_no_budget(request: Request) -> Iterator[Finding]:
-    """From Opus 4.7 on, thinking has no budget: it is `adaptive`, and effort steers it."""
+    """From Opus 4.7 on, thinking is `adaptive` without a budget; the effort controls it."""
     if kind := _thinking(request):
         wrong = kind == "enabled"
         yield broken("/thinking/type", "a budget of thinking") if wrong else met("/thinking")
@@ -60,7 +60,7 @@ def newer_models_have_no_budget(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, thinking={"type": "adaptive"})],
 )
 def older_models_do_not_adapt(request: Request) -> Iterator[Finding]:
-    """Before the 4.6 models, thinking has a budget: it is `enabled`, not `adaptive`."""
+    """Before the 4.6 models, thinking is `enabled` with a budget, not `adaptive`."""
     if kind := _thinking(request):
         yield broken("/thinking/type", "adaptive thinking") if kind == "adaptive" else met("/thinking")
 
@@ -79,7 +79,7 @@ def older_models_do_not_adapt(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="claude-fable-5", thinking={"type": "disabled"})],
 )
 def some_models_always_think(request: Request) -> Iterator[Finding]:
-    """Fable, Mythos and, from 5.5 on, Opus and Sonnet think always."""
+    """Thinking cannot be disabled on Fable, Mythos, and Opus and Sonnet from 5.5 on."""
     if kind := _thinking(request):
         yield broken("/thinking/type", "thinking is off") if kind == "disabled" else met("/thinking")
 
@@ -106,7 +106,7 @@ def some_models_always_think(request: Request) -> Iterator[Finding]:
     ],
 )
 def great_effort_takes_thought(request: Request) -> Iterator[Finding]:
-    """Where thinking is switched off, the effort is `high` at most."""
+    """With thinking disabled, the effort is at most `high`."""
     if effort := _effort(request):
         wrong = effort in {"xhigh", "max"} and _thinking(request) == "disabled"
         place = "/output_config/effort"
@@ -127,7 +127,7 @@ def great_effort_takes_thought(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_effort_is_known(request: Request) -> Iterator[Finding]:
-    """An effort is one of those the model has."""
+    """The effort is one of the levels that the model supports."""
     if effort := _effort(request):
         first = request.model.startswith("claude-opus-4-5")
         place, levels = "/output_config/effort", ["high", "low", *([] if first else ["max"]), "medium"]
@@ -149,7 +149,7 @@ def the_effort_is_known(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="claude-haiku-4-5", output_config={"effort": "low"})],
 )
 def older_models_know_no_effort(request: Request) -> Iterator[Finding]:
-    """Effort needs Opus 4.5, Sonnet 4.6 or a newer model."""
+    """An effort requires Opus 4.5, Sonnet 4.6 or a newer model."""
     if isinstance(request.body.get("output_config"), dict):
         place = "/output_config"
         yield broken(place, "this model has no effort") if _effort(request) else met(place)
@@ -169,9 +169,9 @@ def older_models_know_no_effort(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="claude-opus-5-5", tools=[TOOL], tool_choice={"type": "any"})],
 )
 def newest_models_are_not_forced(request: Request) -> Iterator[Finding]:
-    """From Fable 5.1 and Opus 5.5 on, no tool is forced.
+    """From Fable 5.1 and Opus 5.5 on, `tool_choice` does not force a tool.
 
-    Fix: ask for the call in the prompt, or for structured output.
+    Fix: ask for the call in the prompt, or use structured output.
     """
     if choice := object_of(request.body.get("tool_choice")).get("type"):
         forced = choice in {"any", "tool"}

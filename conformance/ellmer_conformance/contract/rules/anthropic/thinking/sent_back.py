@@ -1,4 +1,4 @@
-"""Thinking, sent back: signed, unchanged, in its place."""
+"""Thinking blocks that are sent back: signed, unchanged, and in their place."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ MORE = {"max_tokens": 2048, "tools": [TOOL], "thinking": THINKING}
     ],
 )
 def thoughts_are_signed(request: Request) -> Iterator[Finding]:
-    """A thinking block goes back with the signature it came with.
+    """A thinking block is sent back with the signature it came with.
 
-    Why: the API checks the thought against it. Fix: put the pieces of a streamed signature together; drop thoughts
-    of other models.
+    Why: the API checks the thinking against its signature. Fix: join the pieces of a streamed signature, and
+    drop thinking from other models.
     """
     for pointer, place, block in all_blocks(request.body):
         if block.get("type") == "thinking":
@@ -83,9 +83,9 @@ def thoughts_are_signed(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(use("a")), user(result("a")), **MORE)],
 )
 def a_tool_loop_starts_with_a_thought(request: Request) -> Iterator[Finding]:
-    """While thinking is enabled, the assistant turn whose calls are being answered starts with its thought.
+    """With thinking enabled, the assistant turn whose tool calls are being answered starts with a thinking block.
 
-    Fix: send thinking blocks back; or use `adaptive`, which does not ask for them.
+    Fix: send thinking blocks back, or use `adaptive`, which does not require them.
     """
     thinking, found = request.body.get("thinking"), turns(request)
     enabled = isinstance(thinking, dict) and thinking.get("type") == "enabled"
@@ -112,7 +112,7 @@ def a_tool_loop_starts_with_a_thought(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(THOUGHT, "5"))],
 )
 def a_prefill_does_not_think(request: Request) -> Iterator[Finding]:
-    """While thinking is off, a last message of the assistant has no thought."""
+    """With thinking disabled, a last assistant message has no thinking block."""
     found, thinking = list(messages(request.body)), request.body.get("thinking")
     on = isinstance(thinking, dict) and thinking.get("type") in {"enabled", "adaptive"}
     if found and not on and found[-1][1].get("role") == "assistant":

@@ -1,4 +1,4 @@
-"""What Anthropic takes of JSON Schema, its grammar compiler above all, as far as refusals are known."""
+"""The part of JSON Schema that Anthropic accepts, as far as recorded refusals show it."""
 
 from __future__ import annotations
 

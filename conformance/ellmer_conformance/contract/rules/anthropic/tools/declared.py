@@ -31,13 +31,13 @@ MEASURED = "measured on the live API, 2026-08"
 def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
     """`tool_choice` is an object of type `auto`, `any`, `tool` or `none`.
 
-    Why: other providers write strings, and `required`. Fix: `{"type": "any"}` forces a call.
+    Why: other providers use strings such as `required`. Fix: send `{"type": "any"}` to force a call.
     """
     choice, tags = request.body.get("tool_choice"), "'auto', 'any', 'tool', 'none'"
     if choice is None:
         return
     if not isinstance(choice, dict):
-        yield broken("/tool_choice", "it is no object", text="Input should be an object")
+        yield broken("/tool_choice", "it is not an object", text="Input should be an object")
     elif f"'{choice.get('type')}'" not in tags:
         said = f"Input tag '{choice.get('type')}' found using 'type' does not match any of the expected tags: {tags}"
         yield broken("/tool_choice/type", f"{choice.get('type')!r} is no choice", text=said)
@@ -60,7 +60,7 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
     ],
 )
 def a_choice_has_tools(request: Request) -> Iterator[Finding]:
-    """Where there are no tools, there is no `tool_choice`."""
+    """A request without tools has no `tool_choice`."""
     choice, given = object_of(request.body.get("tool_choice")).get("type"), _given(request.body)
     if choice in {"auto", "any", "tool"}:
         yield met("/tool_choice") if given else broken("/tool_choice", "nothing to choose from", type=choice)
@@ -77,7 +77,7 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "mul"})],
 )
 def the_chosen_tool_is_there(request: Request) -> Iterator[Finding]:
-    """A tool that is forced is one of those declared; a set of tools may have it."""
+    """A forced tool is one of the declared tools, or may be in a declared toolset."""
     choice = object_of(request.body.get("tool_choice"))
     declared = [tool for _, tool in tools(request.body)]
     sets = any("toolset" in str(tool.get("type")) for tool in declared) or request.body.get("mcp_servers")
@@ -101,9 +101,9 @@ def the_chosen_tool_is_there(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{"type": "function", "function": {"name": "add", "parameters": {}}}])],
 )
 def tools_are_anthropics(request: Request) -> Iterator[Finding]:
-    """A tool has one of Anthropic's types, or none; not `function`.
+    """The `type` of a tool is one of Anthropic's or absent; it is not `function`.
 
-    Fix: `{"name": …, "description": …, "input_schema": …}`, without the wrapping of other providers.
+    Fix: send `{"name": …, "description": …, "input_schema": …}` without another provider's wrapper.
     """
     for index, (pointer, tool) in enumerate(tools(request.body)):
         kind, place = tool.get("type"), f"{pointer}/type"
@@ -124,7 +124,7 @@ def tools_are_anthropics(request: Request) -> Iterator[Finding]:
     ],
 )
 def names_are_plain(request: Request) -> Iterator[Finding]:
-    """A tool's name has 1 to 128 letters, digits, `_` and `-`."""
+    """The name of a tool has 1 to 128 letters, digits, `_` and `-`."""
     for index, pointer, tool in custom(request.body):
         name, place = tool.get("name"), f"{pointer}/name"
         if isinstance(name, str):
@@ -142,7 +142,7 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[TOOL, TOOL])],
 )
 def names_are_unique(request: Request) -> Iterator[Finding]:
-    """No two tools have one name."""
+    """Each tool has its own name."""
     seen: set[str] = set()
     for pointer, tool in tools(request.body):
         name, place = tool.get("name"), f"{pointer}/name"

@@ -38,7 +38,7 @@ def _schema(**schema: Any) -> Json:
     ],
 )
 def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
-    """A tool has a name, and an `input_schema` of type `object`, also where there are no arguments.
+    """A tool has a name and an `input_schema` of type `object`, even if it has no arguments.
 
     Fix: send `{"type": "object", "properties": {}}`.
     """
@@ -59,9 +59,9 @@ def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[_schema(type="object", **{key: [{}]})]) for key in COMBINED],
 )
 def input_schemas_are_one_object(request: Request) -> Iterator[Finding]:
-    """A tool's `input_schema` is no choice or combination of schemas; its properties may be.
+    """The root of an `input_schema` is an object without `oneOf`, `anyOf` or `allOf`; its properties may use them.
 
-    Fix: one object with all properties, of which the description says what goes together.
+    Fix: declare one object with all properties, and describe which of them belong together.
     """
     for index, pointer, tool in custom(request.body):
         found = [key for key in COMBINED if key in object_of(tool.get("input_schema"))]
@@ -84,7 +84,7 @@ def input_schemas_are_one_object(request: Request) -> Iterator[Finding]:
     ],
 )
 def properties_have_plain_names(request: Request) -> Iterator[Finding]:
-    """A parameter of a tool is named with 1 to 64 letters, digits, `_`, `.` and `-`."""
+    """The name of a tool parameter has 1 to 64 letters, digits, `_`, `.` and `-`."""
     for index, pointer, tool in custom(request.body):
         place = f"{pointer}/input_schema/properties"
         for name in object_of(object_of(tool.get("input_schema")).get("properties")):
@@ -114,8 +114,8 @@ def properties_have_plain_names(request: Request) -> Iterator[Finding]:
 def schemas_are_of_the_newest_draft(request: Request) -> Iterator[Finding]:
     """A tool's `input_schema` is valid in draft 2020-12 of JSON Schema.
 
-    Why: older drafts had lists of `items`, and `exclusiveMinimum` and `required` that were true or false.
-    Fix: `prefixItems`, a number, and a list of names in the object.
+    Why: older drafts allowed a list as `items`, and booleans as `exclusiveMinimum` and `required`. Fix: use
+    `prefixItems`, a number, and a list of names in the object.
     """
     for index, pointer, tool in custom(request.body):
         problem, place = invalid(tool.get("input_schema")), f"{pointer}/input_schema"

@@ -1,4 +1,4 @@
-"""Tools that Anthropic runs: their calls and results are both the assistant's, and go back together."""
+"""Tools that Anthropic runs: their calls and results are both assistant blocks and go back together."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ FOUND: Json = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "c
     ],
 )
 def served_calls_bear_anthropics_ids(request: Request) -> Iterator[Finding]:
-    """The id of a server tool's call starts with `srvtoolu_`.
+    """The id of a server tool call starts with `srvtoolu_`.
 
-    Why: another provider's server tool was replayed as if it were Anthropic's. Fix: send its result as text.
+    Why: a client replayed another provider's server tool as one of Anthropic's. Fix: send its result as text.
     """
     for pointer, place, block in all_blocks(request.body):
         id = block.get("id")
@@ -64,9 +64,9 @@ def served_calls_bear_anthropics_ids(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(FOUND, "5"), ASK), body(ASK, assistant(FOUND, SEARCH, "5"), ASK)],
 )
 def served_results_have_calls(request: Request) -> Iterator[Finding]:
-    """A server tool's result stands behind its call.
+    """A server tool result comes after its call.
 
-    Why: the call was dropped as a block nobody knew. Fix: send back all blocks of a turn, or neither of the two.
+    Why: the client dropped the call as an unknown block. Fix: send back both the call and the result, or neither.
     """
     asked: set[object] = set()
     for number, (pointer, message) in enumerate(messages(request.body)):
@@ -96,9 +96,9 @@ def served_results_have_calls(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, assistant(SEARCH, "5"), ASK)],
 )
 def served_calls_have_results(request: Request) -> Iterator[Finding]:
-    """A call of a server tool has its result, unless its turn is the last, or calls tools of the client too.
+    """A server tool call has its result, unless its turn is the last one or also calls client tools.
 
-    Why: the result was dropped as a block nobody knew. Fix: send back all blocks of a turn, or neither of the two.
+    Why: the client dropped the result as an unknown block. Fix: send back both the call and the result, or neither.
     """
     found = turns(request)
     answered = {block.get("tool_use_id") for turn in found for _, block in turn.blocks}

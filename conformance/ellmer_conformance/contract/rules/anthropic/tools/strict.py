@@ -1,4 +1,4 @@
-"""Strict schemas: what the grammar compiler takes, and how much of it."""
+"""Strict schemas: the keywords that the grammar compiler accepts, and their limits."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ NODE: Json = {
     ],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict tool every object sets `additionalProperties: false`, and every property has a schema.
+    """In a strict tool, every object sets `additionalProperties: false` and every property has a schema.
 
-    Fix: close the objects; replace `true` by a schema.
+    Fix: set `additionalProperties: false`, and replace `true` by a schema.
     """
     for index, pointer, tool in _tools(request.body):
         reason = strict_problem(tool.get("input_schema"))
@@ -74,7 +74,7 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     ],
 )
 def strict_schemas_end(request: Request) -> Iterator[Finding]:
-    """A strict tool's schema refers to itself nowhere."""
+    """The schema of a strict tool is not recursive."""
     for index, pointer, tool in _tools(request.body):
         found, place = circle(tool.get("input_schema")), f"{pointer}/input_schema"
         shown = " -> ".join(found)
@@ -95,9 +95,9 @@ def strict_schemas_end(request: Request) -> Iterator[Finding]:
     ],
 )
 def strict_tools_are_few(request: Request) -> Iterator[Finding]:
-    """Strict tools have together at most 24 optional and 16 union-typed parameters, and are at most 20.
+    """A request has at most 20 strict tools, with at most 24 optional and 16 union-typed parameters in all.
 
-    Fix: drop `strict` where it matters least.
+    Fix: remove `strict` from the tools that need it least.
     """
     strict = [tool for _, _, tool in _tools(request.body)]
     if not strict:

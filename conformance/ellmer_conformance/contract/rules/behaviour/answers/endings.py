@@ -1,4 +1,4 @@
-"""The end of an answer: cut, failed, stopped by the token limit."""
+"""The end of an answer: truncated, failed, or stopped by the token limit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _EARLY = {"length", "filter"}
 
 @book.rule("STR-007", MUST, LOSS, source="langchain-ai/langchain#39275; engineering judgement")
 def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
-    """An answer that ends without its terminal marker is an error, or marked incomplete; never complete.
+    """An answer that ends without its terminal marker is reported as an error or as incomplete, never as complete.
 
-    Why: a dropped connection looks like a short answer, and is acted upon.
-    How to fix: remember whether the marker came (finish_reason, message_stop, response.completed,
-    finishReason) and raise at the end of the stream if not.
+    Why: otherwise the caller acts on a dropped connection as if it were a short answer. Fix: remember whether
+    the marker came (finish_reason, message_stop, response.completed, finishReason), and raise an error at the
+    end of the stream if it did not.
     """
     yield from _incomplete(run, Cut, "an answer without its end was taken for complete")
     for one in cuts(run):
@@ -31,7 +31,7 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
 
 @book.rule("STR-008", MUST, LOSS, source="langchain, chatlas, llm: cut arguments executed")
 def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
-    """A tool call that was cut off is never run, nor surfaced as a valid call."""
+    """A truncated tool call is never run and never reported as a valid call."""
     for call in run.cut_calls():
         runs = [r for r in run.tool_runs if r.name == call.name]
         yield found(not runs, "/tool_runs", f"{call.name} was run: {[dict(r.arguments) for r in runs]}")
@@ -42,7 +42,7 @@ def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
 
 @book.rule("STR-009", MUST, LOSS, source="litellm, pydantic-ai: 'stop' reported for a cut stream")
 def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
-    """The stop reason is the provider's; where none came, none is reported."""
+    """The reported stop reason is the provider's. If the provider sent none, none is reported."""
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "incomplete" and any(isinstance(s, Cut) for s in run.case.script):
             problem = f"the answer was cut, and stop reason {reply.stop!r} is reported"
@@ -54,7 +54,7 @@ def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
 
 @book.rule("STR-010", MUST, LOSS, source="Anthropic streaming guide; OAI-CC-TRN-07; vercel/ai#5217")
 def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
-    """An error inside a streamed answer raises a typed error with the status it stands for, not 200."""
+    """An error event in a stream raises a typed error with the status that it stands for, not 200."""
     if not _came_whole(run):
         yield from _incomplete(run, Failure, "the provider's error inside the answer was not raised")
     inside = run.streamed and any(isinstance(step, Failure) and step.after for step in run.case.script)
@@ -66,7 +66,7 @@ def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
 
 @book.rule("STP-004", MUST, LOSS, source="langchain, llm: partial call executed after max_tokens")
 def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
-    """A call that the token limit cut is answered with an error or dropped; its tool is not run."""
+    """A tool call that the token limit truncated is not run; it is dropped or answered with an error."""
     stopped = [s for s in run.case.script if isinstance(s, Answer) and s.stop == "length"]
     cut = {part.name for answer in stopped for part in answer.parts if isinstance(part, Call)}
     if cut:
@@ -76,7 +76,7 @@ def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
 
 @book.rule("STP-001", MUST, LOSS, source="every provider's reference of stop reasons")
 def early_stops_are_reported(run: Run) -> Iterator[Finding]:
-    """An answer that the token limit or a filter ended says so: its stop reason is `length` or `filter`."""
+    """An answer that the token limit or a content filter ended has the stop reason `length` or `filter`."""
     ended = {s.text: s.stop for s in run.case.script if isinstance(s, Answer) and s.stop and s.stop in _EARLY}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.text and wanted.text in ended:

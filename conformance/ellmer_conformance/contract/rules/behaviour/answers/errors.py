@@ -1,4 +1,4 @@
-"""The provider's errors: tried again where that helps, told to the caller as what they are, and over afterwards."""
+"""Errors from the provider: retries, what the caller is told, and the conversation afterwards."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from .....scenarios.script import Failure
-from ....api_errors import read_error
+from ....api_errors import own_message, read_error
 from ....exchange import Exchange, Response
 from ....observed_run import Run, Varied
 from ....rule import Finding, broken
@@ -30,9 +30,9 @@ _NAMELESS = {
 
 @book.rule("ERR-001", MUST, LOSS, source="RFC 9110, retry-after; OpenAI, Anthropic: retry-after-ms")
 def retries_wait_as_told(run: Run) -> Iterator[Finding]:
-    """The next try comes no sooner than the provider said (`retry-after`, `retry-after-ms`).
+    """A retry waits at least as long as the provider asked (`retry-after`, `retry-after-ms`).
 
-    Why: a client that comes back early is limited for longer.
+    Why: the provider may limit a client for longer if it comes back too early.
     """
     waits = iter(run.waits or ())
     for index, (failed, _) in enumerate(_retried(run)):
@@ -44,7 +44,7 @@ def retries_wait_as_told(run: Run) -> Iterator[Finding]:
 
 @book.rule("ERR-003", SHOULD, LOSS, source="every provider's guide to errors: 429, 5xx and 529 pass")
 def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
-    """A request that failed for a passing reason (429, 5xx, 529) is tried again, as often as the caller allows."""
+    """A request with a transient failure (429, 5xx, 529) is retried, as often as the caller allows."""
     if run.case.max_retries and _fails_at_once(run):
         tries = len(_retried(run))
         wanted = min(run.case.max_retries, sum(_is_whole_failure(run, step) for step in run.case.script))
@@ -56,7 +56,7 @@ def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
 
 @book.rule("ERR-004", MUST, LOSS, source="a retry is the same request; tools have effects")
 def retries_repeat_the_request(run: Run) -> Iterator[Finding]:
-    """What is tried again is the same request, and no tool is run for it."""
+    """A retry sends the same request and runs no tool again."""
     for index, (failed, again) in enumerate(_retried(run)):
         same = failed.request.body == again.request.body
         yield found(same, f"/exchanges/{index + 1}/request", "the second try is another request")
@@ -64,41 +64,42 @@ def retries_repeat_the_request(run: Run) -> Iterator[Finding]:
 
 @book.rule("ERR-005", MUST, LOSS, source="an error is only as good as what it says")
 def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
-    """An error has the provider's status (`status`, `status_code` or the like) and its message."""
+    """An error carries the provider's status (`status`, `status_code` or the like) and its message."""
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         final = _refused(run, index)
         if wanted.outcome != "incomplete" or final is None or final.response is None or reply.error is None:
             continue
         place, response = f"/replies/{index}", final.response
-        told = read_error(response.status, response.body, response.headers).message
-        status = _status(reply.error)
+        status, said = _status(reply.error), str(reply.error)
         yield found(status == response.status, place, f"the status is {status!r}, it was {response.status}")
-        yield found(told in str(reply.error), place, f"{str(reply.error)!r} does not say {told!r}")
+        inner = read_error(response.status, response.body, response.headers).message
+        missing = [told for told in _told(response) if told not in said and inner not in said]
+        yield found(not missing, place, f"{said!r} does not say {next(iter(missing), '')!r}")
 
 
 @book.rule(
     "ERR-006", MUST, LOSS, source="gateways answer with pages; openai-python, litellm: JSONDecodeError"
 )
 def odd_answers_are_errors(run: Run) -> Iterator[Finding]:
-    """An error page, an empty body or an answer of another content type is an error of the library's own kind."""
+    """An error page, an empty body or an unexpected content type raises one of the library's own errors."""
     yield from _typed(run, "ERR-006")
 
 
 @book.rule("ERR-007", MUST, LOSS, source="OpenRouter, Azure and proxies: errors under status 200")
 def errors_under_200_are_errors(run: Run) -> Iterator[Finding]:
-    """An error object under status 200 is an error, not an empty answer."""
+    """An error object with status 200 raises an error; it is not an empty answer."""
     yield from _typed(run, "ERR-007")
 
 
 @book.rule("ERR-008", MUST, LOSS, source="a stalled connection is no answer")
 def stalls_are_timeouts(run: Run) -> Iterator[Finding]:
-    """A stream that stalls ends in an error within the client's own time limit."""
+    """A stalled stream raises an error within the client's own timeout."""
     yield from _typed(run, "ERR-008")
 
 
 @book.rule("ERR-009", MUST, LOSS, source="tidyverse/ellmer: a failed request leaves the turns as they were")
 def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
-    """After an error the next question is answered, and what failed is not said twice."""
+    """After an error the next question is answered, and the failed message is not sent twice."""
     steps = list(zip(run.case.steps, run.replies, strict=False))
     for index, ((before, _), (after, reply)) in enumerate(pairwise(steps)):
         if before.cancelled or before.outcome != "incomplete" or after.outcome != "answered":
@@ -114,7 +115,7 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
 
 @book.rule("ERR-010", SHOULD, LOSS, source="what was shown cannot be taken back")
 def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
-    """When part of a stream was handed over, a failure is not tried again behind the caller's back."""
+    """A request is not retried silently after part of its stream reached the caller."""
     failing = [s for s in run.case.script if isinstance(s, Failure) and s.after]
     if run.case.max_retries and failing and run.streamed:
         tries = len(run.exchanges)
@@ -124,7 +125,7 @@ def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
 
 @book.rule("ERR-011", SHOULD, LOSS, source="a prompt that is too long is cut; a limit is waited for")
 def errors_are_told_apart(run: Run) -> Iterator[Finding]:
-    """A prompt that is too long and a rate limit are errors of different types."""
+    """A prompt that is too long and a rate limit raise errors of different types."""
     kinds = [s.kind for s in run.case.script if isinstance(s, Failure)]
     if {"context-length", "rate-limit"} <= set(kinds):
         types = [type(reply.error) for reply in run.replies if reply.error is not None]
@@ -134,7 +135,7 @@ def errors_are_told_apart(run: Run) -> Iterator[Finding]:
 
 @book.rule("AUT-004", MUST, LOSS, source="RFC 9110, 15.4: credentials are for one origin; CVE-2018-18074")
 def keys_are_not_redirected(run: Run) -> Iterator[Finding]:
-    """A redirect to another host does not get the key."""
+    """The API key is not sent along a redirect to another host."""
     for one in run.varied:
         if one.variation.rule != "AUT-004":
             continue
@@ -213,6 +214,21 @@ def _is_unfinished(run: Run) -> bool:
     last = run.exchanges[-1].response if run.exchanges else None
     failed = last is not None and _passes(last.status)
     return failed and bool(run.case.max_retries) and len(run.exchanges) < len(run.case.script)
+
+
+def _told(response: Response) -> list[str]:
+    """The provider's own sentences: one, or one for each field; none where a page came instead."""
+    text = response.body.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return [] if "<html" in text[:1000].lower() else [text.strip()]
+    details = value.get("detail") if isinstance(value, dict) else None
+    if isinstance(details, list):
+        return [
+            each["msg"] for each in details if isinstance(each, dict) and isinstance(each.get("msg"), str)
+        ]
+    return [own_message(response.body)]
 
 
 def _status(error: BaseException) -> Any:

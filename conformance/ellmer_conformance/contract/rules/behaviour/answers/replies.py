@@ -1,4 +1,4 @@
-"""What the caller gets: text, token counts, the printed transcript."""
+"""The values that the caller gets: text, token counts and the printed transcript."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, stopped
 
 @book.rule("TXT-001", MUST, LOSS, source="one normative printer over the neutral turns")
 def transcripts_agree(run: Run) -> Iterator[Finding]:
-    """The same conversation prints the same for every format, streamed or not, after ids are neutral."""
+    """A conversation prints the same for every wire format, streamed or not, apart from ids."""
     if run.snapshot_diff is not None:
         yield found(not run.snapshot_diff, "/transcript", f"it differs:\n{run.snapshot_diff}")
 
 
 @book.rule("TXT-002", MUST, LOSS, source="tidyverse/ellmer print methods")
 def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
-    """In the transcript every tool request has its own id, and every result the id of its request."""
+    """In the transcript, every tool request has its own id and every result has the id of its request."""
     asked = re.findall(r"\[tool request \(([^)\n]*)\)\]", run.transcript)
     answered = re.findall(r"\[tool result  \(([^)\n]*)\)\]", run.transcript)
     if asked or answered:
@@ -33,7 +33,7 @@ def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
 
 @book.rule("TXT-004", SHOULD, LOSS, source="transcripts are committed and shown")
 def transcripts_are_clean(run: Run) -> Iterator[Finding]:
-    """The transcript holds no key, no terminal escapes and no absolute path."""
+    """The transcript contains no API key, no terminal escape and no absolute path."""
     if run.transcript:
         bad = re.search(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|conformance-key|/home/|/Users/", run.transcript)
         yield found(not bad, "/transcript", f"it holds {bad and bad.group()!r}")
@@ -41,7 +41,7 @@ def transcripts_are_clean(run: Run) -> Iterator[Finding]:
 
 @book.rule("TXT-005", MUST, LOSS, source="the answer is what the model said")
 def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
-    """The caller gets the model's text, whole and in order, with or without what it said before its calls."""
+    """The caller gets the model's whole text in order, with or without the text before tool calls."""
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         place = f"/replies/{index}"
         if wanted.outcome != "answered" or wanted.schema or run.refused:
@@ -59,11 +59,11 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
 
 @book.rule("USG-001", MUST, LOSS, source="every provider's usage object")
 def usage_is_the_providers(run: Run) -> Iterator[Finding]:
-    """The token counts handed to the caller are the provider's, streamed or not: the last answer's, or the sum.
+    """The reported token counts are the provider's, streamed or not: those of the last answer, or their sum.
 
-    Cached and reasoning tokens may be in them or beside them: OpenAI counts both in, Anthropic's `input_tokens` are
-    those that no cache had, Gemini's `candidatesTokenCount` is without thoughts. A count as the provider gives it is
-    right, and so is one that adds the parts up.
+    The counts may include cached and reasoning tokens or not: OpenAI includes both, Anthropic's
+    `input_tokens` exclude cached tokens, and Gemini's `candidatesTokenCount` excludes thinking. The
+    provider's own count is accepted, and so is the sum of its parts.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         answers = _answers(run, wanted.text) if wanted.outcome == "answered" else []
@@ -77,7 +77,7 @@ def usage_is_the_providers(run: Run) -> Iterator[Finding]:
 
 @book.rule("STR-017", SHOULD, LOSS, source="what was shown is what was said")
 def pieces_add_up(run: Run) -> Iterator[Finding]:
-    """The pieces that a stream hands over add up to the answer."""
+    """The pieces of a stream add up to the whole answer."""
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "answered" and reply.error is None and reply.pieces and not run.refused:
             pieces = "".join(reply.pieces)
@@ -91,7 +91,7 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
     source="every provider's usage object; ellmer and others disagree on what input includes",
 )
 def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
-    """Tokens read from a cache and spent on reasoning are reported, as parts of input and output."""
+    """Cached tokens are reported as part of the input, and reasoning tokens as part of the output."""
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         usage = next((a.usage for a in _answers(run, wanted.text)[-1:]), None)
         for name in ("cached", "reasoning") if usage and reply.error is None else ():

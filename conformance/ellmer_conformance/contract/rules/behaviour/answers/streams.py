@@ -1,6 +1,6 @@
-"""Streams that travel otherwise: in other chunks, in other lines, with news in them, cut, or broken.
+"""Streams with other chunks, other line ends, unknown events, truncation or errors.
 
-Each rule compares the plain conversation with the same one under the variations that test it
+Each rule compares the plain conversation with the same conversation under the variations that test it
 (`../../variations/`).
 """
 
@@ -32,32 +32,32 @@ _ENDS = {
     "STR-001", MUST, LOSS, source="the Open Responses suite's own parser loses events at 3 of 253 cuts"
 )
 def chunks_do_not_matter(run: Run) -> Iterator[Finding]:
-    """However the network cuts a stream into chunks, down to single bytes, the result is the same.
+    """The result of a stream does not depend on how the network splits it into chunks, down to single bytes.
 
-    How to fix: keep the state of the parser, the unfinished line and the unfinished character between reads.
+    Fix: keep the parser's state between reads, including the unfinished line and the unfinished character.
     """
     yield from _same(run, "STR-001")
 
 
 @book.rule("STR-002", MUST, LOSS, source="a character is up to four bytes, and a chunk ends anywhere")
 def characters_are_whole(run: Run) -> Iterator[Finding]:
-    """A character whose bytes come in different chunks arrives as that character.
+    """A character whose bytes are split over chunks arrives unchanged.
 
-    How to fix: decode incrementally, or split into lines first and decode whole lines.
+    Fix: decode incrementally, or split into lines first and decode whole lines.
     """
     yield from _same(run, "STR-002")
 
 
 @book.rule("STR-003", MUST, LOSS, source="https://html.spec.whatwg.org/multipage/server-sent-events.html")
 def line_ends_are_equal(run: Run) -> Iterator[Finding]:
-    """LF, CRLF and CR end a line of an event stream alike, also where a chunk ends between CR and LF."""
+    """LF, CRLF and CR each end a line of an event stream, even if a chunk ends between CR and LF."""
     yield from _same(run, "STR-003")
 
 
 @book.rule("STR-004", MUST, LOSS, source="https://html.spec.whatwg.org/multipage/server-sent-events.html")
 def every_line_of_the_format_is_read(run: Run) -> Iterator[Finding]:
-    """Comments and keep-alives, `id:` and `retry:` lines, a colon without a space and data on several lines are
-    read as the format has it.
+    """Comments, keep-alives, `id:` and `retry:` lines, a colon without a space, and data on several lines are
+    read as the event stream format defines them.
 
     Why: OpenRouter and every proxy send comments while the model thinks.
     """
@@ -74,15 +74,15 @@ def a_bom_is_skipped(run: Run) -> Iterator[Finding]:
     "STR-006", MUST, LOSS, source="Anthropic: new event types may be added; clients handle them gracefully"
 )
 def news_are_ignored(run: Run) -> Iterator[Finding]:
-    """Events, deltas and fields that nobody knows yet change nothing."""
+    """Unknown events, deltas and fields are ignored."""
     yield from _same(run, "STR-006")
 
 
 @book.rule("STR-011", MUST, LOSS, source="a reset connection is no end of an answer")
 def resets_are_raised(run: Run) -> Iterator[Finding]:
-    """A connection that is reset inside a stream raises an error, and the text that came is not taken back.
+    """A connection reset during a stream raises an error, and text that has already arrived is not taken back.
 
-    How to fix: let the transport's exception through as an error of your own; hand text over as it comes.
+    Fix: raise the transport's exception as one of your own errors, and pass text on as it arrives.
     """
     for one in run.varied:
         if one.variation.rule == "STR-011" and not _whole(one):
@@ -92,19 +92,19 @@ def resets_are_raised(run: Run) -> Iterator[Finding]:
 
 @book.rule("STR-012", MUST, LOSS, source="OpenAI, Anthropic: deltas carry the index of their block or call")
 def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
-    """Arguments of parallel calls that arrive in turns are put together by index or id, not by who came last."""
+    """Interleaved arguments of parallel calls are joined by index or id, not appended to the latest call."""
     yield from _same(run, "STR-012")
 
 
 @book.rule("STR-013", MUST, LOSS, source="ollama/ollama#7881 and kin: every call at index 0")
 def ids_tell_calls_apart(run: Run) -> Iterator[Finding]:
-    """Calls that share an index but not an id are different calls."""
+    """Calls with the same index but different ids are different calls."""
     yield from _same(run, "STR-013")
 
 
 @book.rule("STR-014", MUST, LOSS, source="vLLM, llama.cpp, Azure: seven spellings of no arguments")
 def no_arguments_are_an_empty_object(run: Run) -> Iterator[Finding]:
-    """A call without arguments gives `{}`, whether they are `""`, `"{}"`, null, or not there at all."""
+    """A call without arguments has the arguments `{}`, whether they arrive as `""`, `"{}"`, null or not at all."""
     yield from _same(run, "STR-014")
 
 
@@ -112,13 +112,13 @@ def no_arguments_are_an_empty_object(run: Run) -> Iterator[Finding]:
     "STR-015", MUST, LOSS, source="Azure OpenAI's content filter, `include_usage`: chunks without choices"
 )
 def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
-    """A chunk whose `choices` are empty is read for what it has, and is no error."""
+    """A chunk with empty `choices` is not an error, and its other fields are read."""
     yield from _same(run, "STR-015")
 
 
 @book.rule("STR-019", SHOULD, LOSS, source="the terminal marker is the end; connections are kept open")
 def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
-    """Data after the terminal marker are not part of the answer."""
+    """Data after the terminal marker is not part of the answer."""
     yield from _same(run, "STR-019")
 
 
@@ -126,13 +126,13 @@ def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
     "STR-020", SHOULD, LOSS, source="OpenAI-compatible servers: the name comes in a later chunk than the id"
 )
 def late_names_are_merged(run: Run) -> Iterator[Finding]:
-    """A tool call whose name comes after its id is one call."""
+    """A tool call whose name arrives after its id is one call."""
     yield from _same(run, "STR-020")
 
 
 @book.rule("STP-002", MUST, LOSS, source="every provider adds stop reasons")
 def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
-    """A stop reason that nobody knows yet does no harm, and is not reported as `stop`."""
+    """An unknown stop reason is not an error and is not reported as `stop`."""
     yield from _reasons(run, "STP-002")
 
 
@@ -143,7 +143,7 @@ def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
     source="https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
 )
 def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
-    """`pause_turn` and `model_context_window_exceeded` are handled or reported; they are not `stop`."""
+    """`pause_turn` and `model_context_window_exceeded` are handled or reported, but not as `stop`."""
     yield from _reasons(run, "STP-003")
 
 
@@ -151,13 +151,14 @@ def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
     "USG-002", MUST, LOSS, source="Anthropic streaming: message_start counts the input, message_delta adds up"
 )
 def counts_come_from_where_they_are(run: Run) -> Iterator[Finding]:
-    """Input tokens come from `message_start` where `message_delta` has none; output tokens are not summed up."""
+    """Input tokens are read from `message_start` if `message_delta` has none, and output tokens are not added up."""
     yield from _same(run, "USG-002")
 
 
 @book.rule("USG-005", SHOULD, LOSS, source="nothing was counted is not zero was counted")
 def missing_counts_are_none(run: Run) -> Iterator[Finding]:
-    """Token counts that the provider did not send are None, not 0; the answer is handed over all the same."""
+    """Token counts that the provider did not send are reported as None, not 0, and the caller still gets the
+    answer."""
     for one in run.varied:
         if one.variation.rule != "USG-005":
             continue

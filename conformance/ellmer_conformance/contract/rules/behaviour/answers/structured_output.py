@@ -1,4 +1,4 @@
-"""Structured output: the value that was asked for, or an error that says why there is none."""
+"""Structured output: the requested value, or an error that says why there is none."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .._rulebook import LOSS, MUST, book, found
 
 @book.rule("STO-011", MUST, LOSS, source="every provider's guide to structured output")
 def schemas_are_sent(run: Run) -> Iterator[Finding]:
-    """A request for a value tells the provider its schema: as a format of the answer, as a tool to be called, or, where
-    the API knows neither, in words."""
+    """A request for structured output sends the schema: as a response format, as a tool, or in words if the
+    API supports neither."""
     asked = [wanted.schema for _, wanted, _ in _asked(run) if wanted.schema]
     for index, (schema, exchange) in enumerate(zip(asked, run.exchanges, strict=False)):
         body = json.dumps(exchange.request.body).replace("\\", "")  # also where it is JSON in a text
@@ -27,7 +27,7 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
 
 @book.rule("STO-002", MUST, LOSS, source="langchain-tests throws the validator's verdict away")
 def values_are_handed_over(run: Run) -> Iterator[Finding]:
-    """A value that fits its schema reaches the caller as it is."""
+    """A value that matches its schema reaches the caller unchanged."""
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "answered":
             problem = f"the value is {reply.value!r}, the model said {wanted.value!r} ({reply.error!r})"
@@ -36,7 +36,7 @@ def values_are_handed_over(run: Run) -> Iterator[Finding]:
 
 @book.rule("STO-003", MUST, LOSS, source="a wrong type is found out far from where it came in")
 def misfits_are_errors(run: Run) -> Iterator[Finding]:
-    """A value that does not fit its schema is an error, never handed over."""
+    """A value that does not match its schema raises an error and is not returned."""
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "incomplete" and not _short(run):
             yield found(reply.error is not None, f"/replies/{index}", f"{reply.value!r} was handed over")
@@ -44,7 +44,7 @@ def misfits_are_errors(run: Run) -> Iterator[Finding]:
 
 @book.rule("STO-004", MUST, LOSS, source="openai-python: LengthFinishReasonError; others: JSONDecodeError")
 def short_values_say_so(run: Run) -> Iterator[Finding]:
-    """A value that the token limit cut is an error that names the limit, not the JSON."""
+    """A value that the token limit truncated raises an error that names the limit, not the JSON."""
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "incomplete" and _short(run):
             said = f"{type(reply.error).__name__} {reply.error}".lower()

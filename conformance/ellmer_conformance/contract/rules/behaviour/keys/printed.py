@@ -1,4 +1,4 @@
-"""The key on the console and in logs."""
+"""API keys on the console and in logs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from .._rulebook import LOSS, MUST, book, found
 
 @book.rule("AUT-010", MUST, LOSS, source="CWE-532: consoles and logs are kept, shipped and read by others")
 def keys_are_not_printed(run: Run) -> Iterator[Finding]:
-    """No key is printed, and no key is logged, at any level.
+    """No API key is printed, and no API key is logged at any level.
 
-    Why: a log is copied to more places than any other file.
-    How to fix: leave the key out of every repr, and headers out of every log line.
+    Why: logs are copied to many places. Fix: leave the key out of every repr, and leave headers out of log lines.
     """
     if run.leaks is not None:
         yield found(not run.leaks, "/leaks", f"a key was written to {', '.join(run.leaks)}")

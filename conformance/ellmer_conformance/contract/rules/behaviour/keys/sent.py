@@ -1,4 +1,4 @@
-"""Keys: each in its header, at its own provider, and nowhere else."""
+"""API keys: each in its header, at its own provider, and nowhere else."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SCHEMES = {
 
 @book.rule("AUT-002", MUST, LOSS, source="a key in a URL, a log or a transcript is a published key")
 def keys_stay_in_their_header(run: Run) -> Iterator[Finding]:
-    """The API key is in its header and nowhere else: no URL, body, other header, error or transcript has it.
+    """The API key is only in its header, not in a URL, body, other header, error or transcript.
 
-    Why: URLs are logged by every proxy, errors by every application, transcripts are shown.
-    How to fix: send it as `authorization`, `x-api-key`, `x-goog-api-key` or `api-key`; leave it out of every repr.
+    Why: proxies log URLs, applications log errors, and people share transcripts. Fix: send the key as
+    `authorization`, `x-api-key`, `x-goog-api-key` or `api-key`, and leave it out of every repr.
     """
     for index, exchange in enumerate(run.exchanges):
         place = f"/exchanges/{index}/request"
@@ -48,9 +48,9 @@ def keys_stay_in_their_header(run: Run) -> Iterator[Finding]:
 
 @book.rule("AUT-003", MUST, LOSS, source="a key sent to a stranger is a published key")
 def keys_go_to_their_own_provider(run: Run) -> Iterator[Finding]:
-    """No other provider's key, found in the environment, is sent.
+    """The client does not send another provider's key that it found in the environment.
 
-    Why: libraries that fall back to OPENAI_API_KEY hand it to every compatible service they talk to.
+    Why: libraries that fall back to OPENAI_API_KEY send it to every compatible service.
     """
     for index, exchange in enumerate(run.exchanges):
         texts = [_credentials(exchange.request), *(text for _, text in _places(exchange.request))]
@@ -62,9 +62,9 @@ def keys_go_to_their_own_provider(run: Run) -> Iterator[Finding]:
 
 @book.rule("AUT-005", MUST, LOSS, source="base_url is where a proxy, a gateway or a region is set")
 def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
-    """Requests go to the base URL that was given, and to no other host.
+    """Requests go only to the base URL that was given.
 
-    How to fix: build every URL from the base URL; download no price lists or schemas behind a caller's back.
+    Fix: build every URL from the base URL, and do not download price lists or schemas unasked.
     """
     if run.elsewhere is not None and run.said:
         problem = f"it also called {', '.join(run.elsewhere)}"
@@ -73,7 +73,7 @@ def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
 
 @book.rule("AUT-001", MUST, LOSS, source="every provider's API reference")
 def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
-    """The key is in the header that the provider reads: `authorization`, `x-api-key`, `x-goog-api-key`."""
+    """The API key is in the header that the provider reads: `authorization`, `x-api-key` or `x-goog-api-key`."""
     for index, exchange in enumerate(run.exchanges):
         place, headers = f"/exchanges/{index}/request", exchange.request.headers
         wanted = _SCHEMES.get(run.wire, ("authorization",))
@@ -86,7 +86,7 @@ def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
 
 @book.rule("AUT-006", SHOULD, LOSS, source="RFC 9110: content-type, accept and user-agent")
 def usual_headers_are_there(run: Run) -> Iterator[Finding]:
-    """A request says what it sends (`content-type`), what it takes (`accept`), and who it is (`user-agent`)."""
+    """A request has the headers `content-type`, `accept` and `user-agent`."""
     for index, exchange in enumerate(run.exchanges):
         names = {name.lower() for name in exchange.request.headers}
         if not names:  # a recording that kept none

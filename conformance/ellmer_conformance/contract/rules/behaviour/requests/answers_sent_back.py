@@ -1,9 +1,9 @@
-"""What the model said goes back: its texts, its calls, its thoughts, in the request after the answer."""
+"""The next request repeats the model's answer: its texts, its tool calls and its thinking."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from .....scenarios.messages import Text
 from .....scenarios.script import Answer, Sees, Think, answers_of
@@ -23,12 +23,12 @@ _BLOCKS = {"anthropic", "bedrock"}
     source="OpenAI: messages.append(message), input += output; Anthropic: append the full content; Gemini: the same",
 )
 def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
-    """The texts and the calls of an answer, with their arguments, stand in the next request, unchanged.
+    """The next request contains the texts and tool calls of the answer, unchanged, with their arguments.
 
-    Why: a model that does not see what it said answers again, or contradicts itself. Every provider's guide appends the
-    whole answer to the history. What `previous_response_id` names counts as said. An answer that was cut, and one that
-    the caller was told to be an error, may stay out.
-    How to fix: keep the provider's own message, its text beside the calls included, and send it back.
+    Why: a model that does not see its own answer repeats or contradicts it. Every provider's guide appends
+    the whole answer to the history. A response that `previous_response_id` names counts as sent. A truncated
+    answer may be left out, and so may an answer that reached the caller as an error.
+    Fix: keep the provider's whole message, including text beside the tool calls, and send it back.
     """
     for index, answers in _followed(run):
         said = _new(run, index)
@@ -41,9 +41,10 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
 
 @book.rule("HIS-007", SHOULD, LOSS, source="blocks that are joined lose what stood between them")
 def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
-    """Texts that the user gave apart are not joined without a break, and the model's blocks go back as blocks.
+    """Separate texts of the user are not joined without a break, and the model's text blocks go back as
+    separate blocks.
 
-    Why: joined without a break, two sentences become one word at the seam.
+    Why: without a break, the last word of one text and the first word of the next become one word.
     """
     for index, ask in enumerate(run.case.steps[:1] if run.said else ()):
         texts = [part.text if isinstance(part, Text) else "" for part in ask.parts]
@@ -70,9 +71,10 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
     source="https://platform.claude.com/docs/en/build-with-claude/extended-thinking: preserve thinking blocks",
 )
 def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
-    """A thought before a tool call goes back with the call, where the format asks for it (Anthropic, Bedrock).
+    """Thinking before a tool call is sent back with the call, if the wire format requires it (Anthropic, Bedrock).
 
-    Gemini refuses a call without its signature: its own rules judge that. OpenAI recommends it, and others do not ask.
+    Gemini refuses a call without its signature, which Gemini's own rules check. OpenAI recommends it, and
+    others do not require it.
     """
     if run.wire not in {"anthropic", "bedrock"}:
         return
@@ -110,8 +112,13 @@ def _is_telling(answer: Answer) -> bool:
 
 def _new(run: Run, index: int) -> list[Item]:
     """What the assistant says in the request after an exchange, and did not say in it."""
-    before, after = ([i for i in run.said[n] if i.role == "assistant"] for n in (index, index + 1))
-    return after[len(before) :]
+    before = sum(item.role == "assistant" for item in run.said[index])
+    spoken = 0
+    for place, item in enumerate(run.said[index + 1]):
+        if spoken == before and item.role == "assistant":
+            return [*takewhile(lambda each: each.role == "assistant", run.said[index + 1][place:])]
+        spoken += item.role == "assistant"
+    return []
 
 
 def _texts(run: Run, answer: Answer) -> set[str]:

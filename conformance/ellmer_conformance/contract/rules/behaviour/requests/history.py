@@ -1,9 +1,9 @@
-"""What was said stays said: history, the caller's own values, text as it was written, requests sent once."""
+"""History, the caller's own values, unchanged text, and requests that are sent once."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 
 from .....scenarios.messages import Text
@@ -18,37 +18,39 @@ _FINAL = {400, 401, 403, 404, 413, 422}
 
 @book.rule("HIS-001", MUST, LOSS, source="langchain, litellm: callers' schemas rewritten in place")
 def callers_values_are_unchanged(run: Run) -> Iterator[Finding]:
-    """The history, the tools and the schemas that the caller passed in are the same afterwards."""
+    """The history, tools and schemas that the caller passed in are not modified."""
     if run.altered is not None:
         yield found(not run.altered, "/altered", f"changed: {', '.join(run.altered)}")
 
 
 @book.rule("HIS-002", MUST, LOSS, source="prompt caches match prefixes; a model knows what it is told")
 def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
-    """After a whole answer, the next request begins with what the request before it said, unchanged.
+    """After a complete answer, the next request begins with the content of the request before it, unchanged.
 
-    Why: a turn that is lost or rewritten changes what the model knows, and empties the provider's prompt cache.
-    A turn that ended in an error of the caller's may be left out of what follows.
+    Why: a lost or rewritten turn changes what the model knows, and invalidates the provider's prompt cache. A
+    turn that ended in an error for the caller may be left out.
     """
     steps = zip(run.case.steps, run.replies, strict=False)
     raised = any(reply.error is not None and wanted.outcome == "answered" for wanted, reply in steps)
-    if len(run.case.speakers) > 1 or raised:  # several speak in turns
+    shortened = any(ask.compacted for ask in run.case.steps)
+    if len(run.case.speakers) > 1 or raised or shortened:  # several speak in turns
         return
     whole = [index for index, step in run.answered() if isinstance(step, Answer | Sees)]
     for index in whole:
         later = index + 1
         if later >= len(run.said):
             continue
-        before, after = [_key(i) for i in run.said[index]], [_key(i) for i in run.said[later]]
+        first, second = (_beside_new_prompt(run, items) for items in (run.said[index], run.said[later]))
+        before, after = [_key(i) for i in first], [_key(i) for i in second]
         differs = next((n for n, key in enumerate(before) if after[n : n + 1] != [key]), None)
-        item = None if differs is None else run.said[index][differs]
+        item = None if differs is None else first[differs]
         problem = f"it lost or changed the {item.kind} {item.text[:60]!r}" if item else ""
         yield found(item is None, f"/exchanges/{later}/request", problem)
 
 
 @book.rule("HIS-003", MUST, LOSS, source="conversations outlive processes")
 def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
-    """A conversation that was saved and loaded goes on with the same request as one that never stopped."""
+    """A saved and reloaded conversation continues with the same request as one that never stopped."""
     if run.reloaded:
         before, after = [[_key(item) for item in items] for items in run.said[-2:]]
         problem = f"what was said before is not in the request: {run.misses[0] if run.misses else ''}"
@@ -57,14 +59,14 @@ def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
 
 @book.rule("ASY-002", MUST, LOSS, source="an answer that nobody reads is paid for")
 def cancelled_requests_are_closed(run: Run) -> Iterator[Finding]:
-    """When its caller gives a request up, the connection is closed: the provider sees it within a second."""
+    """When the caller cancels a request, its connection is closed within a second."""
     for index, seen in enumerate(run.left or ()):
         yield found(seen, f"/exchanges/{index}", "the server went on sending to a client that had given up")
 
 
 @book.rule("ASY-003", MUST, LOSS, source="tidyverse/ellmer#459")
 def chats_go_on_after_cancelling(run: Run) -> Iterator[Finding]:
-    """After a request was given up the next one is legal, and is answered."""
+    """After a cancelled request, the next request is valid and is answered."""
     steps = list(zip(run.case.steps, run.replies, strict=False))
     for index, ((before, _), (_, reply)) in enumerate(pairwise(steps)):
         if before.cancelled:
@@ -75,19 +77,20 @@ def chats_go_on_after_cancelling(run: Run) -> Iterator[Finding]:
 
 @book.rule("ASY-004", SHOULD, LOSS, source="one blocking call stops every conversation of the loop")
 def event_loops_are_not_blocked(run: Run) -> Iterator[Finding]:
-    """An async send opens no connection that blocks the event loop."""
+    """An async call does not open a connection in a way that blocks the event loop."""
     if run.blocking is not None:
         yield found(not run.blocking, "/blocking", f"{', '.join(run.blocking)} blocks")
 
 
 @book.rule("UNI-001", MUST, LOSS, source="NFC and NFD are different text: names, passwords, code")
 def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
-    """What the user and the system prompt say reaches the provider character for character.
+    """The text of the user and of the system prompt reaches the provider character for character.
 
-    How to fix: no normalisation, no stripping, no encoding with `errors="replace"`.
+    Fix: do not normalise or strip text, and do not encode it with `errors="replace"`.
     """
     sent = ["\n".join(item.text for item in items) for items in run.said]
-    written = [
+    written = [ask.instructed for ask in run.case.steps[: len(run.replies)] if ask.instructed]
+    written += [
         part.text
         for ask in run.case.steps[: len(run.replies)]
         for part in ask.parts
@@ -103,7 +106,7 @@ def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
     "ERR-002", MUST, LOSS, source="the same request gets the same refusal; a 401 retried locks accounts"
 )
 def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
-    """A request that was refused (400, 401, 403, 404, 413, 422) is not sent again."""
+    """A refused request (400, 401, 403, 404, 413, 422) is not retried."""
     for index, (one, next_one) in enumerate(pairwise(run.exchanges)):
         status = one.response.status if one.response else 0
         if status in _FINAL:
@@ -113,6 +116,12 @@ def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
     final = run.exchanges[-1].response if run.exchanges else None
     if final and final.status in _FINAL:
         yield met(f"/exchanges/{len(run.exchanges) - 1}/request")
+
+
+def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:
+    """The items; without the system prompt, where the case replaces it."""
+    replaced = any(ask.instructed for ask in run.case.steps)
+    return [item for item in items if not (replaced and "system" in (item.kind, item.role))]
 
 
 def _key(item: Item) -> Hashable:

@@ -1,4 +1,4 @@
-"""Reasoning: it goes back as it came, and is no part of the answer."""
+"""Reasoning: it is sent back unchanged and is not part of the answer."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
     "THK-006", MUST, LOSS, source="Anthropic: thinking blocks go back unmodified; Gemini: thought signatures"
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
-    """Signatures and encrypted reasoning, streamed in pieces or not, go back byte for byte.
+    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not.
 
-    Why: a changed one is refused, a missing one makes the model think again.
+    Why: the API refuses a changed signature, and a missing one makes the model think again.
     """
     if not any(isinstance(p, Think) for s in run.case.script if isinstance(s, Answer) for p in s.parts):
         return
@@ -36,7 +36,7 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
 
 @book.rule("THK-002", MUST, LOSS, source="Anthropic: redacted_thinking blocks go back unmodified")
 def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
-    """A block of redacted thinking goes back as it came, in its place before the call."""
+    """A redacted thinking block is sent back unchanged, in its place before the tool call."""
     for one in run.varied:
         if one.variation.rule == "THK-002" and len(one.run.exchanges) > 1:
             blocks = [
@@ -52,7 +52,7 @@ def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
 
 @book.rule("THK-008", SHOULD, LOSS, source="thoughts are not for the reader")
 def thoughts_are_not_the_answer(run: Run) -> Iterator[Finding]:
-    """Reasoning is no part of the answer's text."""
+    """Reasoning is not part of the answer's text."""
     thoughts = [
         p.text for s in run.case.script if isinstance(s, Answer) for p in s.parts if isinstance(p, Think)
     ]

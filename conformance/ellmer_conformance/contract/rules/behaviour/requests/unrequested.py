@@ -1,4 +1,4 @@
-"""What nobody asked for: words, options, models and tools that the caller did not give, answers that nobody sent."""
+"""Additions by the client: text, options, models and tools that the caller did not give, and cached answers."""
 
 from __future__ import annotations
 
@@ -54,16 +54,20 @@ _HOLDERS = ("generationConfig", "generation_config", "inferenceConfig", "options
     "SYS-010", MUST, LOSS, source="a system prompt is the caller's; uninvited ones change every answer"
 )
 def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
-    """No system text is sent but the caller's own.
+    """Only the caller's own system text is sent.
 
-    Why: a prompt that a library adds changes what the model says, costs tokens, and shows up in no caller's code.
-    Not judged where a schema was asked for in words, nor where a tool returned media that must be explained.
+    Why: a prompt that a library adds changes the model's answers, costs tokens, and is not visible in the
+    caller's code. Not judged if a schema was requested in words, or if a tool returned media that need an
+    explanation.
     """
     if any(ask.schema for ask in run.case.steps) or run.tool_media():
         return
     for index, items in enumerate(run.said):
         texts = [item.text for item in items if item.kind == "system" or item.role == "system"]
-        own = str(run.case.system or "")
+        own = max(
+            [run.case.system or "", *(ask.instructed for ask in run.case.steps)],
+            key=lambda prompt: (prompt in "".join(texts), len(prompt)),
+        )
         more = "".join(texts).replace(own, "", 1).strip() if own in "".join(texts) else "".join(texts)
         if texts or not own:
             problem = f"the caller did not say {more[:80]!r}"
@@ -72,9 +76,9 @@ def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
 
 @book.rule("HIS-009", MUST, LOSS, source="the user's turn is the user's")
 def users_say_what_they_said(run: Run) -> Iterator[Finding]:
-    """The user's turns hold the user's words, each once, and no others.
+    """The user's turns contain the user's own words, once, and no others.
 
-    Judged where nothing else may have to be said in a user's turn: without tools, histories and media.
+    Judged only in conversations without tools, earlier history and media.
     """
     asks = run.case.steps
     if any(reply.error is not None for reply in run.replies):  # the turn may be given up
@@ -93,7 +97,7 @@ def users_say_what_they_said(run: Run) -> Iterator[Finding]:
 
 @book.rule("HIS-010", MUST, LOSS, source="an answer from a cache is the answer to another question")
 def every_answer_is_asked_for(run: Run) -> Iterator[Finding]:
-    """Every answer that a caller gets was asked for: a question that is asked again is sent again."""
+    """A question that is asked again is sent again; the client does not answer from a cache."""
     answered = [r for a, r in zip(run.case.steps, run.replies, strict=False) if a.outcome == "answered"]
     told = [reply for reply in answered if reply.error is None and (reply.text or reply.value is not None)]
     if told and not run.misses:
@@ -103,9 +107,10 @@ def every_answer_is_asked_for(run: Run) -> Iterator[Finding]:
 
 @book.rule("OPT-001", SHOULD, LOSS, source="a default that a library sets is a setting that nobody chose")
 def options_are_the_callers(run: Run) -> Iterator[Finding]:
-    """Options that the caller did not set (temperature, limits, seeds, stop sequences, users) are not sent.
+    """Options that the caller did not set (temperature, limits, seeds, stop sequences, user ids) are not sent.
 
-    SHOULD: the API takes them, and a library may document its default. Anthropic needs `max_tokens`.
+    This is a SHOULD: the API accepts such options, and a library may document its defaults. Anthropic
+    requires `max_tokens`.
     """
     allowed = _REQUIRED.get(run.wire, set())
     for index, exchange in enumerate(run.exchanges):
@@ -116,7 +121,7 @@ def options_are_the_callers(run: Run) -> Iterator[Finding]:
 
 @book.rule("OPT-002", MUST, LOSS, source="another model has another price and another answer")
 def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
-    """The model that is asked is the one that the caller named."""
+    """The request names the model that the caller chose."""
     for index, exchange in enumerate(run.exchanges):
         asked = exchange.request.model
         if run.model and asked and exchange.request.body:
@@ -126,7 +131,7 @@ def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
 
 @book.rule("OPT-003", MUST, LOSS, source="a model picks a tool by its name and its description")
 def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
-    """Every tool is offered under its own name, with its description, in every request of its conversation."""
+    """Every request of a conversation declares each tool with its own name and description."""
     if run.refused or not run.case.tools or any(ask.schema for ask in run.case.steps):
         return
     for index, exchange in enumerate(run.exchanges):

@@ -1,4 +1,4 @@
-"""What reaches the provider: every part of what the user gave, in its place, once."""
+"""Everything that the user gave reaches the provider, once and in its place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from .....scenarios.messages import Text, ToolCall
 from .....scenarios.script import Answer
-from ....exchange import Json
+from ....exchange import Item, Json
 from ....observed_run import Run
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
@@ -17,24 +17,32 @@ from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
 
 @book.rule("SYS-001", MUST, LOSS, source="each format has one place for it")
 def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
-    """The system prompt is where the format has its system prompt, in every request."""
+    """Every request has the system prompt in the place that the wire format defines for it."""
     for index, items in enumerate(run.said) if run.case.system else ():
         texts = "\n".join(item.text for item in items if item.kind == "system" or item.role == "system")
         fine = str(run.case.system) in texts
         yield found(fine, f"/exchanges/{index}/request", "the system prompt is not in its place")
 
 
+def _is_said(item: Item, *, alone: bool) -> bool:
+    """Whether a system prompt in this item counts: not where the model repeats it; `alone`, not in the user's words."""
+    return item.kind == "system" or (item.role == "user" and item.kind == "text" and not alone)
+
+
 @book.rule("SYS-003", MUST, LOSS, source="a prompt said twice is another prompt")
 def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
-    """All of the system prompt arrives, in order, and once."""
+    """The whole system prompt is sent once and in order."""
+    prompt = str(run.case.system)
+    users = [part.text for ask in run.case.steps for part in ask.parts if isinstance(part, Text)]
+    told = any(prompt in text for text in users)  # the user may say the same
     for index, items in enumerate(run.said) if run.case.system else ():
-        count = sum(item.text.count(str(run.case.system)) for item in items)
+        count = sum(item.text.count(prompt) for item in items if _is_said(item, alone=told))
         yield found(count == 1, f"/exchanges/{index}/request", f"the system prompt is sent {count} times")
 
 
 @book.rule("SCH-006", SHOULD, LOSS, source="a schema is part of the prompt")
 def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
-    """Properties, enums, descriptions, nested objects and arrays of a tool's schema reach the provider."""
+    """The properties, enums, descriptions, nested objects and arrays of a tool's schema reach the provider."""
     wanted = {tool.name: tool.parameters for tool in run.case.tools}
     for index, exchange in enumerate(run.exchanges):
         for name, schema in _schemas(exchange.request.body):
@@ -44,7 +52,7 @@ def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
 
 @book.rule("SCH-007", SHOULD, LOSS, source="prompt caches match bytes")
 def tools_are_written_alike(run: Run) -> Iterator[Finding]:
-    """The tools of a conversation are written the same in every request, in the same order."""
+    """Every request of a conversation has the same tools in the same order and form."""
     written = [json.dumps(list(_schemas(e.request.body))) for e in run.exchanges]
     for index, (before, after) in enumerate(pairwise(written)):
         if before != "[]":
@@ -53,7 +61,7 @@ def tools_are_written_alike(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAIR-011", MUST, LOSS, source="nothing is a result, too")
 def nothing_is_a_result(run: Run) -> Iterator[Finding]:
-    """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results; a number or truth value is still legible."""
+    """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results, and numbers and booleans stay readable."""
     values = {_call(r.name, r.arguments): r.value for r in run.tool_runs if not r.value and r.error is None}
     for index, items in enumerate(run.said):
         calls = {item.id or item.name: item for item in items if item.kind == "call"}
@@ -70,7 +78,7 @@ def nothing_is_a_result(run: Run) -> Iterator[Finding]:
 
 @book.rule("HIS-005", SHOULD, LOSS, source="a conversation moves from one provider to another")
 def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
-    """A history that was made with another provider goes out with all of its calls and results, paired."""
+    """A history from another provider is sent with all its calls and results, paired."""
     calls = [p for turn in run.case.history for p in turn.parts if isinstance(p, ToolCall)]
     if not calls or not run.said:
         return
@@ -87,7 +95,7 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
 
 @book.rule("USG-003", MUST, LOSS, source="OpenAI: stream_options.include_usage")
 def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
-    """Where token counts of a stream are reported, OpenAI's chat format is asked for them."""
+    """A client that reports token counts of streams requests them from Chat Completions (`stream_options`)."""
     if run.wire != "openai-chat" or run.vendor != "openai":
         return
     if any(reply.usage.get("input") is not None for reply in run.replies):
@@ -99,10 +107,10 @@ def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
 
 @book.rule("UNI-002", MUST, LOSS, source="a lone surrogate is no character, and no UTF-8")
 def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
-    """Half of a surrogate pair in a text is replaced, or refused before it is sent; it is never sent as it is.
+    """Half of a surrogate pair in a text is replaced, or refused before the request; it is never sent.
 
-    Any error will do, be it the language's own, where nothing was sent: the text is the caller's, the error names it,
-    and nothing is lost. An error of decoding after the request is a crash.
+    Any error is accepted if nothing was sent, even one of the language itself. A decoding error after the
+    request counts as a crash.
     """
     halves = [p for ask in run.case.steps for p in ask.parts if isinstance(p, Text) and _is_half(p.text)]
     for index, reply in enumerate(run.replies) if halves else ():
@@ -120,16 +128,17 @@ def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
     source="JavaScript's numbers end at 2^53; Python's floats lose the sign of nothing",
 )
 def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
-    """Large integers, -0.0 and long fractions in arguments reach the tool as they are."""
+    """Large integers, -0.0 and long fractions in arguments reach the tool unchanged."""
     wanted = [dict(c.arguments) for _, calls in run.calls() for c in calls if _numbers(c.arguments)]
     if wanted and run.tool_runs:
         got = [dict(r.arguments) for r in run.tool_runs if _numbers(r.arguments)]
-        yield found(repr(got) == repr(wanted), "/tool_runs", f"the tool got {got}, the model said {wanted}")
+        same = json.dumps(got, sort_keys=True) == json.dumps(wanted, sort_keys=True)
+        yield found(same, "/tool_runs", f"the tool got {got}, the model said {wanted}")
 
 
 @book.rule("EMP-003", MUST, LOSS, source="Anthropic, Gemini: answers without content after a tool's result")
 def empty_answers_are_answers(run: Run) -> Iterator[Finding]:
-    """An answer without anything in it gives a defined result, and a legal next request."""
+    """An empty answer gives a defined result, and the next request is valid."""
     empty = [index for index, step in run.answered() if isinstance(step, Answer) and not step.parts]
     for index in empty:
         reply = run.replies[index] if index < len(run.replies) else None
@@ -145,7 +154,7 @@ def empty_answers_are_answers(run: Run) -> Iterator[Finding]:
 
 @book.rule("HIS-004", MUST, LOSS, source="one client object serves many users")
 def conversations_do_not_mix(run: Run) -> Iterator[Finding]:
-    """Each of several conversations of one adapter says only what it was told, and gets its own answers."""
+    """Several conversations of one adapter do not share messages or answers."""
     if len(run.case.speakers) < 2:
         return
     told = {
@@ -160,7 +169,7 @@ def conversations_do_not_mix(run: Run) -> Iterator[Finding]:
 
 @book.rule("ASY-005", SHOULD, LOSS, source="one client object serves many users, at once")
 def replies_go_to_their_callers(run: Run) -> Iterator[Finding]:
-    """Of conversations that are held at the same time, each gets the answers to its own questions."""
+    """Each of several simultaneous conversations gets the answers to its own questions."""
     if len(run.case.speakers) < 2 or "async" not in run.mode:
         return
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):

@@ -1,4 +1,4 @@
-"""Images and PDFs that the user gives: all of them, in their place, as what they are."""
+"""Images and PDFs from the user: complete, in their place, and with the right type."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
 
 @book.rule("IMG-001", MUST, LOSS, source="every provider's guide to vision and documents")
 def user_media_arrive(run: Run) -> Iterator[Finding]:
-    """An image or a PDF from the user reaches the provider as what it is, with the same bytes.
+    """An image or a PDF from the user reaches the provider as media with the same bytes.
 
-    How to fix: an image part or block of the format, standard base64, the data-URL prefix where it belongs.
+    Fix: send an image part or block of the wire format with standard base64, and the data-URL prefix only
+    where the format has it.
     """
     if run.refused or not run.said:
         return
@@ -28,9 +29,9 @@ def user_media_arrive(run: Run) -> Iterator[Finding]:
 
 @book.rule("IMG-002", MUST, LOSS, source="a model is told 'this' and 'that'")
 def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
-    """Text and images of one user turn arrive in the order in which they were given, none of them twice.
+    """Text and images of a user turn arrive once and in the order in which they were given.
 
-    Of a library whose API takes texts and media apart, and says so, each kind has to keep its own order.
+    If a library documents that it takes texts and media separately, each kind must keep its own order.
     """
     given = [part for ask in run.case.steps[:1] for part in ask.parts]
     if run.refused or not run.said or not any(isinstance(p, Image) for p in given) or run.case.history:
@@ -49,7 +50,7 @@ def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     "IMG-003", MUST, LOSS, source="Anthropic: text content blocks must be non-empty; Gemini: empty parts"
 )
 def media_come_alone(run: Run) -> Iterator[Finding]:
-    """A turn that is only an image brings no empty text with it."""
+    """A turn with only an image is sent without an empty text."""
     if not any(isinstance(p, Image | PDF) for ask in run.case.steps for p in ask.parts):
         return
     for index, items in enumerate(run.said):
@@ -62,7 +63,7 @@ def media_come_alone(run: Run) -> Iterator[Finding]:
 
 @book.rule("IMG-007", SHOULD, LOSS, source="OpenAI vision guide: `detail` costs tokens")
 def detail_is_the_callers(run: Run) -> Iterator[Finding]:
-    """An image's `detail` is sent only where the caller set it."""
+    """The `detail` of an image is sent only if the caller set it."""
     if run.wire != "openai-chat":
         return
     for index, exchange in enumerate(run.exchanges):
@@ -74,7 +75,7 @@ def detail_is_the_callers(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-008", MUST, LOSS, source="OpenAI, Anthropic, Gemini: documents have a part of their own")
 def pdfs_are_documents(run: Run) -> Iterator[Finding]:
-    """A PDF arrives as a document of type `application/pdf`, with its name where the format has one."""
+    """A PDF is sent as a document of type `application/pdf`, with its name if the format has a field for it."""
     given = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
     for index, items in enumerate(run.said):
         for item in items:
@@ -90,7 +91,7 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
     "IMG-030", MUST, LOSS, source="Anthropic refuses a type that the bytes are not; others may misread it"
 )
 def images_are_what_they_say(run: Run) -> Iterator[Finding]:
-    """An image is sent under the type that the caller gave it, which is that of its bytes."""
+    """The media type of an image in the request matches its bytes."""
     given = {media.sha256: media.type for media in _given(run) if media.data}
     for index, items in enumerate(run.said):
         for item in items:

@@ -1,9 +1,9 @@
-"""Pairing and parallel calls: what becomes of every tool call."""
+"""Pairing and parallel calls: what happens to every tool call."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from .....scenarios.messages import ToolCall
@@ -26,10 +26,10 @@ from .._rulebook import (
 
 @book.rule("PAIR-003", MUST, LOSS, source="tidyverse/ellmer#459, chatlas #230")
 def dangling_calls_are_repaired(run: Run) -> Iterator[Finding]:
-    """A call that nobody answered (cancel, crash, limit) is repaired before the next request.
+    """A tool call without a result (after a cancellation, crash or limit) is repaired before the next request.
 
-    Why: every provider refuses a history with an open call, so one interrupted turn poisons the whole chat.
-    How to fix: send an error result for it, or drop both sides.
+    Why: providers refuse a history with an unanswered call, so one interrupted turn makes every later request
+    fail. Fix: send an error result for the call, or drop the call.
     """
     history = [part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)]
     if not history or not run.said:
@@ -46,13 +46,14 @@ def dangling_calls_are_repaired(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAIR-004", MUST, LOSS, source="every provider's tool-calling guide")
 def ids_are_echoed(run: Run) -> Iterator[Finding]:
-    """Call ids go back byte for byte as they came.
+    """The ids of tool calls are sent back byte for byte.
 
-    Why: the id is the only thing that ties a result to its call; a rewritten one pairs by luck.
-    How to fix: keep the id the provider sent. (An id from another provider may be mapped: not judged here.)
+    Why: only the id ties a result to its call. Fix: keep the id that the provider sent. (An id from another
+    provider may be mapped; this is not judged here.)
     """
     given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
-    if share_ids(run):  # one of them had to be changed
+    nameless = any(not call.id for _, calls in run.calls() for call in calls)
+    if share_ids(run) or (nameless and run.wire != "gemini"):  # an id had to be changed, or made
         return
     for index, items in enumerate(run.said[1:], 1):
         received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
@@ -65,7 +66,8 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAIR-010", SHOULD, LOSS, source="Anthropic tool_result.is_error, Bedrock toolResult.status")
 def failures_are_flagged(run: Run) -> Iterator[Finding]:
-    """A failed tool's result says so: by the format's flag where it has one, and in its text."""
+    """The result of a failed tool has the error flag, if the format has one, and says in its text that the
+    tool failed."""
     failed = [json.dumps(dict(r.arguments), sort_keys=True) for r in run.tool_runs if r.error]
     for index, items in enumerate(run.said):
         calls = {i.id: i for i in items if i.kind == "call" and i.id}
@@ -79,7 +81,7 @@ def failures_are_flagged(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAIR-012", SHOULD, LOSS, source="tidyverse/ellmer invoke_tool(); field practice")
 def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
-    """A call to a tool that was never offered is answered with an error result; the turn is not lost."""
+    """A call of an unknown tool is answered with an error result, and the conversation goes on."""
     offered = {tool.name for tool in run.case.tools}
     for index, calls in run.calls():
         for call in calls:
@@ -91,9 +93,10 @@ def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAR-001", MUST, LOSS, source="every provider's tool-calling guide")
 def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
-    """N calls in one answer get N results in the next request.
+    """If an answer has N tool calls, the next request has N results.
 
-    Where the caller got an error instead, and no further request was sent, the conversation ended there: TXT-005 has that.
+    If the caller got an error and no further request was sent, the conversation ended there. TXT-005 judges
+    that case.
     """
     raised = any(reply.error is not None for reply in run.replies)
     for index, calls in [] if answer_refused(run) else run.calls():
@@ -107,26 +110,26 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAR-004", MUST, LOSS, source="pairing is by id in every format that has ids")
 def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
-    """Each result carries the value of its own call, whatever the order in which the tools finished."""
-    values = {
-        call_key(r.name, r.arguments): r.value
-        for r in run.tool_runs
-        if isinstance(r.value, str) and r.value.strip()
-    }
+    """Each result has the value of its own call, in whatever order the tools finished."""
+    given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
+    values = defaultdict[str, list[str]](list)  # equal calls may return different values
+    for r in run.tool_runs:
+        if isinstance(r.value, str) and r.value.strip():
+            values[call_key(r.name, r.arguments)].append(r.value)
     for index, items in enumerate(run.said):
         ids = Counter(item.id for item in items if item.kind == "call")
         calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
         for item in items:
-            call = calls.get(item.id) if item.kind == "result" else None
-            value = values.get(call_key(call.name, call.arguments)) if call else None
-            if value is not None:
-                problem = f"the result of {call.name if call else ''} should say {value!r}"
-                yield found(value in item.text, at(index, item), problem)
+            call = calls.get(item.id) if item.kind == "result" and item.id not in given else None
+            wanted = values.get(call_key(call.name, call.arguments), []) if call else []
+            if wanted:
+                problem = f"the result of {call.name if call else ''} should say {wanted[0]!r}"
+                yield found(any(value in item.text for value in wanted), at(index, item), problem)
 
 
 @book.rule("PAR-005", MUST, LOSS, source="each call is a request of its own")
 def every_call_is_run(run: Run) -> Iterator[Finding]:
-    """Every whole call of a known tool is run exactly once, equal ones each for themselves."""
+    """Every complete call of a known tool is run exactly once, even if another call is equal to it."""
     if answer_refused(run):
         return
     offered = {tool.name for tool in run.case.tools}
@@ -141,7 +144,7 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAR-006", SHOULD, LOSS, source="field practice")
 def failing_siblings_drop_nothing(run: Run) -> Iterator[Finding]:
-    """When one of several parallel tools fails, the results of the others are still sent."""
+    """If one of several parallel tools fails, the results of the others are still sent."""
     good = [r for r in run.tool_runs if r.error is None and isinstance(r.value, str)]
     if not any(r.error for r in run.tool_runs) or not run.said:
         return

@@ -1,14 +1,15 @@
-"""Images and PDFs that tools return: bytes, order, attribution, and what is printed of them."""
+"""Images and PDFs that tools return: bytes, order, attribution, and the printed transcript."""
 
 from __future__ import annotations
 
 import base64
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from ....observed_run import Run, media_of
+from ....exchange import Media
+from ....observed_run import Run, media_of, unusual_media_of
 from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
 
@@ -17,8 +18,8 @@ from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
 def media_arrive_whole(run: Run) -> Iterator[Finding]:
     """An image or PDF that a tool returned reaches the provider with the same bytes.
 
-    Why: a lost or re-encoded image is answered with a description of something else, under status 200.
-    How to fix: send it inside the result where the format can, else right after all results.
+    Why: the model describes something else if an image is lost or re-encoded, and the status is still 200.
+    Fix: send the image inside the result if the format allows it, otherwise directly after all results.
     """
     if run.refused or not run.said:
         return
@@ -30,22 +31,30 @@ def media_arrive_whole(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-007", MUST, LOSS, source="tidyverse/ellmer#735")
 def media_keep_their_order(run: Run) -> Iterator[Finding]:
-    """Media of one batch of results arrive in call order and, inside a list, in item order.
+    """Media from several results arrive in the order of the calls and, inside a list, in the order of its items.
 
-    An API that cannot put media between texts can keep them in order: what stands between them is TRM-006's.
+    An API that cannot put media between texts can still keep the order of the media. TRM-006 judges the texts
+    between them. Where an API takes each kind of media in a list of its own (`interleaved_parts` is refused), each kind
+    keeps its order.
     """
     wanted = [m.sha256 for m in run.tool_media()]
     if run.refused or len(wanted) < 2 or not run.said:
         return
-    sent = [i.media.sha256 for i in run.said[-1] if i.media and i.media.sha256 in wanted]
-    yield found(sent == wanted, last(run), "the media are out of order or missing")
+    sent = [i.media for i in run.said[-1] if i.media and i.media.sha256 in wanted]
+    kept = [m.sha256 for m in (_by_kind(sent) if run.apart else sent)]
+    asked = [m.sha256 for m in _by_kind(run.tool_media())] if run.apart else wanted
+    yield found(kept == asked, last(run), "the media are out of order or missing")
+
+
+def _by_kind(media: Iterable[Media]) -> list[Media]:
+    return sorted(media, key=lambda each: each.type.startswith("image/"))
 
 
 @book.rule("TRM-006", SHOULD, LOSS, source="tidyverse/ellmer#735")
 def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
-    """Media moved out of a result are tied to it: the text before them names the call id.
+    """Media that were moved out of a tool result are preceded by a text with the id of the call.
 
-    Why: with two image tools the model cannot know which picture is whose.
+    Why: with two image tools, the model cannot know which call returned which image.
     """
     wanted = {m.sha256 for m in run.tool_media()}
     for index, items in enumerate(run.said):
@@ -57,26 +66,31 @@ def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
                 yield found(named, at(index, item), problem)
 
 
+_NOTE = re.compile(r"image|picture|pdf|document|media|attachment|omitted|(un|not )supported", re.IGNORECASE)
+
+
 @book.rule("TRM-010", MUST, LOSS, source="vercel/ai#21174; declared as refused")
 def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
-    """Media the model cannot take are never dropped in silence: a typed error, or a text that says so."""
-    if not run.refused:
-        return
-    for index, reply in enumerate(run.replies):
+    """Media that the model does not accept raise a typed error or leave a text that says so (`[tool output
+    omitted]` does); they are never dropped silently."""
+    for index, reply in enumerate(run.replies if run.refused else ()):
         if reply.error is not None:
             yield met(f"/replies/{index}")
-    with_media = {r.name for r in run.tool_runs if media_of(r.value)}
+    which = media_of if run.refused else unusual_media_of
+    with_media = {r.name for r in run.tool_runs if which(r.value)}
+    urls = {media.url for r in run.tool_runs for media in which(r.value)} - {""}
     for index in range(1, len(run.said)):
         names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
         for item in new(run, index, "result"):
             if names.get(item.id) in with_media:
-                noted = re.search(r"image|picture|pdf|document", item.text, re.IGNORECASE)
+                shown = any(other.media and other.media.url in urls for other in run.said[index])
+                noted = _NOTE.search(item.text) or shown
                 yield found(noted, at(index, item), "the media were dropped silently")
 
 
 @book.rule("TRM-011", MUST, LOSS, source="history is replayed, not rewritten")
 def media_are_replayed_once(run: Run) -> Iterator[Finding]:
-    """The next turn's request carries the media once: not lost, not twice, not wrapped again."""
+    """The next turn's request contains the media exactly once, and does not wrap them again."""
     wanted = Counter(m.sha256 for m in run.tool_media())
     if run.refused or len(run.case.steps) < 2 or not run.said:
         return
@@ -88,7 +102,7 @@ def media_are_replayed_once(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-012", SHOULD, LOSS, source="tidyverse/ellmer#735, check_tool_result()")
 def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
-    """Media nested deeper than supported fail with a message that names the tool and the path."""
+    """Media that are nested too deeply raise an error that names the tool and the path."""
     for r in run.tool_runs:
         if not isinstance(r.value, list) or not any(isinstance(v, list) and media_of(v) for v in r.value):
             continue
@@ -100,8 +114,9 @@ def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-014", MUST, LOSS, source="tidyverse/ellmer#735")
 def transcripts_hold_no_base64(run: Run) -> Iterator[Finding]:
-    """The printed transcript shows a placeholder for media, never their base64."""
+    """The printed transcript shows a placeholder for media, never base64."""
     media = [m for a in run.case.steps for m in media_of(list(a.parts))] + run.tool_media()
     for item in media if run.transcript else ():
-        dumped = base64.b64encode(item.data)[:60].decode() in run.transcript
+        shown = base64.b64encode(item.data)[:60].decode()
+        dumped = bool(shown) and shown in run.transcript
         yield found(not dumped, "/transcript", "base64 of media is printed")

@@ -1,4 +1,4 @@
-"""Results and tries: how a tool's value is written, and how often a failure is tried again."""
+"""The form of tool results, the number of retries, and streaming in pieces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .._rulebook import LOSS, MUST, SHOULD, at, book, found
 
 @book.rule("PAIR-030", SHOULD, LOSS, source="models are trained on JSON, and not on Python's repr")
 def structured_results_are_json(run: Run) -> Iterator[Finding]:
-    """A tool's object or list reaches the model as JSON that says the same."""
+    """An object or list from a tool reaches the model as equivalent JSON."""
     values = {
         call_key(r.name, r.arguments): r.value
         for r in run.tool_runs
@@ -34,19 +34,20 @@ def structured_results_are_json(run: Run) -> Iterator[Finding]:
 
 @book.rule("ERR-012", MUST, LOSS, source="a try that nobody allowed is paid for, and may act twice")
 def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
-    """A failure is tried again no more often than the caller allows: not at all where that is never."""
+    """A failed request is retried at most as often as the caller allows, and not at all if the caller allows none."""
     failures = [step for step in run.case.script if isinstance(step, Failure)]
     if failures and not run.case.max_retries:
-        asked, sent = len(run.case.steps), len(run.exchanges)
+        asked = len(run.case.steps) + sum(ask.compacted for ask in run.case.steps)  # a request of its own
+        sent = len(run.exchanges)
         problem = f"{sent} requests were sent for {asked} questions, and no retry was allowed"
         yield found(sent <= asked or bool(run.case.tools), "/exchanges", problem)
 
 
 @book.rule("STR-021", SHOULD, LOSS, source="a stream is there to be read while it comes")
 def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
-    """A caller who streams gets a long answer in pieces, not all of it at its end.
+    """A caller who streams gets a long answer in pieces while it arrives, not all at the end.
 
-    Not judged where the library asks for no stream.
+    Not judged if the library does not request a stream.
     """
     if "stream" not in run.mode or not run.streamed:
         return

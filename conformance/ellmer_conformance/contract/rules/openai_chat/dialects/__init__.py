@@ -1,4 +1,4 @@
-"""Vendors with refusals of their own, one module each, which has the vendor's name and its book under that name."""
+"""Providers with refusals of their own: one module each, named after the provider."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def elsewhere(
     envelope: Envelope | None = None,
     **changed: Any,
 ) -> RuleBook:
-    """OpenAI's rules at another vendor: previews, but for those known to hold there (`only`)."""
+    """OpenAI's rules at another provider: previews, except those known to hold there (`only`)."""
     own = [id for id in _OWN if id not in only]
     return book.extend(vendor, only=only, without=[*own, *without], envelope=envelope, **changed)
 

@@ -1,4 +1,4 @@
-"""Groq: kinds of tools, and what some of its models do not take."""
+"""Groq: kinds of tools, and features that some of its models refuse."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def add(book: RuleBook) -> None:
 
 
 def tools_are_of_a_known_kind(request: Request) -> Iterator[Finding]:
-    """A tool is a function, an MCP server, or one that Groq runs itself.
+    """A tool is a function, an MCP server, or a tool that Groq runs itself.
 
-    Fix: the tools of `groq/compound` are switched on under `compound_custom`.
+    Fix: enable the tools of `groq/compound` under `compound_custom`.
     """
     for index, (pointer, tool) in enumerate(tools(request.body)):
         kind, place = tool.get("type"), f"{pointer}/type"

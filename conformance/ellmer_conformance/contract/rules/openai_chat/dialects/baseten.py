@@ -1,4 +1,4 @@
-"""Baseten: a sentence, a type and the status; what its models do not take."""
+"""Baseten: error bodies with a sentence, a type and the status, and features that its models refuse."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ enter(
         ),
         Lack(
             "REQ-053",
-            "Log probabilities are asked of a model that tells them.",
+            "Log probabilities are requested only from models that return them.",
             ("MiniMaxAI/*",),
             _refused("returning log probs is not supported"),
             (

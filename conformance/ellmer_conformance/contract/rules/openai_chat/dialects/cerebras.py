@@ -1,4 +1,4 @@
-"""Cerebras: OpenAI's fields, and no object around them; what its models do not take."""
+"""Cerebras: error bodies with OpenAI's fields at the top level, and features that its models refuse."""
 
 from __future__ import annotations
 

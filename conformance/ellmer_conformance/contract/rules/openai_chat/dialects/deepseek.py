@@ -1,4 +1,4 @@
-"""DeepSeek: OpenAI's pairing in other words, text only, and thinking that must be sent back.
+"""DeepSeek: OpenAI's pairing rules with other error texts, text only, and reasoning that must be sent back.
 
 https://api-docs.deepseek.com
 """
@@ -99,9 +99,9 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
     ],
 )
 def parts_are_text(request: Request) -> Iterator[Finding]:
-    """A part is text, anywhere.
+    """Every content part is text.
 
-    Fix: say in words what the model cannot see.
+    Fix: describe the content in words.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         for place, part in parts(message, pointer):
@@ -134,9 +134,9 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     ],
 )
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
-    """While thinking is on, an assistant message that calls tools has its `reasoning_content`, if only an empty one.
+    """With thinking enabled, an assistant message with tool calls has its `reasoning_content`, which may be empty.
 
-    Before V4, thoughts of earlier turns of the user were not asked for.
+    Before V4, the reasoning of earlier user turns was not required.
     """
     if _thinks(request.body):
         found = list(messages(request.body))
@@ -162,7 +162,7 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
     ],
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """While thinking is on, no tool is forced."""
+    """With thinking enabled, `tool_choice` does not force a tool."""
     thinking = object_of(request.body.get("thinking")).get("type")
     if thinking == "enabled" or (thinking is None and request.model == "deepseek-v4-pro"):
         choice = request.body.get("tool_choice")
@@ -184,7 +184,7 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
-    """The reasoner gives no log probabilities and is not forced to call."""
+    """The reasoner model does not accept log probabilities or a forced tool call."""
     choice = request.body.get("tool_choice")
     if request.body.get("logprobs"):
         yield broken("/logprobs", "the reasoner has no logprobs", what="the parameter `logprobs`")
@@ -206,7 +206,7 @@ def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
     ],
 )
 def answers_have_no_schema(request: Request) -> Iterator[Finding]:
-    """A response format is `text` or `json_object`.
+    """The response format is `text` or `json_object`.
 
     Fix: put the schema into the prompt, or into a tool.
     """
@@ -227,7 +227,7 @@ def answers_have_no_schema(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format={"type": "json_object"}, model="deepseek-chat")],
 )
 def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
-    """Where the format is `json_object`, the word "json" is somewhere in the messages."""
+    """If the response format is `json_object`, the messages contain the word "json"."""
     if object_of(request.body.get("response_format")).get("type") == "json_object":
         said = "json" in json.dumps(request.body.get("messages")).lower()
         yield met("/response_format") if said else broken("/messages", 'no message has the word "json"')

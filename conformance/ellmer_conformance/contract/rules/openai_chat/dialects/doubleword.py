@@ -1,4 +1,4 @@
-"""Doubleword: a sentence, a type and the status."""
+"""Doubleword: error bodies with a sentence, a type and the status."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ enter(
     [
         Lack(
             "REQ-057",
-            "The temperature is 0 to 2.",
+            "`temperature` is between 0 and 2.",
             (),
             Refusal("Validation: Temperature must be between 0 and 2, got {value}", type="Bad Request"),
             ("recorded refusal (Qwen3.5-9B)", f"{_TESTS}invalid_temperature_blocking.yaml"),

@@ -1,4 +1,4 @@
-"""GitHub Models: OpenAI's models, and a guess at what was meant."""
+"""GitHub Models: OpenAI's models, with error texts that suggest the intended field."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ github = elsewhere("github")
     ],
 )
 def the_schema_is_inside(request: Request) -> Iterator[Finding]:
-    """The schema of an answer stands under `json_schema.schema`, not in its place."""
+    """The schema of a response format is in `json_schema.schema`, not in `json_schema` itself."""
     schema = object_of(object_of(request.body.get("response_format")).get("json_schema"))
     if schema:
         wrong = "$schema" in schema and "schema" not in schema

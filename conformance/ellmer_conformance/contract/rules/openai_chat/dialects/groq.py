@@ -1,4 +1,4 @@
-"""Groq: a schema with a voice of its own. Whether it pairs calls and results is not known.
+"""Groq: a schema with error texts of its own. Whether Groq pairs calls and results is not known.
 
 https://console.groq.com/docs/api-reference
 """
@@ -84,7 +84,7 @@ def results_are_whole(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, verbosity="low"), body(ASK, reasoning={"effort": "low"}), body(ASK, top_k=5)],
 )
 def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
-    """The request has no option of another provider's, such as `verbosity` and `reasoning`.
+    """The request has no options of other providers, such as `verbosity` and `reasoning`.
 
     Why: Groq checks requests against a closed schema.
     """
@@ -114,9 +114,10 @@ def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
     ],
 )
 def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
-    """An assistant message has no `status` and no `reasoning_content`, a user message no `tool_calls`.
+    """An assistant message has no `status` and no `reasoning_content`, and a user message has no `tool_calls`.
 
-    Why: Groq checks messages against a closed schema. Fix: send what the format has, and do not echo whole answers.
+    Why: Groq checks messages against a closed schema. Fix: send only the fields of the format, and do not
+    send whole answers back.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         role = message.get("role")
@@ -137,7 +138,7 @@ def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
     counterexamples=[body({"role": "user", "content": [IMAGE]}, model="llama-3.1-8b-instant")],
 )
 def text_models_read_text(request: Request) -> Iterator[Finding]:
-    """A text model takes no images."""
+    """A text model does not accept images."""
     for index, (pointer, message) in enumerate(messages(request.body)):
         seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
         place = f"{pointer}/content"
@@ -159,7 +160,7 @@ def text_models_read_text(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
 )
 def tools_are_functions(request: Request) -> Iterator[Finding]:
-    """A tool is a function or an MCP server, or one that its model has built in."""
+    """A tool is a function, an MCP server, or a built-in tool of the model."""
     for index, (pointer, tool) in enumerate(tools(request.body)):
         kind, place = tool.get("type"), f"{pointer}/type"
         wrong = kind in {"web_search", "web_fetch", "web_search_preview"}
@@ -178,7 +179,7 @@ def tools_are_functions(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="llama-3.1-8b-instant", response_format={"type": "json_schema"})],
 )
 def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
-    """The smaller models have no `json_schema`."""
+    """The smaller models do not support the response format `json_schema`."""
     asked = object_of(request.body.get("response_format")).get("type") == "json_schema"
     yield broken("/response_format", "this model has no json_schema") if asked else met("/model")
 
@@ -197,7 +198,7 @@ def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, response_format={"type": "json_schema"})],
 )
 def a_schema_is_there(request: Request) -> Iterator[Finding]:
-    """Where the format is `json_schema`, there is a schema."""
+    """A response format of type `json_schema` has a schema."""
     format = object_of(request.body.get("response_format"))
     if format.get("type") == "json_schema":
         there, place = object_of(format.get("json_schema")).get("schema") is not None, "/response_format"
@@ -215,7 +216,7 @@ def a_schema_is_there(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="meta-llama/llama-guard-4-12b", tools=[TOOL])],
 )
 def the_guard_calls_nothing(request: Request) -> Iterator[Finding]:
-    """The model that guards has no tools."""
+    """Guard models do not accept tools."""
     yield broken("/tools", "this model has no tools") if request.body.get("tools") else met("/model")
 
 
@@ -237,7 +238,7 @@ def the_guard_calls_nothing(request: Request) -> Iterator[Finding]:
     ],
 )
 def the_assistant_speaks_plainly(request: Request) -> Iterator[Finding]:
-    """An assistant message of this model is a string."""
+    """The content of an assistant message for this model is a string."""
     for index, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") == "assistant":
             listed = isinstance(message.get("content"), list)

@@ -1,4 +1,4 @@
-"""Hugging Face: what is no list is refused as plain text."""
+"""Hugging Face: messages that are not a list are refused in plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""llama.cpp's server: parts it knows, and media that are what they are called."""
+"""llama.cpp's server: known content parts, and media that match their declared type."""
 
 from __future__ import annotations
 

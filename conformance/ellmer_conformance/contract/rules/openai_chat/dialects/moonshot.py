@@ -1,4 +1,4 @@
-"""Moonshot: calls are answered, thoughts come back, and nobody says nothing."""
+"""Moonshot: tool calls need results, reasoning is sent back, and messages are not empty."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ moonshot = elsewhere(
     counterexamples=[body(ASK, call("a"), result("a"), model="kimi-k2-thinking")],
 )
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
-    """An assistant message of a thinking model that calls tools has its `reasoning_content`."""
+    """An assistant message with tool calls has its `reasoning_content` on thinking models."""
     for index, (pointer, message) in enumerate(messages(request.body)):
         if calls_of(message):
             there = "reasoning_content" in message
@@ -63,9 +63,9 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, {"role": "assistant", "content": ""}, ASK)],
 )
 def the_assistant_said_something(request: Request) -> Iterator[Finding]:
-    """An assistant's message has content or calls.
+    """An assistant message has content or tool calls.
 
-    Fix: leave out the message of a model that said nothing.
+    Fix: leave out an empty assistant message.
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") == "assistant":

@@ -1,4 +1,4 @@
-"""Ollama's own reading of Chat Completions: text, and images that are in the request.
+"""Ollama's implementation of Chat Completions: text, and inline images.
 
 https://github.com/ollama/ollama (openai/openai.go)
 """
@@ -58,9 +58,9 @@ def there_is_a_message(request: Request) -> Iterator[Finding]:
     ],
 )
 def content_is_text_and_images(request: Request) -> Iterator[Finding]:
-    """Content is text, or a list of texts and images; an image is a `data:` URL, in an object or not.
+    """`content` is text or a list of texts and images, and an image is a `data:` URL.
 
-    Why: the server fetches nothing, and reads no files. Fix: download the image; send a file's text.
+    Why: the server does not fetch URLs and does not read files. Fix: download the image, and send the text of a file.
     """
     for pointer, message in messages(request.body):
         content, place = message.get("content"), f"{pointer}/content"
@@ -87,7 +87,7 @@ def content_is_text_and_images(request: Request) -> Iterator[Finding]:
     ],
 )
 def arguments_are_json(request: Request) -> Iterator[Finding]:
-    """A call's arguments are the JSON text of an object."""
+    """The arguments of a call are the JSON text of an object."""
     for pointer, message in messages(request.body):
         for i, made in enumerate(calls_of(message)):
             function = made.get("function")

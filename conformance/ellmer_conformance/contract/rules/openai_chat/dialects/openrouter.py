@@ -1,4 +1,5 @@
-"""OpenRouter: a sentence and the status, for requests and the providers behind it."""
+"""OpenRouter: error bodies with a sentence and the status, for its own checks and those of the providers
+behind it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Perplexity: the sides alternate, and the status is in the body, too."""
+"""Perplexity: user and assistant alternate, and error bodies repeat the status."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def _misordered(what: str) -> Refusal:
     counterexamples=[body(ASK, ASK), body({"role": "assistant", "content": "5"}, ASK)],
 )
 def sides_alternate(request: Request) -> Iterator[Finding]:
-    """After the system messages, user and assistant alternate, the user first.
+    """After the system messages, user and assistant messages alternate, starting with the user.
 
-    Fix: merge consecutive messages of the user.
+    Fix: merge consecutive user messages.
     """
     found = [(pointer, message.get("role")) for pointer, message in messages(request.body)]
     while found and found[0][1] == "system":

@@ -1,4 +1,4 @@
-"""Qwen, at DashScope: OpenAI's pairing in words of its own, and no forced call while it thinks."""
+"""Qwen at DashScope: OpenAI's pairing rules with error texts of its own, and no forced tool call with thinking."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ qwen = elsewhere(
     ],
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """While thinking is on, no tool is forced."""
+    """With thinking enabled, `tool_choice` does not force a tool."""
     if request.body.get("enable_thinking") is True:
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)

@@ -1,4 +1,4 @@
-"""Together: what its models do not take. Each runs on an engine of its own, which says so in words of its own.
+"""Together: features that its models refuse. Each model runs on an engine with its own error texts.
 
 `Prompt cannot be empty` is recorded for prompts that are none: it is no rule.
 """

@@ -31,7 +31,7 @@ xai = elsewhere("xai", envelope=_flat)
     counterexamples=[body({"role": "user", "content": None}), body({"role": "user", "content": []})],
 )
 def every_message_has_content(request: Request) -> Iterator[Finding]:
-    """A message that calls nothing has content, if only an empty text."""
+    """A message without tool calls has content, which may be an empty text."""
     for pointer, message in messages(request.body):
         if message.get("role") in {"user", "system", "assistant"} and not calls_of(message):
             none = message.get("content") in (None, [])

@@ -1,20 +1,17 @@
-"""Creatures with bugs that were invented when the rules stood: none of them was made for a rule."""
+"""Creatures that send something else than was said: invented when the rules stood."""
 
 from __future__ import annotations
 
 import html
 import json
-from dataclasses import replace
-from datetime import date
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import httpx
 
-from ...contract.exchange import Json
-from ...scenarios.messages import Reply, Tool
-from .base import Creature, is_media
-from .messages import conversation
-from .planted import assistants, changed, is_call, parts, texts_of
+from ....contract.exchange import Json
+from ..base import Creature, is_media
+from ..messages import conversation
+from ..planted import assistants, changed, is_call, parts, texts_of
 
 _CHAT = ("openai-chat", "anthropic")
 
@@ -83,79 +80,6 @@ class CutsQuestions(Creature):
         return texts_of(body, "user", lambda text: text[:32_768])
 
 
-class StripsAnswers(Creature):
-    """An answer has no lines before it and none after."""
-
-    case, caught_by = "odd_text", ("TXT-005",)
-
-    def reply(self, reply: Reply) -> Reply:
-        return replace(reply, text=reply.text.strip())
-
-
-class LosesTheLastPiece(Creature):
-    """Hands a piece over when the next one comes."""
-
-    case, caught_by, mode = "one_tool", ("TXT-005",), "stream"
-
-    def reply(self, reply: Reply) -> Reply:
-        kept = list(reply.pieces)[:-1]
-        return replace(reply, text="".join(kept), pieces=kept)
-
-
-class TakesTheFirstBlock(Creature):
-    """The text of an answer is its first block."""
-
-    case, caught_by, on = "texts_in_blocks", ("TXT-005",), ("anthropic", "gemini")
-
-    def reply(self, reply: Reply) -> Reply:
-        return replace(reply, text=reply.text.removesuffix("Then that."))
-
-
-class TellsItAllAgain(Creature):
-    """The text so far is the text of the answer."""
-
-    case, caught_by = "plain_text", ("TXT-005",)
-    so_far = ""
-
-    def reply(self, reply: Reply) -> Reply:
-        self.so_far += reply.text
-        return replace(reply, text=self.so_far)
-
-
-class DropsNulls(Creature):
-    """An argument that is null was not given."""
-
-    case, caught_by = "odd_arguments", ("PAR-005",)
-
-    def tool(self, tool: Tool) -> Tool:
-        return replace(tool, run=lambda **told: tool.run(**{k: v for k, v in told.items() if self.keeps(v)}))
-
-    def keeps(self, value: Any) -> bool:
-        """Whether an argument is one."""
-        return value is not None
-
-
-class DropsBlanks(DropsNulls):
-    """Nor was one that is blank."""
-
-    caught_by, on = ("PAR-005",), _CHAT
-
-    def keeps(self, value: Any) -> bool:
-        return bool(value != "")
-
-
-class MakesDates(Creature):
-    """What looks like a date is one."""
-
-    case, caught_by, on = "odd_arguments", ("PAR-005",), _CHAT
-
-    def tool(self, tool: Tool) -> Tool:
-        def run(**told: Any) -> Any:
-            return tool.run(**told | {"date": date.fromisoformat(told["date"])})
-
-        return replace(tool, run=run)
-
-
 class ReversesCalls(Creature):
     """Keeps the calls of an answer on a stack."""
 
@@ -191,24 +115,6 @@ class ChangesTheModel(Creature):
         return body | {"model": self.cheaper.get(self.endpoint.wire, "gpt-4.1-mini")}
 
 
-class CountsTwice(Creature):
-    """Adds the counts of an answer to itself."""
-
-    case, caught_by = "plain_text", ("USG-001",)
-
-    def reply(self, reply: Reply) -> Reply:
-        return replace(reply, usage={name: 2 * (count or 0) for name, count in reply.usage.items()})
-
-
-class SwapsCounts(Creature):
-    """Output is what was put in."""
-
-    case, caught_by = "plain_text", ("USG-001",)
-
-    def reply(self, reply: Reply) -> Reply:
-        return replace(reply, usage={"input": reply.usage.get("output"), "output": reply.usage.get("input")})
-
-
 class DropsThoughts(Creature):
     """What the model thought is nobody's business, not even its own."""
 
@@ -219,15 +125,6 @@ class DropsThoughts(Creature):
             kept = [p for p in parts(message) if p.get("type") != "thinking"]
             parts(message)[:] = kept
         return body
-
-
-class DescribesNothing(Creature):
-    """A tool is known by its name."""
-
-    case, caught_by = "one_tool", ("OPT-003",)
-
-    def tool(self, tool: Tool) -> Tool:
-        return replace(tool, description="")
 
 
 class RenamesTools(Creature):
@@ -274,46 +171,6 @@ class RetriesAnyway(Creature):
         return response
 
 
-class HandsOverPiecesTwice(Creature):
-    """Two callbacks hand the pieces over."""
-
-    gently = True
-    case, caught_by, mode = "one_tool", ("STR-017",), "stream"
-    on = _CHAT
-
-    def reply(self, reply: Reply) -> Reply:
-        return replace(reply, pieces=[piece for each in reply.pieces for piece in (each, each)])
-
-
-class HandsOverAtTheEnd(Creature):
-    """Streams, and keeps it to itself until all is there."""
-
-    gently = True
-    case, caught_by, mode = "one_tool", ("STR-021",), "stream"
-
-    def reply(self, reply: Reply) -> Reply:
-        return replace(reply, pieces=[reply.text])
-
-
-class WritesRepr(Creature):
-    """A tool's value is `str()` of it."""
-
-    gently = True
-    case, caught_by = "unlike_calls", ("PAIR-030",)
-
-    def tool(self, tool: Tool) -> Tool:
-        return replace(tool, run=lambda **arguments: str(tool.run(**arguments)))
-
-
-class EscapesResults(Creature):
-    """A tool's value is ASCII."""
-
-    case, caught_by = "unicode_arguments", ("PAR-004",)
-
-    def tool(self, tool: Tool) -> Tool:
-        return replace(tool, run=lambda **arguments: ascii(tool.run(**arguments)))
-
-
 class NamesItsUser(Creature):
     """Tells the provider on whose machine it runs."""
 
@@ -358,35 +215,6 @@ class AppendsToTheSystem(Creature):
         told = "You are terse. Answer in one word."
         found: Json = changed(body, lambda text: f"{told} Today is Sunday." if text == told else text)
         return found
-
-
-class SaysErrorsAsAnswers(Creature):
-    """An error is a text like any other."""
-
-    case, caught_by = "overloaded_for_good", ("STR-010",)
-
-    def reply(self, reply: Reply) -> Reply:
-        if reply.error is None:
-            return reply
-        return replace(reply, text=str(reply.error), error=None, complete=True)
-
-
-class ReportsNoReason(Creature):
-    """Why an answer ends is not said."""
-
-    case, caught_by = "length_inside_text", ("STP-001",)
-
-    def reply(self, reply: Reply) -> Reply:
-        return replace(reply, stop=None)
-
-
-class SpellsArgumentsItsWay(Creature):
-    """Names of arguments are in capitals."""
-
-    case, caught_by, on = "odd_arguments", ("PAR-005",), _CHAT
-
-    def tool(self, tool: Tool) -> Tool:
-        return replace(tool, run=lambda **told: tool.run(**{k.upper(): v for k, v in told.items()}))
 
 
 class SendsImagesAsLinks(Creature):

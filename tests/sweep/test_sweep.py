@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent))  # the sweep is a package of these tests
+sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of these tests
 
 from sweep.grid import places, sample
 from sweep.judge import judged, swept

@@ -1,0 +1,113 @@
+"""smolagents under test: its model class for OpenAI's API, with its own messages; the loop is the bridge's.
+
+Its agents wrap each question in prompts of their own and end by calling a tool, so that no conversation of a case can be
+played with them: what is judged is what they talk through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import smolagents
+from smolagents.memory import ToolCall as Called
+from smolagents.models import agglomerate_stream_deltas
+
+from ...scenarios.messages import Part, Text, Tool, ToolCall, Turn
+from .. import Capabilities, Endpoint
+from ..shared.chat_messages import chat_part
+from ..shared.sdk_session import Answered, Said, SDKSession, texts_and_calls
+
+__all__ = ["SmolAgents", "adapter"]
+
+
+class SmolAgents:
+    """The adapter."""
+
+    name = "smolagents"
+    wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"]}
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Blocking only."""
+        return Capabilities(modes=("sync", "stream"))
+
+    def session(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str | None = None,
+        tools: Sequence[Tool] = (),
+        history: Sequence[Turn] = (),
+    ) -> Session:
+        """A conversation through the model class."""
+        return Session(endpoint, system, tools, history)
+
+
+class Session(SDKSession):
+    """Calls and results as the agents write them down: in words, with roles of their own."""
+
+    def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
+        messages = [_message("tool-response", [Text(f"Observation:\n{r.text}")]) for r in results]
+        content = [*(part for r in results for part in r.media), *parts]
+        return [*messages, *([_message("user", content)] if content else [])]
+
+    def assistant(self, parts: Sequence[Part]) -> list[Any]:
+        return _assistant(*texts_and_calls(parts))
+
+    def ask(self, *, stream: bool) -> Said:
+        to = self.endpoint
+        model = smolagents.OpenAIModel(
+            to.model,
+            api_base=to.base_url,
+            api_key=to.api_key,
+            client_kwargs={"max_retries": to.max_retries},
+            retry=False,  # the SDK's own suffice
+        )
+        offered = {"tools_to_call_from": [_tool(t) for t in self.tools.values()], "tool_choice": "auto"}
+        system = [_message("system", [Text(self.system)])] if self.system else []
+        asked: tuple[Any, ...] = ([*system, *self.messages],)
+        if not stream:
+            return _said(model.generate(*asked, **(offered if self.tools else {})))
+        deltas = []
+        for delta in model.generate_stream(*asked, **(offered if self.tools else {})):
+            deltas.append(delta)
+            self.pieces += [delta.content] if delta.content else []
+        return _said(agglomerate_stream_deltas(deltas))
+
+    async def aask(self, *, stream: bool) -> Said:
+        raise NotImplementedError("smolagents' models block")
+
+
+def _said(message: Any) -> Said:
+    calls = [(c.id, c.function.name, c.function.arguments) for c in message.tool_calls or ()]
+    usage, text = message.token_usage, message.content or ""
+    return Said(
+        text,
+        _assistant(text, [ToolCall(*call) for call in calls]),
+        "tool" if calls else None,
+        calls,
+        {"input": usage.input_tokens, "output": usage.output_tokens} if usage else {},
+    )
+
+
+def _assistant(text: str, calls: Sequence[ToolCall]) -> list[Any]:
+    """What was said, then what was called, as `ActionStep.to_messages` has it."""
+    asked = [Called(name=c.name, arguments=c.arguments, id=c.id).dict() for c in calls]
+    said = [_message("assistant", [Text(text)])] if text else []
+    return [*said, *([_message("tool-call", [Text(f"Calling tools:\n{asked}")])] if asked else [])]
+
+
+def _message(role: str, parts: Sequence[Part]) -> Any:
+    return {"role": role, "content": [chat_part(part) for part in parts]}
+
+
+def _tool(tool: Tool) -> Any:
+    """A tool by its schema, as `Tool.from_mcp` makes them."""
+    inputs = {
+        name: {"type": "any", "description": "", **of} for name, of in tool.parameters["properties"].items()
+    }
+    body = {"name": tool.name, "description": tool.description, "inputs": inputs, "output_type": "object"}
+    return type("Offered", (smolagents.Tool,), {**body, "skip_forward_signature_validation": True})()
+
+
+adapter = SmolAgents

@@ -1,0 +1,8 @@
+"""Creatures with bugs that were invented when the rules stood: none of them was made for a rule.
+
+Imports what all creatures share (`zoo.base`); the table of docs/planted-bugs.md lists every one.
+"""
+
+from . import replies, requests, tools
+
+__all__ = ["replies", "requests", "tools"]

@@ -1,0 +1,19 @@
+"""What the examples of rules are made of, in the terms of JSON Schema: one function that adds two numbers."""
+
+from __future__ import annotations
+
+from ..exchange import Json
+
+__all__ = ["ADD", "FUNCTION", "NUMBERS", "QUESTION"]
+
+#: The arguments of the function.
+NUMBERS: Json = {
+    "type": "object",
+    "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+    "required": ["x", "y"],
+}
+ADD: Json = {"name": "add", "description": "Adds two numbers", "parameters": NUMBERS}
+#: As Chat Completions and its kin declare it.
+FUNCTION: Json = {"type": "function", "function": ADD}
+#: What is asked, as a message.
+QUESTION: Json = {"role": "user", "content": "What is 2 + 3?"}

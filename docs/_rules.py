@@ -1,0 +1,214 @@
+"""The pages of the rules: an index with a search by error text, one page for each wire format and for each rule.
+
+The rules are published as data, too: `rules/rules.json` is what `conformance list --format json` prints, and
+`rules/error-texts.json` is what the search reads.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from _markdown import cell, linking, prose, table
+
+from ellmer_conformance.cli.list import all_rules, as_data
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.error_texts import known_texts
+from ellmer_conformance.contract.rule import Rule, verdict
+from ellmer_conformance.contract.rulebook import RuleBook
+from ellmer_conformance.contract.rules import behaviour
+from ellmer_conformance.corpus import pins
+from ellmer_conformance.corpus.evidence import Evidence, evidence_of
+
+#: The archives that recordings are cited from.
+PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
+
+#: What the rules of a group are about.
+GROUPS = {
+    "ASY": "cancellation and async calls",
+    "AUT": "API keys",
+    "CAS": "replayed recordings",
+    "EMP": "empty content",
+    "ERR": "errors and retries",
+    "HIS": "history",
+    "IMG": "images and documents",
+    "OPT": "options",
+    "ORD": "the order of messages and results",
+    "PAIR": "pairing of calls and results",
+    "PAR": "parallel calls",
+    "REQ": "the shape of requests",
+    "RUN": "runs of cases",
+    "SCH": "schemas of tools and answers",
+    "STO": "structured output",
+    "STP": "stop reasons",
+    "STR": "streams",
+    "SYS": "system prompts",
+    "THK": "thinking",
+    "TRM": "media in tool results",
+    "TXT": "text",
+    "UNI": "Unicode",
+    "USG": "token counts",
+}
+
+INTRODUCTION = """
+# Rules
+
+A rule is one sentence of a provider's contract. The strict server refuses requests that break it, the suite judges
+clients by it, and `conformance lint` looks for it in recordings.
+
+- **MUST** or **SHOULD** is the level of the rule.
+- **reject**: the API refuses a request that breaks the rule.
+- **loss**: the API may answer 200, but data is lost.
+- **preview**: no recording or specification backs the rule yet. It is reported, but it is never a failure.
+
+## Find a rule by its error text
+
+<form class="find-rule" data-texts="error-texts.json">
+<label for="error-text">Paste the error message, or the whole error body, of a provider:</label>
+<textarea id="error-text" rows="3"></textarea>
+<ol aria-live="polite"></ol>
+</form>
+
+On the command line, `conformance explain "text of the error"` does the same.
+
+## Rules as data
+
+[rules.json](rules.json) has all rules: their ids, sentences, wire formats, sources and error texts. The file is what
+`conformance list --format json` prints, so that programs in other languages can use it. Its `version` changes when its
+form does, and `requirements` names the dated set of rules.
+"""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The index, the data, a page for each wire format, one for rules about whole conversations, and one a rule."""
+    books = [*map(rules.book, rules.WIRES), behaviour.book]
+    yield "rules/index.md", index(books)
+    yield "rules/rules.json", json.dumps(as_data(all_rules()), indent=1, ensure_ascii=False)
+    yield "rules/error-texts.json", json.dumps([*error_texts(books)], ensure_ascii=False)
+    for book in books:
+        yield f"rules/{title(book)}.md", wire_page(book)
+        yield from (
+            (f"rules/{title(book)}/{rule.id.lower()}.md", rule_page(book, rule))
+            for rule in book.rules.values()
+        )
+
+
+def index(books: Iterable[RuleBook]) -> str:
+    """How to read a rule, how to find one, and every rule by its group."""
+    groups: dict[str, list[list[str]]] = defaultdict(list)
+    for book in books:
+        for rule in book.rules.values():
+            link = f"[{rule.id}]({title(book)}/{rule.id.lower()}.md)"
+            groups[rule.group].append([link, title(book), status(rule), cell(rule.sentence)])
+    count = sum(map(len, groups.values()))
+    parts = [INTRODUCTION.strip(), f"## All rules\n\nThere are {count}, counted once for each wire format."]
+    for group, rows in sorted(groups.items()):
+        parts += [f"### {group}: {GROUPS[group]} {{ #{group.lower()} }}"]
+        parts += [table(["rule", "wire format", "level", "sentence"], sorted(rows))]
+    return "\n\n".join(parts)
+
+
+def wire_page(book: RuleBook) -> str:
+    """The rules of a wire format, by group."""
+    parts = [f"# {title(book)}", f"[Rules](index.md) › {title(book)}\n{{ .facts }}", preamble(book)]
+    for group, found in sorted(by_group(book).items()):
+        parts += [f"## {group}: {GROUPS[group]} {{ #{group.lower()} }}"]
+        parts += ["\n".join(f"- {entry(book, rule)}" for rule in sorted(found, key=lambda rule: rule.id))]
+    return "\n\n".join(parts)
+
+
+def entry(book: RuleBook, rule: Rule) -> str:
+    """A line of a wire format's page, with the anchor that older links have."""
+    link = f"[{rule.id}]({title(book)}/{rule.id.lower()}.md)"
+    return f'<a id="{rule.id.lower()}"></a>{link} {prose(rule.sentence)} <small>{status(rule)}</small>'
+
+
+def by_group(book: RuleBook) -> Mapping[str, list[Rule]]:
+    """The rules of a book."""
+    groups: dict[str, list[Rule]] = defaultdict(list)
+    for rule in book.rules.values():
+        groups[rule.group].append(rule)
+    return groups
+
+
+def rule_page(book: RuleBook, rule: Rule) -> str:
+    """One rule: the sentence, why, the source, the evidence, and the smallest request that breaks it."""
+    wire, group = title(book), rule.group
+    trail = f"[Rules](../index.md) › [{wire}](../{wire}.md) › [{group}: {GROUPS[group]}](../{wire}.md#{group.lower()})"
+    facts = [rule.id, status(rule), *([f"models: {', '.join(rule.models)}"] if rule.models else [])]
+    parts = [
+        f"---\ntitle: {json.dumps(f'{rule.id}: {rule.sentence}', ensure_ascii=False)}\nhide: [toc]\n---",
+        f"{trail}\n{{ .facts }}",
+        f"# {prose(rule.sentence)}",
+        f"{' · '.join(map(prose, facts))}\n{{ .facts }}",
+        prose(rule.explain),
+        *(shown(book, rule, example) for example in rule.counterexamples[:1]),
+        f"## Source\n\n{'; '.join(map(linking, rule.source))}",
+        opened(book, rule) if rule.refuses else "",
+        f"On the command line: `conformance explain {rule.id}{'' if wire == 'behaviour' else f' --wire {wire}'}`",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def opened(book: RuleBook, rule: Rule) -> str:
+    """The evidence besides the source, each with a page that shows it."""
+    found = [
+        each for each in evidence_of(book, rule) if not any(str(each) in source for source in rule.source)
+    ]
+    return f"Evidence: {'; '.join(map(evidence, found))}" if found else ""
+
+
+def evidence(each: Evidence) -> str:
+    """A link, or a recording of the corpus with the page of its archive's member."""
+    if isinstance(each, str):
+        return f"<{each}>"
+    link = PINS[each.pin].link(each.member)
+    return f"[recorded by {each.pin}]({link}), `{each.place}`"
+
+
+def shown(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
+    """A request that breaks the rule, the finding, and the API's answer."""
+    violation = verdict(rule, book.request(counterexample)).violations[0]
+    lines = ["## A request that breaks it", "", "```json"]
+    lines += [*json.dumps(counterexample, indent=2, ensure_ascii=False).splitlines(), "```", ""]
+    lines += [f"Found at `{violation.pointer or '/'}`: {prose(violation.message)}."]
+    if rule.refusal:
+        code, headers, body = book.refuse(violation)
+        language = "json" if "json" in str(dict(headers)).lower() else "text"
+        answer = body.decode().rstrip().splitlines()
+        lines += ["", f"The API answers {code}:", "", f"```{language}", *answer, "```"]
+    return "\n".join(lines)
+
+
+def error_texts(books: Iterable[RuleBook]) -> Iterator[dict[str, Any]]:
+    """For the search: each rule with the texts of its refusal."""
+    for book in books:
+        for rule in book.rules.values():
+            if texts := [*dict.fromkeys(known_texts(book, rule))] if rule.refusal else []:
+                page = f"{title(book)}/{rule.id.lower()}/"
+                yield {
+                    "id": rule.id,
+                    "wire": book.wire,
+                    "page": page,
+                    "sentence": rule.sentence,
+                    "texts": texts,
+                }
+
+
+def preamble(book: RuleBook) -> str:
+    """What the page is about."""
+    if book is behaviour.book:
+        return "These rules are about whole conversations, over any wire format. No single request can show them."
+    return f"These are the rules of the wire format `{book.wire}`, as {book.vendor} applies them."
+
+
+def title(book: RuleBook) -> str:
+    """The name of a book's pages."""
+    return "behaviour" if book is behaviour.book else book.wire
+
+
+def status(rule: Rule) -> str:
+    """The level and the kind."""
+    return f"{rule.level} · {'preview' if rule.preview else rule.kind}"

@@ -1,0 +1,88 @@
+"""Files that the provider of a chat keeps for it."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from pathlib import Path
+
+from ..contents.content import ContentFile, ContentImageInline, ContentPDF, ContentUploaded
+from ..contents.files import content_file
+from ..conversation.effects import Loop, Wait
+from ..errors import ResponseError, UsageError
+from ..transport.connections import Connection
+from ..transport.single_requests import arun, asked, run
+from ..wire.base import Uploads, Wire
+
+__all__ = ["Uploading"]
+
+PAUSE, LONGEST = 2.0, 600.0  # seconds: between two looks at a file that is not ready, and in all
+
+
+class Uploading:
+    """The part of a `Chat` that uploads files."""
+
+    wire: Wire
+    _connection: Connection
+
+    def upload(
+        self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
+    ) -> ContentUploaded:
+        """Uploads a file to OpenAI, Anthropic or Google, for any number of questions about it; returns what to give to
+        `chat()`. Another provider is sent the file itself.
+
+        `expires_in`: after so many seconds OpenAI deletes it (default: never). Google does after 48 hours, Anthropic
+        does not. `delete_upload()` deletes it.
+        """
+        return run(self._uploading(path, content_type, expires_in), self._connection)
+
+    async def upload_async(
+        self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
+    ) -> ContentUploaded:
+        """`upload()` without blocking."""
+        return await arun(self._uploading(path, content_type, expires_in), self._connection)
+
+    def delete_upload(self, uploaded: ContentUploaded) -> None:
+        """Deletes a file from the provider. Turns that name it can then not be sent to it any more."""
+        run(self._deleting(uploaded), self._connection)
+
+    async def delete_upload_async(self, uploaded: ContentUploaded) -> None:
+        """`delete_upload()` without blocking."""
+        await arun(self._deleting(uploaded), self._connection)
+
+    def _uploads(self) -> Uploads:
+        if self.wire.uploads is None:
+            raise UsageError(
+                f"{self.wire.vendor} keeps no files over this API; content_file() sends them along."
+            )
+        return self.wire.uploads
+
+    def _uploading(
+        self, path: str | Path, content_type: str | None, expires_in: float | None
+    ) -> Loop[ContentUploaded]:
+        wire, uploads = self.wire, self._uploads()
+        content: ContentFile | ContentImageInline | ContentPDF = content_file(path, content_type)
+        steps = uploads.upload(wire, b64decode(content.data), content.type, Path(path).name, expires_in)
+        body: bytes | None = None
+        try:
+            while True:
+                request = next(steps) if body is None else steps.send(body)
+                body = yield from asked(wire, request, max_tries=1)
+        except StopIteration as end:
+            stored = end.value
+        waited = 0.0
+        while not stored.ready:
+            if waited >= LONGEST or (look := uploads.poll(wire, stored.uri)) is None:
+                raise ResponseError(f"{path} was uploaded, but is not ready after {waited:g} seconds.")
+            yield Wait(PAUSE, PAUSE)
+            waited += PAUSE
+            stored = uploads.polled((yield from asked(wire, look)))
+        return ContentUploaded(
+            stored.uri, content.type, wire.name, wire.vendor, stored.expires_at, source=content
+        )
+
+    def _deleting(self, uploaded: ContentUploaded) -> Loop[None]:
+        if not self.wire.holds(uploaded):
+            raise UsageError(
+                f"The file was uploaded to {uploaded.vendor or uploaded.wire}, not to {self.wire.vendor}."
+            )
+        yield from asked(self.wire, self._uploads().delete(self.wire, uploaded.uri))

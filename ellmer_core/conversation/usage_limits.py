@@ -1,0 +1,68 @@
+"""How much a conversation may use. Pure: what was used is read from the turns themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from ..contents.turns import AssistantTurn, Turn
+from ..errors import UsageError, UsageLimitError
+
+__all__ = ["UsageLimits"]
+
+
+@dataclass(frozen=True)
+class UsageLimits:
+    """The most that one call of `chat()` and its like may use with all its tool rounds; `None` is no limit.
+
+    `requests` are answered ones, `tokens` those read and written, `cost` is in US dollars. `per="chat"` counts all
+    that the history holds. No request is sent, and no tool is called, where a limit is reached: then a
+    `UsageLimitError` says which, and the history holds what was answered. One answer may exceed `tokens` and `cost`,
+    which are known when it is there.
+    """
+
+    requests: int | None = None
+    tool_calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    per: Literal["call", "chat"] = "call"
+
+    def __post_init__(self) -> None:
+        if self.per not in {"call", "chat"}:
+            raise UsageError(f'per= is "call" or "chat", not {self.per!r}.')
+        for name in (field.name for field in fields(self) if field.name != "per"):
+            limit = getattr(self, name)
+            kinds = int | float if name == "cost" else int
+            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, kinds) or limit < 0):
+                raise UsageError(f"{name}= is a number, 0 or more, or None, not {limit!r}.")
+
+    def check_request(self, turns: Sequence[Turn]) -> None:
+        """Raises `UsageLimitError` where no further request may follow `turns`."""
+        answers = _answers(turns)
+        _check("requests", len(answers), self.requests)
+        _check("tokens", sum((a.tokens.input or 0) + (a.tokens.output or 0) for a in answers), self.tokens)
+        if self.cost is not None:
+            if any(answer.cost is None for answer in answers):
+                raise UsageLimitError(
+                    "The cost of this model is not known, so that UsageLimits(cost=…) cannot be kept."
+                )
+            _check("cost", sum(answer.cost or 0.0 for answer in answers), self.cost)
+
+    def check_calls(self, turns: Sequence[Turn]) -> None:
+        """Raises `UsageLimitError` where the calls that the last of `turns` asks for are too many."""
+        calls = sum(len(answer.tool_requests) for answer in _answers(turns))
+        if self.tool_calls is not None and calls > self.tool_calls:
+            raise UsageLimitError(
+                f"The model asked for {calls} tool calls, and the limit is tool_calls={self.tool_calls}. The last "
+                "requests were not run; the next chat() says so to it."
+            )
+
+
+def _answers(turns: Sequence[Turn]) -> list[AssistantTurn]:
+    return [turn for turn in turns if isinstance(turn, AssistantTurn) and not turn.lost]
+
+
+def _check(name: str, used: float, limit: float | None) -> None:
+    if limit is not None and used >= limit:
+        raise UsageLimitError(f"The conversation has used {used:g} of {name}={limit:g}; no more was sent.")

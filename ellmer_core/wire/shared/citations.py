@@ -1,0 +1,178 @@
+"""Where texts come from, as each provider says it, as `ContentCitation`. What goes back is in the `extra` of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...contents.content import Content, ContentCitation, ContentText, replaced
+from ...contents.turns import AssistantTurn
+from ..values import Json
+
+__all__ = [
+    "anthropic_citations",
+    "bedrock_citations",
+    "cited_last",
+    "cohere_citations",
+    "openai_citations",
+    "sources",
+    "with_grounding",
+]
+
+#: What OpenAI's annotations are, that are no parsed files.
+CITING = frozenset({"url_citation", "file_citation", "container_file_citation", "file_path"})
+
+
+def openai_citations(annotations: object) -> tuple[ContentCitation, ...]:
+    """OpenAI's annotations: flat over Responses, one level down over Chat Completions."""
+    return tuple(map(_annotation, (a for a in _objects(annotations) if a.get("type") in CITING)))
+
+
+def _annotation(annotation: Json) -> ContentCitation:
+    inner = annotation.get(str(annotation.get("type")))
+    said = {**annotation, **inner} if isinstance(inner, Mapping) else annotation
+    title = said.get("title") or said.get("filename") or said.get("file_id")
+    return _citation(
+        said.get("url"), title, said.get("content"), said.get("start_index"), said.get("end_index")
+    )
+
+
+def anthropic_citations(citations: object) -> tuple[ContentCitation, ...]:
+    """Claude's citations: of web pages, search results, documents. They are for the whole block."""
+    return tuple(
+        _citation(
+            c.get("url") or c.get("source"), c.get("title") or c.get("document_title"), c.get("cited_text")
+        )
+        for c in _objects(citations)
+    )
+
+
+def bedrock_citations(citations: object) -> tuple[ContentCitation, ...]:
+    """Converse's citations; they are for the whole block."""
+    return tuple(map(_of_bedrock, _objects(citations)))
+
+
+def _of_bedrock(citation: Json) -> ContentCitation:
+    location = citation.get("location")
+    web = location.get("web") if isinstance(location, Mapping) else None
+    web = web if isinstance(web, Mapping) else {}
+    quote = " ".join(str(part.get("text") or "") for part in _objects(citation.get("sourceContent")))
+    return _citation(web.get("url"), citation.get("title") or web.get("domain"), quote.strip())
+
+
+def cohere_citations(citations: object) -> tuple[ContentCitation, ...]:
+    """Cohere's citations: one for each source of each span."""
+    return tuple(
+        _of_cohere(span, source)
+        for span in _objects(citations)
+        for source in _objects(span.get("sources")) or [{}]
+    )
+
+
+def _of_cohere(span: Json, source: Json) -> ContentCitation:
+    said = source.get("document") or source.get("tool_output")
+    document = said if isinstance(said, Mapping) else {}
+    title = document.get("title") or source.get("id")
+    quote = document.get("text") or document.get("snippet")
+    return _citation(document.get("url"), title, quote, span.get("start"), span.get("end"))
+
+
+def sources(response: Json) -> tuple[ContentCitation, ...]:
+    """The list of sources beside an answer (Perplexity, xAI): `search_results`, or bare URLs in `citations`."""
+    found = [
+        _citation(s.get("url"), s.get("title"), s.get("snippet"))
+        for s in _objects(response.get("search_results"))
+    ]
+    urls = response.get("citations")
+    bare = urls if isinstance(urls, list) else []
+    return tuple(found or [_citation(url) for url in bare if isinstance(url, str)])
+
+
+def cited_last(turn: AssistantTurn, citations: tuple[ContentCitation, ...]) -> AssistantTurn:
+    """The turn, whose last text has these citations; one that has some keeps them."""
+    texts = [content for content in turn.contents if isinstance(content, ContentText)]
+    if not citations or not texts or texts[-1].citations:
+        return turn
+    return replace(turn, contents=tuple(_cited(c, citations) if c is texts[-1] else c for c in turn.contents))
+
+
+# Gemini -----------------------------------------------------------------------------------------------------
+
+
+def with_grounding(contents: Sequence[Content], candidate: Json) -> list[Content]:
+    """The contents of a candidate, each text with what it is grounded on."""
+    found = [*_grounded(candidate.get("groundingMetadata")), *_recited(candidate.get("citationMetadata"))]
+    texts = [content for content in contents if isinstance(content, ContentText)]
+    if not found or not texts:
+        return list(contents)
+    by_text: dict[int, list[ContentCitation]] = {}
+    for citation, segment in found:
+        text, start, end = _place(texts, segment)
+        by_text.setdefault(id(text), []).append(replace(citation, start=start, end=end))
+    return [_cited(c, tuple(by_text[id(c)])) if id(c) in by_text else c for c in contents]
+
+
+def _grounded(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
+    """Sources, and the segment of text that each is for; all of it, where none is named."""
+    said = metadata if isinstance(metadata, Mapping) else {}
+    chunks = [_chunk(chunk) for chunk in _objects(said.get("groundingChunks"))]
+    supports = _objects(said.get("groundingSupports"))
+    for support in supports:
+        segment = support.get("segment")
+        for index in support.get("groundingChunkIndices") or ():
+            if isinstance(index, int) and 0 <= index < len(chunks):
+                yield chunks[index], segment if isinstance(segment, dict) else {}
+    if not supports:
+        yield from ((chunk, {}) for chunk in chunks)
+
+
+def _chunk(chunk: Json) -> ContentCitation:
+    said = next((value for value in chunk.values() if isinstance(value, Mapping)), {})
+    title = said.get("title") or said.get("fileSearchStore")
+    return _citation(said.get("uri"), title, said.get("text"))
+
+
+def _recited(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
+    said = metadata if isinstance(metadata, Mapping) else {}
+    for source in _objects(said.get("citationSources") or said.get("citations")):
+        yield _citation(source.get("uri"), source.get("title") or source.get("license")), source
+
+
+def _place(texts: Sequence[ContentText], segment: Json) -> tuple[ContentText, int | None, int | None]:
+    """Which text a segment is in, and where. Google counts bytes, from the beginning of a part."""
+    start, end, words = segment.get("startIndex") or 0, segment.get("endIndex"), segment.get("text")
+    if isinstance(start, int) and isinstance(end, int):
+        for text in texts:
+            data = text.text.encode()
+            said = data[start:end].decode(errors="ignore")
+            if said and words in {None, said}:
+                before = len(data[:start].decode(errors="ignore"))
+                return text, before, before + len(said)
+    if isinstance(words, str) and words:
+        for text in texts:
+            if (place := text.text.find(words)) >= 0:
+                return text, place, place + len(words)
+    return texts[-1], None, None
+
+
+# values -----------------------------------------------------------------------------------------------------
+
+
+def _citation(
+    url: object = None, title: object = None, quote: object = None, start: object = None, end: object = None
+) -> ContentCitation:
+    """A citation of what a provider said; what is of another kind than it should be is left out."""
+    url, title, quote = (value if isinstance(value, str) else "" for value in (url, title, quote))
+    if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
+        return ContentCitation(url, title, quote, start, end)
+    return ContentCitation(url, title, quote)
+
+
+def _objects(values: object) -> list[Json]:
+    given: Iterable[Any] = values if isinstance(values, list) else ()
+    return [value for value in given if isinstance(value, dict)]
+
+
+def _cited(content: Content, citations: tuple[ContentCitation, ...]) -> Content:
+    return replaced(content, citations=citations)

@@ -1,0 +1,186 @@
+"""Files of any kind: sent as they are where the API takes them, else as their text, else refused before anything is sent."""
+
+import json
+from base64 import b64decode, b64encode
+
+import docx
+import openpyxl
+import pytest
+
+import ellmer_core as ec
+from ellmer_core.contents.content import ContentFile, ContentImageInline, ContentPDF, ContentText
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.cohere.request import CohereChat
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.mistral.request import MistralChat
+from ellmer_core.wire.ollama.request import OllamaChat
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
+
+PNG = b"\x89PNG\r\n\x1a\n and more"
+WIRES = {
+    "anthropic": AnthropicMessages(model="claude-x"),
+    "bedrock": Bedrock(model="amazon.nova-pro"),
+    "cohere": CohereChat(model="command-a"),
+    "gemini": Gemini(model="gemini-3"),
+    "mistral": MistralChat(model="m"),
+    "ollama": OllamaChat(model="m"),
+    "openai-chat": OpenAIChat(model="m"),
+    "openai-responses": OpenAIResponses(model="m"),
+}
+
+
+@pytest.fixture
+def made(tmp_path):
+    def made(name, data):
+        path = tmp_path / name
+        path.write_bytes(data)
+        return ec.content_file(path)
+
+    return made
+
+
+@pytest.fixture
+def word(tmp_path):
+    document = docx.Document()
+    document.add_paragraph("Dear cat,")
+    table = document.add_table(1, 2)
+    table.cell(0, 0).text, table.cell(0, 1).text = "fish", "3"
+    document.add_paragraph("Yours")
+    document.save(tmp_path / "letter.docx")
+    return ec.content_file(tmp_path / "letter.docx")
+
+
+@pytest.fixture
+def book(tmp_path):
+    workbook = openpyxl.Workbook()
+    workbook.active.title = "Prices"
+    workbook.active.append(["fish", 3])
+    workbook.active.append([None, None])
+    workbook.active.append(["milk", 1.5])
+    workbook.save(tmp_path / "prices.xlsx")
+    return ec.content_file(tmp_path / "prices.xlsx")
+
+
+def sent(wire, *contents):
+    return json.dumps(wire.request([UserTurn(contents)]).json, ensure_ascii=False)
+
+
+def test_what_a_file_is(made, word, book):
+    assert made("a.bin", PNG) == ContentImageInline("image/png", b64encode(PNG).decode())
+    assert isinstance(made("a", b"%PDF-1.4"), ContentPDF)
+    assert made("notes.md", b"\xef\xbb\xbf# Hi") == ContentFile(
+        "text/markdown", b64encode(b"\xef\xbb\xbf# Hi").decode(), "notes.md", "# Hi"
+    )
+    assert made("LICENCE", b"Free").type == "text/plain"
+    assert made("a.json", b"{}").text == "{}"
+    assert (made("a.mp3", b"ID3").type, made("a.mp3", b"ID3").text) == ("audio/mpeg", "")
+    assert made("a.mp4", b"x").type == "video/mp4"
+    assert word.text == "Dear cat,\nfish\t3\nYours"
+    assert book.text == "# Prices\nfish\t3\nmilk\t1.5"
+
+
+def test_what_nobody_can_tell_has_to_be_said(made, tmp_path):
+    with pytest.raises(ec.UsageError, match="give content_type="):
+        made("thing", b"\xff\x00\xfe")
+    assert ec.content_file(tmp_path / "thing", "audio/wav").type == "audio/wav"
+    for name in ("a.docx", "a.xlsx"):
+        with pytest.raises(ec.UsageError, match="cannot be read as"):
+            made(name, b"no zip")
+    with pytest.raises(ec.UsageError, match="cannot be read"):
+        ec.content_file(tmp_path / "nothing.txt")
+
+
+NATIVE = {
+    "openai-responses": {"type": "input_file", "filename": "prices.xlsx"},
+    "bedrock": {"document": {"name": "prices", "format": "xlsx"}},
+}
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_a_workbook_goes_as_it_is_where_the_api_takes_it_and_else_as_its_text(name, book):
+    body = sent(WIRES[name], ContentText("What is cheap?"), book)
+
+    if name in NATIVE:
+        assert book.data in body
+        assert "milk" not in body
+        key, value = next(iter(NATIVE[name].items()))
+        assert json.dumps(value if isinstance(value, str) else value["format"]) in body
+        assert key in body
+    else:
+        assert book.data not in body
+        assert "milk\\t1.5" in body or "milk\t1.5" in json.loads(json.dumps(body))
+        assert "prices.xlsx" in body
+
+
+def test_text_is_a_document_at_anthropic_and_a_part_at_google(made):
+    notes = made("notes.txt", b"Hi")
+
+    [message] = WIRES["anthropic"].messages([UserTurn([notes])])
+    assert message["content"] == [
+        {
+            "type": "document",
+            "source": {"type": "text", "media_type": "text/plain", "data": "Hi"},
+            "title": "notes.txt",
+        }
+    ]
+    [content] = WIRES["gemini"].messages([UserTurn([notes])])
+    assert content["parts"] == [{"inlineData": {"mimeType": "text/plain", "data": "SGk="}}]
+    [message] = WIRES["openai-chat"].messages([UserTurn([notes])])
+    assert message["content"] == '<file name="notes.txt">\nHi\n</file>'
+
+
+AUDIO = {
+    "openai-chat": {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}},
+    "gemini": {"inlineData": {"mimeType": "audio/mpeg", "data": "SUQz"}},
+}
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_audio_goes_where_the_api_takes_it_and_is_else_refused_before_it_is_sent(name, made):
+    sound, wire = made("a.mp3", b"ID3"), WIRES[name]
+
+    if name in AUDIO:
+        assert json.dumps(AUDIO[name]) in sent(wire, sound)
+    else:
+        with pytest.raises(ec.ContentError, match=r"audio/mpeg"):
+            sent(wire, sound)
+
+
+def test_video_goes_to_google_and_bedrock(made):
+    film = made("a.mp4", b"x")
+
+    assert '"mimeType": "video/mp4"' in sent(WIRES["gemini"], film)
+    assert '"video": {"format": "mp4", "source": {"bytes": "eA=="}}' in sent(WIRES["bedrock"], film)
+    with pytest.raises(ec.ContentError, match="video/mp4"):
+        sent(WIRES["openai-responses"], film)
+
+
+def test_audio_in_an_answer_is_content_and_goes_back_in_words():
+    wav = b64encode(b"RIFF1234WAVEfmt ").decode()
+    answer = {"content": None, "audio": {"id": "a", "data": wav, "transcript": "Meow."}}
+    turn = WIRES["openai-chat"].turn({"choices": [{"message": answer, "finish_reason": "stop"}]})
+    assert turn.contents == (ContentText("Meow."), ContentFile("audio/wav", wav, "answer"))
+
+    part = {"inlineData": {"mimeType": "audio/L16;rate=24000", "data": "AAAA"}}
+    spoken = WIRES["gemini"].turn({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]})
+    assert spoken.contents == (ContentFile("audio/L16;rate=24000", "AAAA", "answer.L16"),)
+
+    for wire in WIRES.values():
+        for said in (turn, spoken):
+            body = json.dumps(wire.request([UserTurn("Hi"), said, UserTurn("More")]).json)
+            assert wav not in body
+
+
+def test_files_are_shown(made):
+    sound, notes = made("a.mp3", b"ID3"), made("<b>.txt", b"Hi")
+
+    assert str(sound) == "[file]: a.mp3 (audio/mpeg)"
+    assert ec.contents_markdown(sound) == "`[file: a.mp3]`"
+    assert ec.contents_html(sound).startswith('<audio controls src="data:audio/mpeg;base64,SUQz"')
+    assert "<b>" not in ec.contents_html(notes)
+    replayed = ec.contents_replay(json.loads(json.dumps(ec.contents_record(AssistantTurn([notes])))))
+    assert replayed.contents[0] == notes
+    assert b64decode(replayed.contents[0].data) == b"Hi"

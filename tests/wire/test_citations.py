@@ -1,0 +1,224 @@
+"""Where an answer comes from, as each provider says it: citations on the text, and back to the provider as they came."""
+
+import json
+
+import pytest
+from recorded_traffic import absent, interactions
+
+import ellmer_core as ec
+from ellmer_core.contents.content import ContentCitation, ContentText
+from ellmer_core.contents.json_records import contents_record, contents_replay
+from ellmer_core.contents.turns import AssistantTurn, UserTurn
+from ellmer_core.conversation.history import merged
+from ellmer_core.providers.perplexity import Perplexity
+from ellmer_core.wire.anthropic.request import AnthropicMessages
+from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.cohere.request import CohereChat
+from ellmer_core.wire.gemini.request import Gemini
+from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_responses.request import OpenAIResponses
+
+TEXT, URL = "Žito roste v Čechách.", "https://w.test/a"
+FLAT = {"type": "url_citation", "url": URL, "title": "Rye", "start_index": 0, "end_index": 4}
+NESTED = {
+    "type": "url_citation",
+    "url_citation": {"url": URL, "title": "Rye", "start_index": 0, "end_index": 4},
+}
+CLAUDE = {
+    "type": "web_search_result_location",
+    "url": URL,
+    "title": "Rye",
+    "cited_text": "Rye grows.",
+    "encrypted_index": "E",
+}
+PAGE = {"type": "page_location", "document_title": "Book", "cited_text": "Rye.", "document_index": 0,
+        "start_page_number": 1, "end_page_number": 2}  # fmt: skip
+COHERE = {"start": 0, "end": 4, "text": "Žito", "sources": [
+    {"type": "document", "id": "d", "document": {"title": "Rye", "url": URL, "snippet": "Rye grows."}},
+    {"type": "tool", "id": "t:0", "tool_output": {"output": "5"}}]}  # fmt: skip
+AWS = {
+    "location": {"web": {"url": URL, "domain": "w.test"}},
+    "title": "Rye",
+    "sourceContent": [{"text": "Rye grows."}],
+}
+GROUNDS = {"groundingChunks": [{"web": {"uri": URL, "title": "Rye"}}],
+           "groundingSupports": [{"segment": {"startIndex": 0, "endIndex": 5, "text": "Žito"}, "groundingChunkIndices": [0, 7]}]}  # fmt: skip
+
+HERE = ContentCitation(URL, "Rye", "", 0, 4)
+ALL = ContentCitation(URL, "Rye", "Rye grows.")
+
+CASES = {
+    "openai-chat": (
+        OpenAIChat(model="m"),
+        {"choices": [{"message": {"content": TEXT, "annotations": [NESTED]}, "finish_reason": "stop"}]},
+        [HERE], NESTED),
+    "openai-responses": (
+        OpenAIResponses(model="m"),
+        {"status": "completed", "output": [{"type": "message", "id": "m1", "content": [
+            {"type": "output_text", "text": TEXT, "annotations": [
+                FLAT, {"type": "file_citation", "file_id": "f", "filename": "a.txt", "index": 9}]}]}]},
+        [HERE, ContentCitation(title="a.txt")], FLAT),
+    "anthropic": (
+        AnthropicMessages(model="m"),
+        {"content": [{"type": "text", "text": TEXT, "citations": [CLAUDE, PAGE]}], "stop_reason": "end_turn"},
+        [ALL, ContentCitation(title="Book", quote="Rye.")], CLAUDE),
+    "gemini": (
+        Gemini(model="m"),
+        {"candidates": [{"content": {"parts": [{"text": TEXT}]}, "finishReason": "STOP", "groundingMetadata": GROUNDS}]},
+        [HERE], None),
+    "cohere": (
+        CohereChat(model="m"),
+        {"message": {"content": [{"type": "text", "text": TEXT}], "citations": [COHERE]}, "finish_reason": "COMPLETE"},
+        [ContentCitation(URL, "Rye", "Rye grows.", 0, 4), ContentCitation(title="t:0", start=0, end=4)], COHERE),
+    "bedrock": (
+        Bedrock(model="anthropic.claude-x"),
+        {"output": {"message": {"content": [{"citationsContent": {"content": [{"text": TEXT}], "citations": [AWS]}}]}},
+         "stopReason": "end_turn"},
+        [ALL], AWS),
+    "perplexity": (
+        Perplexity(model="sonar"),
+        {"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}],
+         "search_results": [{"url": URL, "title": "Rye", "snippet": "Rye grows."}], "citations": [URL]},
+        [ALL], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_citations_are_on_the_text_they_belong_to_and_go_back_as_they_came(case):
+    wire, response, expected, replayed = case
+    turn = wire.turn(response)
+    [text] = [content for content in turn.contents if isinstance(content, ContentText)]
+
+    assert (text.text, list(text.citations)) == (TEXT, expected)
+    saved = contents_replay(json.loads(json.dumps(contents_record(turn))))
+    assert saved.contents[0].citations == text.citations
+    for said in (turn, saved):
+        body = wire.request([UserTurn("Hi"), said, UserTurn("More")]).json
+        assert replayed is None or json.dumps(replayed) in json.dumps(body)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_another_provider_gets_the_words_alone(case):
+    wire, response, _, _ = case
+    turn = wire.turn(response)
+
+    for other, *_ in CASES.values():
+        if other.name != wire.name:
+            body = json.dumps(
+                other.request([UserTurn("Hi"), turn, UserTurn("More")]).json, ensure_ascii=False
+            )
+            assert TEXT in body
+            assert URL not in body
+
+
+JUNK = [
+    None,
+    7,
+    "x",
+    [None],
+    [7],
+    [{}],
+    [{"type": "url_citation", "url_citation": 3}],
+    [{"sources": 3}],
+    {"a": 1},
+]
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=str)
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "cohere", "gemini", "perplexity"])
+def test_citations_that_make_no_sense_lose_no_answer(name, junk):
+    wire, response, _, _ = CASES[name]
+    response = json.loads(json.dumps(response))
+    places = {
+        "openai-chat": lambda r: r["choices"][0]["message"].update(annotations=junk),
+        "openai-responses": lambda r: r["output"][0]["content"][0].update(annotations=junk),
+        "cohere": lambda r: r["message"].update(citations=junk),
+        "gemini": lambda r: r["candidates"][0].update(groundingMetadata=junk, citationMetadata=junk),
+        "perplexity": lambda r: r.update(search_results=junk, citations=junk),
+    }
+    places[name](response)
+
+    assert wire.turn(response).text == TEXT
+
+
+def test_google_counts_bytes_from_the_part_and_sometimes_wrongly():
+    def cited(segment, *parts):
+        grounds = {"groundingChunks": GROUNDS["groundingChunks"],
+                   "groundingSupports": [{"segment": segment, "groundingChunkIndices": [0]}]}  # fmt: skip
+        candidate = {"content": {"parts": [{"text": p} for p in parts]}, "groundingMetadata": grounds}
+        turn = Gemini(model="m").turn({"candidates": [{**candidate, "finishReason": "STOP"}]})
+        return [(c.text[x.start : x.end], x.start) for c in turn.contents for x in c.citations]
+
+    assert cited({"startIndex": 6, "endIndex": 11, "text": "roste"}, TEXT) == [("roste", 5)]
+    assert cited({"startIndex": 900, "endIndex": 905, "text": "roste"}, TEXT) == [("roste", 5)]
+    assert cited({"endIndex": 2, "text": "Čechy"}, "no", "Čechy") == [("Čechy", 0)]
+    assert cited({"text": "elsewhere"}, TEXT) == [(TEXT, None)]
+
+
+def test_texts_that_are_joined_keep_their_citations_in_their_places():
+    whole = ContentCitation(URL)
+    [text] = merged(
+        [ContentText("ab"), ContentText("cde", citations=(whole,)), ContentText("f", citations=(HERE,))]
+    )
+
+    assert [(c.start, c.end) for c in text.citations] == [(2, 5), (5, 9)]
+
+
+CITED = ContentText(
+    TEXT, citations=(HERE, ContentCitation(URL, "again"), ContentCitation(quote="Old *words*"))
+)
+BAD = ContentText(
+    "x",
+    citations=(ContentCitation("javascript:alert(1)", "<b>]("), ContentCitation("https://a.test/<x> y", "T")),
+)
+
+
+def test_sources_are_shown_once_each():
+    assert str(CITED) == f"{TEXT}\n[source 1]: Rye <{URL}>\n[source 2]: Old *words*"
+    assert ec.contents_markdown(CITED) == f"{TEXT}\n\n**Sources**\n\n1. [Rye](<{URL}>)\n2. Old \\*words\\*"
+    html = ec.contents_html(CITED)
+    assert f'<a href="{URL}" target="_blank" rel="noopener noreferrer">Rye</a>' in html
+    assert html.count("<li>") == 2
+    assert str(AssistantTurn([CITED])).endswith("Old *words*")
+    assert "Sources" in str(ec.contents_shinychat(CITED))
+    assert str(HERE) == f"[source]: Rye <{URL}>"
+    assert ec.contents_markdown(HERE) == f"Source: [Rye](<{URL}>)"
+
+
+def test_a_source_runs_no_code():
+    html, markdown = ec.contents_html(BAD), ec.contents_markdown(BAD)
+
+    assert "javascript:" not in html
+    assert "<b>" not in html
+    assert "javascript:" not in markdown
+    assert "](<https://a.test/%3Cx%3E%20y>)" in markdown
+
+
+def cites(interaction):
+    said = interaction["response"].get("body")
+    text = json.dumps(said) if said is not None else interaction["response"].get("text") or ""
+    return '"url_citation"' in text or '"cited_text"' in text or '"groundingSupports"' in text
+
+
+@absent
+def test_recorded_answers_with_citations_have_them():
+    wires = {"openai-responses": OpenAIResponses, "anthropic-messages": AnthropicMessages, "gemini": Gemini,
+             "openai-chat": OpenAIChat, "cohere-v2": CohereChat}  # fmt: skip
+    seen = {}
+    for name, interaction, _ in interactions():
+        wire = wires.get(interaction["protocol"])
+        body = interaction["response"].get("body")
+        if wire is None or not cites(interaction) or not isinstance(body, dict):
+            continue
+        text = json.dumps(
+            body.get("output") or body.get("content") or body.get("candidates") or body.get("choices")
+        )
+        if not any(word in text for word in ('"url_citation"', '"cited_text"', '"groundingSupports"')):
+            continue
+        turn = wire(model="m").turn(body)
+        citations = [c for t in turn.contents if isinstance(t, ContentText) for c in t.citations]
+        assert citations, name
+        assert all(c.url or c.title or c.quote for c in citations), name
+        seen.setdefault(interaction["protocol"], 0)
+        seen[interaction["protocol"]] += 1
+    assert {"openai-responses", "anthropic-messages", "gemini", "openai-chat"} <= seen.keys()
