@@ -30,10 +30,16 @@ def test_one_client_option_serves_both_kinds_of_calls():
     concurrent = httpx.AsyncClient(headers={"x-mine": "async"}, event_hooks={"request": [anote]})
     with provider(said) as url:
         chat = chat_openai_compatible(base_url=url, model="m", client=(blocking, concurrent), echo="none")
-        chat.chat("Hi")
-        asyncio.run(chat.chat_async("Hi"))
+
+        async def later():
+            async with concurrent:
+                await chat.chat_async("Hi")
+
+        with blocking:
+            chat.chat("Hi")
+            asyncio.run(later())
+            assert not blocking.is_closed
     assert asked == ["blocking", "async"]
-    assert not blocking.is_closed
     with pytest.raises(UsageError, match="or a pair"):
         chat_openai_compatible(base_url=url, model="m", client=(blocking, 5), echo="none")
     with pytest.raises(UsageError, match="cannot be used in an async call"):
