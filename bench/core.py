@@ -18,7 +18,7 @@ from typing import Any
 
 import httpx
 from environments import distributions, python_of
-from measure import memory, processes, side_by_side
+from measure import memory, processes, scaled, side_by_side
 from server import WORDS, serving
 from subjects import HEADERS, bare, ellmer_core
 
@@ -75,6 +75,7 @@ def rows(url: str, times: int) -> Iterator[Row]:
     yield Row("distributions of the base install", "", str(installed), installed, 13, "")
     yield from conversations(url, times)
     yield from histories(url, times)
+    yield from scaling(python, url)
     yield crowd(times)
 
 
@@ -134,6 +135,16 @@ def said(count: int) -> list[UserTurn | AssistantTurn]:
 
 def asked(chat: Chat, turns: list[UserTurn | AssistantTurn]) -> dict[str, Any]:
     return chat.wire.request([*turns, UserTurn("And now?")]).json
+
+
+def scaling(python: str, url: str) -> Iterator[Row]:
+    """Processor time of many prompts: at 100 in work against 10, and of users on forks against users on chats."""
+    cost = scaled(python, "ellmer_core", url)
+    for what, few, more in (
+        ("CPU of 500 prompts, 100 at once against 10", "10", "100"),
+        ("CPU of 200 users on forks, against chats", "chats", "forks"),
+    ):
+        yield Row(what, ms(cost[few]), ms(cost[more]), cost[more] / cost[few], 1.3)
 
 
 def memories(python: str) -> Row:

@@ -3,11 +3,13 @@
 # ruff: noqa: S603 - it runs Python
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from statistics import median
 
 MEMORY = """
@@ -40,6 +42,14 @@ def processes(python: str, codes: list[str], runs: int) -> list[float]:
 def memory(python: str, code: str) -> float:
     """Megabytes that a process has needed at most, after `code`."""
     return int(child(python, f"{code}\n{MEMORY.format(mac=sys.platform == 'darwin')}").split()[-1]) / 1024
+
+
+def scaled(python: str, name: str, url: str) -> dict[str, float]:
+    """What `scaling.py` says of a library, in its environment."""
+    script = str(Path(__file__).with_name("scaling.py"))
+    done = subprocess.run([python, script, name, url], check=True, capture_output=True, text=True)
+    seconds: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return seconds
 
 
 def child(python: str, code: str) -> str:

@@ -13,23 +13,23 @@ import sys
 from pathlib import Path
 
 from environments import distributions, python_of
-from measure import memory, processes
+from measure import memory, processes, scaled
 from server import serving
 from subjects import SUBJECTS
 
-COLUMNS = ("import", "turn", "stream", "memory", "packages")
+COLUMNS = ("import", "turn", "stream", "memory", "packages", "100 at once")
 
 
 def main(arguments: list[str]) -> int:
     """Prints the table; gives the exit code."""
     times = 1 if "--quick" in arguments else 5
     names = [name for name in arguments if not name.startswith("-")] or list(SUBJECTS)
-    print(f"{'':<14}" + "".join(f"{column:>10}" for column in COLUMNS))
+    print(f"{'':<14}" + "".join(f"{column:>12}" for column in COLUMNS))
     failed = 0
     with serving() as url:
         for name in names:
             try:
-                print(f"{name:<14}" + "".join(f"{text:>10}" for text in row(name, url, times)), flush=True)
+                print(f"{name:<14}" + "".join(f"{text:>12}" for text in row(name, url, times)), flush=True)
             except subprocess.CalledProcessError as error:
                 failed += 1
                 print(f"{name:<14}  could not be measured: {str(error.stderr).strip().splitlines()[-1:]}")
@@ -51,7 +51,16 @@ def row(name: str, url: str, times: int) -> list[str]:
         f"{talk['stream']:.2f}×",
         f"{memory(python, subject.statement):.0f} MB",
         str(len(distributions(python))),
+        many(name, python, url),
     ]
+
+
+def many(name: str, python: str, url: str) -> str:
+    """The processor time of 500 prompts with 100 in work, and how many times that of 10 it is; of who has such a call."""
+    if name not in {"ellmer_core", "chatlas"}:
+        return "–"
+    cost = scaled(python, name, url)
+    return f"{cost['100']:.1f}s {cost['100'] / cost['10']:.1f}×"
 
 
 if __name__ == "__main__":

@@ -16,8 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import ellmer_core as ec
 from ellmer_conformance.adapters.ellmer_core import Vendor, vendors
 from ellmer_conformance.scenarios.cases import all_cases
+from ellmer_core.wire.base import Wire
+from ellmer_core.wire.profile import IMAGES
 
 ROOT = Path(__file__).parent.parent
 REPORT = ROOT / "build" / "conformance" / "report.json"
@@ -43,6 +46,13 @@ Images and PDFs that a tool returns go behind its results, and *inside* them on 
 the API has that. Structured output follows a schema, or is asked for *in words* where the API knows none. *Rules kept* are
 the rules of the provider's contract that were met. All of it rests on recordings: *live* ones, of the provider itself, or
 those that the suite's strict server made in its place.
+"""
+
+PROFILES = """
+## What the default models take
+
+The profile of each default model, as `chat.profile` has it (of other models, too: the tables are in
+`ellmer_core/models/profiles/`). A parameter that the model does not take is left out, with one warning.
 """
 
 
@@ -72,7 +82,53 @@ def page() -> str:
         table(heads, able),
         "## Models and keys",
         table(["provider", "default model", "key in"], settings),
+        PROFILES.strip(),
+        table(["provider", "model", *PROFILE_COLUMNS], [profiled(vendor) for vendor in vendors()]),
     ])  # fmt: skip
+
+
+def profiled(vendor: Vendor) -> list[str]:
+    """What the profile of a vendor's default model says."""
+    wire = ec.Chat(vendor.wire(model=vendor.place.model)).wire
+    return [
+        f"`chat_{vendor.name}()`",
+        coded(vendor.place.model),
+        *(cell(wire) or "–" for cell in PROFILE_COLUMNS.values()),
+    ]
+
+
+def thinking(wire: Wire) -> str:
+    """How the model is asked to think."""
+    profile = wire.profile
+    words = dict.fromkeys([*(profile.efforts or ()), *profile.levels])
+    budget = f"{profile.budget[0]:,} to {profile.budget[1]:,} tokens" if profile.budget else ""
+    return ", ".join(filter(None, [*words, budget]))
+
+
+def images(wire: Wire) -> str:
+    """The media types that it takes of a user."""
+    types = (*IMAGES, "image/heic", "image/heif")
+    taken = [type for type in types if not wire.refuses(ec.ContentImageInline(type))]
+    return ", ".join(type.removeprefix("image/") for type in taken)
+
+
+def largest(wire: Wire) -> str:
+    """The most tokens that an answer may have."""
+    _, most = wire.profile.ranges.get("max_tokens", (0, 0))
+    return f"{most:,}" if most else ""
+
+
+#: What is shown of a profile.
+PROFILE_COLUMNS: Mapping[str, Callable[[Wire], str]] = {
+    "does not take": lambda wire: ", ".join(wire.profile.refuses),
+    "nor while it thinks": lambda wire: ", ".join(wire.profile.refuses_thinking),
+    "thinking": thinking,
+    "largest `max_tokens`": largest,
+    "default": lambda wire: f"{wire.profile.max_tokens:,}" if wire.profile.max_tokens else "",
+    "images": images,
+    "structured output": lambda wire: "by a schema" if wire.profile.structured == "schema" else "in words",
+    "sources": lambda wire: " ".join(f"[{n}]({url})" for n, url in enumerate(wire.profile.sources, 1)),
+}
 
 
 def line(vendor: Vendor, seen: Seen) -> list[str]:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .transport.aws_signature import *
     from .transport.connections import *
     from .transport.timeouts_and_limits import *
+    from .wire.profile import *
 
 __all__ = [
     "ApprovalRequiredError",
@@ -89,6 +90,7 @@ __all__ = [
     "EllmerWarning",
     "IncompleteResponseError",
     "Limits",
+    "Profile",
     "ProviderError",
     "RateLimitError",
     "ResponseError",
@@ -151,6 +153,7 @@ __all__ = [
     "parallel_chat_text",
     "parallel_chat_text_async",
     "params",
+    "refresh_prices",
     "shinychat_stream",
     "token_usage",
     "tool",
@@ -167,6 +170,11 @@ __all__ = [
     "type_object",
     "type_string",
 ]
+
+if TYPE_CHECKING:
+    from . import providers as _providers
+
+    __all__ += _providers.__all__  # type: ignore[has-type]  # mypy meets the two in a circle; pyright needs it
 
 #: Where public names live: first what a chat needs in any case, then what each is for itself.
 _MODULES = (
@@ -202,6 +210,7 @@ _MODULES = (
     "transport.aws_signature",
     "schemas.data_frames",
     "models.prices",
+    "wire.profile",
     "_chat.tool_writer",
     "jobs.parallel",
     "jobs.batch",
@@ -214,13 +223,18 @@ if not TYPE_CHECKING:  # type checkers would believe that every name is there
 
     def __getattr__(name: str) -> Any:
         kind, _, vendor = name.partition("_")
+        vendor = (
+            import_module(".providers", __name__).ALIASES.get(vendor, vendor)
+            if kind in {"chat", "models"}
+            else vendor
+        )
         if name in __all__:
             modules = (import_module(f".{module}", __name__) for module in _MODULES)
             value = getattr(next(module for module in modules if name in module.__all__), name)
         elif kind not in {"chat", "models"} or vendor not in _vendor_names():
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         elif kind == "chat":
-            value = getattr(import_module(f".providers.{vendor}", __name__), name)
+            value = getattr(import_module(f".providers.{vendor}", __name__), f"chat_{vendor}")
         else:
             value = import_module(".providers._model_lists", __name__).lister(vendor)
         globals()[name] = value
@@ -245,7 +259,8 @@ RENDERERS.update(
 
 
 def __dir__() -> list[str]:
-    by_vendor = [f"{kind}_{vendor}" for kind in ("chat", "models") for vendor in _vendor_names()]
+    vendors = [*_vendor_names(), *import_module(".providers", __name__).ALIASES]
+    by_vendor = [f"{kind}_{vendor}" for kind in ("chat", "models") for vendor in vendors]
     return sorted({*__all__, *by_vendor, *globals()})
 
 

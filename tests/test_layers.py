@@ -78,13 +78,15 @@ CONFORMANCE = {
     "baseline": {"report"},
     "probe": {"scenarios", "contract", "runner", "report"},
     "recordings": {"contract", "scenarios", "baseline", "report"},
+    "real": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline", "recordings"},
     "corpus": {"contract", "recordings"},
     "pytest": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
     "coverage": {"scenarios", "contract", "adapters", "runner"},
+    "drift": {"scenarios", "contract", "adapters", "server", "runner"},
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("corpus", "probe"),
+        *("adapters", "corpus", "drift", "probe", "real"),
     },
     "console_scripts": {"cli", "demo"},
 }
@@ -95,7 +97,7 @@ PACKAGES = {
     "ellmer_core": {},
     "ellmer_harness": {},
     "ellmer_conformance": {
-        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "console_scripts"},
+        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "real", "console_scripts"},
         "ellmer_core": {"adapters", "demo"},
     },
 }
@@ -109,6 +111,7 @@ DOES_IO = {
     "ellmer_core.contents.network_addresses",  # resolves what media downloads from
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
+    "ellmer_core.models.price_files",  # downloads a table of prices
     "ellmer_core._chat.async_stream",
     "ellmer_core.transport",
 }

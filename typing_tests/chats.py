@@ -19,18 +19,26 @@ from ellmer_core import (
     batch_chat_text,
     chat,
     chat_anthropic,
+    chat_claude,
     chat_google_vertex,
     chat_openai,
+    chat_openai_compatible,
+    chat_openai_responses,
     content_image_url,
     models_openai,
     parallel_chat,
     parallel_chat_text,
     params,
+    refresh_prices,
 )
 
 assert_type(chat("openai/gpt-5.6-terra", "Be brief."), Chat)
 assert_type(chat_openai("Be brief.", model="gpt-4.1", params=params(temperature=0.5), echo="none"), Chat)
 assert_type(chat_anthropic(api_key="k", timeout=Timeouts(total=60), tool_media="native"), Chat)
+assert_type(chat_claude(proxy="http://localhost:3128"), Chat)
+assert_type(chat_openai_responses(), Chat)
+assert_type(chat_openai_compatible(base_url="http://x", model="m", strict=True), Chat)
+assert_type(refresh_prices("prices.json"), int)
 assert_type(chat_google_vertex(project="p", location="l"), Chat)
 
 chat_openai(modle="gpt-4.1")  # type: ignore[call-arg]

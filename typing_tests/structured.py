@@ -1,5 +1,6 @@
 """Structured output as a user writes it. Never run, as `chats.py`."""
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypedDict, assert_type
@@ -47,6 +48,12 @@ assert_type(chat.chat_structured("Who?", type=people), Any)
 assert_type(chat.chat_structured("Who?", type=Person, convert=False), Any)
 assert_type(chat.chat_structured("Who?", type=list[Person], frame="pandas"), Any)
 assert_type(parallel_chat_structured(chat, ["Who?"], type=Person, frame="polars"), Any)
+assert_type(chat.chat_structured("Who?", type=Person, mode="tool", max_retries=3), Person)
+assert_type(chat.stream_structured("Who?", type=Person), Generator[Person, None, None])
+assert_type(chat.stream_structured("Who?", type=people), Generator[Any, None, None])
+for person in chat.stream_structured("All?", type=list[Person]):
+    assert_type(person, list[Person])
+chat.chat_structured("Who?", type=Person, mode="words")  # type: ignore[call-overload]
 chat.chat_structured("Who?")  # type: ignore[call-overload]
 chat.chat_structured("Who?", type=Person, frame="excel")  # type: ignore[call-overload]
 
@@ -54,3 +61,5 @@ chat.chat_structured("Who?", type=Person, frame="excel")  # type: ignore[call-ov
 async def ask() -> None:
     assert_type(await chat.chat_structured_async("Who?", type=Person), Person)
     assert_type(await chat.chat_structured_async("Who?", type=people), Any)
+    async for place in chat.stream_structured_async("Where?", type=Place):
+        assert_type(place, Place)

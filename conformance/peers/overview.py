@@ -29,7 +29,9 @@ that its script does not show is not here. (Those pages are made with the site: 
 
 The bridges are short and public (`conformance/ellmer_conformance/adapters/`): each uses the library's own chat, history
 and tool loop where it has one. `openai`, `anthropic` and `google-genai` are the raw SDKs in a loop of our own: the
-control. *sdk* says that the SDK below fails in the same case.
+control. *sdk* says that the SDK below fails in the same case. The AI SDK is played as a command, with the example in
+`examples/driver-ai-sdk`. Those that were added last are shown where they speak Chat Completions;
+`./nox -s "peers(strands)"` plays their other formats.
 
 Do not rank libraries by the number of their marks: rules share causes, and not every library speaks every format. If a
 cell is wrong, the bridge or the rule is: please tell us.

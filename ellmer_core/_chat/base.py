@@ -54,6 +54,7 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
         client: Any = None,
         timeouts: Timeouts | None = None,
         limits: Limits | None = None,
+        proxy: str | None = None,
         max_tries: int = 3,
         max_tool_rounds: int = 100,
         thinking: Any = None,
@@ -75,7 +76,7 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
         self.echo = echo_mode(echo)
         self.max_tries = max_tries
         self.max_tool_rounds = max_tool_rounds
-        self._connection = Connection(client, timeouts, limits or Limits())
+        self._connection = Connection(client, timeouts, limits or Limits(), proxy)
         self._written = RequestCache()
         self.fallbacks: list[tuple[Fallback, Connection]] = []
         self.deps: Any = None

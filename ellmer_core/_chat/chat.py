@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NoReturn, TypeVar, overload
+from typing import Any, Literal, NoReturn, overload
 
 from ..contents.content import Content
 from ..contents.turns import UserTurn
@@ -12,23 +12,22 @@ from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
 from ..conversation.history import sendable
 from ..errors import UsageError
-from ..schemas.data_frames import Library
 from ..transport.single_requests import arun, counted, run
 from .answer import Answer, Texts
 from .async_stream import AsyncStream
-from .base import ChatBase, Input, Shown
+from .base import Input, Shown
 from .compaction import PROMPT, parted, summarised
 from .echo import EchoMode, echo_mode
 from .structured import Structured
+from .structured_chat import StructuredChat
 
 __all__ = ["Chat", "ToolMode"]
 
-T = TypeVar("T")
 ToolMode = Literal["sequential", "concurrent"]
 Params = Mapping[str, Any] | None
 
 
-class Chat(ChatBase):
+class Chat(StructuredChat):
     """A conversation. `chat_openai()` and its like make one; `fork()` makes another from it.
 
     A chat holds one conversation at a time: entered again before it has answered, it refuses. What was
@@ -138,88 +137,6 @@ class Chat(ChatBase):
         loop = self._converse(self._contents(inputs), settings)
         shown = self._atalk(loop, echo_mode(echo), settings)
         return AsyncStream(shown, _picker(content), lambda: self._abandon(loop))
-
-    @overload
-    def chat_structured(
-        self,
-        *inputs: Input,
-        type: type[T],
-        convert: Literal[True] = True,
-        frame: None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "sequential",
-        params: Params = None,
-    ) -> T: ...
-    @overload
-    def chat_structured(
-        self,
-        *inputs: Input,
-        type: Any,
-        convert: bool = True,
-        frame: Library | None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "sequential",
-        params: Params = None,
-    ) -> Any: ...
-    def chat_structured(
-        self,
-        *inputs: Input,
-        type: Any,
-        convert: bool = True,
-        frame: Library | None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "sequential",
-        params: Params = None,
-    ) -> Any:
-        """As `chat()`, but the last answer is data of `type` (a `type_…()`, a Python type, a model class).
-
-        With `convert`, it is checked and made what the type says; without, it is the JSON as it came. An array of
-        objects becomes a data frame with `frame="pandas"` or `frame="polars"`. Raises
-        `IncompleteResponseError` for an answer that was cut at a limit, `ConversionError` for data of another
-        shape.
-        """
-        wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent, params=params)
-        self._exhaust(inputs, echo_mode(echo), settings)
-        return wanted.value(self._answer)
-
-    @overload
-    async def chat_structured_async(
-        self,
-        *inputs: Input,
-        type: type[T],
-        convert: Literal[True] = True,
-        frame: None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "concurrent",
-        params: Params = None,
-    ) -> T: ...
-    @overload
-    async def chat_structured_async(
-        self,
-        *inputs: Input,
-        type: Any,
-        convert: bool = True,
-        frame: Library | None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "concurrent",
-        params: Params = None,
-    ) -> Any: ...
-    async def chat_structured_async(
-        self,
-        *inputs: Input,
-        type: Any,
-        convert: bool = True,
-        frame: Library | None = None,
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "concurrent",
-        params: Params = None,
-    ) -> Any:
-        """`chat_structured()` without blocking."""
-        wanted = Structured(type, convert=convert, frame=frame)
-        settings = self._plan(stream=echo != "none", tool_mode=tool_mode, type=wanted.sent, params=params)
-        await self._aexhaust(inputs, echo_mode(echo), settings)
-        return wanted.value(self._answer)
 
     def token_count(
         self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None

@@ -70,6 +70,12 @@ class Turn(Displayed):
         return "".join(c.text for c in self.contents if isinstance(c, ContentText))
 
 
+def is_plain(turn: Turn) -> bool:
+    """Whether it is one piece of text, as most are: nothing in it needs an answer, or another form."""
+    contents = turn.contents
+    return len(contents) == 1 and type(contents[0]) is ContentText
+
+
 @dataclass(frozen=True, init=False)
 class SystemTurn(Turn):
     """The system prompt."""

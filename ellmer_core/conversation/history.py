@@ -15,7 +15,7 @@ from typing import Any
 
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, is_plain
 from ..errors import UsageError
 from ..tools.result_check import check_tool_result
 from ..tools.results import split
@@ -181,7 +181,9 @@ def sendable(turns: Sequence[Turn]) -> list[Turn]:
     provider refuses a history with an open call."""
     sent = list(turns[:1])
     for before, turn in pairwise(turns):
-        missing = _unanswered(before, turn) if isinstance(before, AssistantTurn) else ()
+        missing: tuple[ContentToolResult, ...] = ()
+        if isinstance(before, AssistantTurn) and not is_plain(before):
+            missing = _unanswered(before, turn)
         if not missing:
             sent.append(turn)
         elif isinstance(turn, UserTurn):

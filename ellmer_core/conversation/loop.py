@@ -45,6 +45,7 @@ from ..tools.context import CallScope
 from ..tools.definition import matched
 from ..wire.in_words import sendable_to
 from ..wire.remote_images import inlined, unfetched
+from ..wire.structured import answer_of
 from ..wire.values import Request
 from . import retry
 from .approval import agreed, decision_of, denial, needs_decision, recorded
@@ -64,6 +65,7 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
     Returns the last turn, or `None` when the controller was used.
     """
     began = len(history.turns) if settings.usage_limits.per == "call" else 0
+    problems = 0
     try:
         if history.decisions:
             yield from call_tools(history, settings, history.open_requests)
@@ -74,7 +76,13 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
             settings.usage_limits.check_request(history.turns[began:])
             turn, settings = yield from answered(request_answer, history, settings, user)
             if not turn.tool_requests and not settings.wire.paused(turn):
-                return turn
+                problem = settings.check(turn) if settings.check and problems < settings.max_retries else None
+                if problem is None:
+                    return turn
+                problems += 1
+                user = history.reply([ContentText(problem)])
+                yield Emit(user)
+                continue
             if rounds >= settings.max_tool_rounds:
                 raise ToolRoundsError(
                     f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
@@ -97,11 +105,12 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     tools = tuple(settings.tools.values())
     turns = sendable(said(history, settings))
     missed = yield from fetch_images(settings, turns, user)
-    turns = [inlined(turn, settings.fetched) for turn in turns]
+    if settings.fetched:
+        turns = [inlined(turn, settings.fetched) for turn in turns]
     new = user and inlined(user, settings.fetched)
-    sent = sendable_to(settings.wire, turns, new, tools, settings.type)
+    sent = sendable_to(settings.wire, turns, new, tools)
     request, body = settings.written.request(
-        settings.wire, sent.turns, tools, stream=settings.stream, type=sent.type
+        settings.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
     )
     tell(settings, [*sent.replaced, *missed])
     began: float = yield Clock()
@@ -196,6 +205,8 @@ def _kind(error: Exception) -> str:
 
 def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> AssistantTurn:
     """The turn with what the wire format cannot know: the tools that are asked for, the cost, the duration."""
+    if settings.type is not None:
+        turn = answer_of(turn)
     contents = tuple(
         matched(c, settings.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
         for c in turn.contents

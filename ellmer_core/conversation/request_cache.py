@@ -18,6 +18,7 @@ from ..contents.turns import Turn
 from ..errors import UsageError
 from ..schemas.types import Type
 from ..wire.base import Wire
+from ..wire.structured import StructuredMode
 from ..wire.values import Json, Request
 
 __all__ = ["RequestCache", "encoded"]
@@ -37,14 +38,21 @@ class RequestCache:
     texts: dict[int, bytes] = field(default_factory=dict)
 
     def request(
-        self, wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], *, stream: bool, type: Type | None
+        self,
+        wire: Wire,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef],
+        *,
+        stream: bool,
+        type: Type | None,
+        mode: StructuredMode | None = None,
     ) -> tuple[Request, bytes]:
         """The request of the wire, and its body. Raises `UsageError` for what is not JSON."""
         if wire != self.wire:
             self.wire, self.turns, self.texts = wire, {}, {}
         keeping = copy(wire)
         object.__setattr__(keeping, "keep", self._keep)
-        request = keeping.request(turns, tools, stream=stream, type=type)
+        request = keeping.asking(turns, tools, stream=stream, type=type, mode=mode)
         body = self._body(request.json)
         if len(self.turns) > len(turns) + SPARE:
             self._forget_all_but(turns)

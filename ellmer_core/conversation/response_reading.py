@@ -12,6 +12,7 @@ from ..errors import ConnectError, EllmerError, IncompleteResponseError, Respons
 from ..wire.base import Wire
 from ..wire.framing.json_text import read_json
 from ..wire.values import Merger, Request
+from .called_data import CalledData
 from .effects import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from .history import History
 from .response_cleaning import Pieces, turn_of
@@ -80,6 +81,7 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
     """Shows an answer while it comes. An end without the format's end mark is no end."""
     merger = settings.wire.merger()
     pieces = Pieces(merger)
+    called = CalledData(settings)
     why: Exception | None = None
     done = False
     while not done:
@@ -98,6 +100,9 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
                 yield Emit(piece)
                 settings.controller.check()
             done = done or event == "[DONE]" or merger.done
+        if data := called.more(merger):
+            history.receive(data)
+            yield Emit(data)
     yield Finish()
     return _understood(settings.wire, lambda merger: turn_of(settings.wire, _finished(merger, why)), merger)
 

@@ -8,27 +8,35 @@ from typing import Any
 
 from ..contents.content import ContentImageInline
 from ..contents.tool_calls import ToolDef
-from ..contents.turns import Tokens, Turn
+from ..contents.turns import AssistantTurn, Tokens, Turn
 from ..schemas.types import Type
 from ..wire.base import Wire
+from ..wire.structured import StructuredMode
 from .approval import AskBefore, Decide
 from .cancellation import StreamController
 from .effects import Callback
 from .request_cache import RequestCache
 from .usage_limits import UsageLimits
 
-__all__ = ["Fallback", "Settings"]
+__all__ = ["Check", "Fallback", "Settings"]
+
+Check = Callable[[AssistantTurn], str | None]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How one conversation is to be held. `price` gives US dollars for a model's tokens, where it knows them; `count`
-    is told of every answer. `fallbacks` are the providers to go on with, in order, where this one fails."""
+    """How one conversation is to be held. `type` asks for data, in a `mode`; an answer in which `check` finds a problem is
+    asked for again, up to `max_retries` times, with that problem as the next message. `price` gives US dollars for a
+    model's tokens, where it knows them; `count` is told of every answer. `fallbacks` are the providers to go on with, in
+    order, where this one fails."""
 
     wire: Wire
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
     stream: bool = False
     type: Type | None = None
+    mode: StructuredMode | None = None
+    check: Check | None = None
+    max_retries: int = 0
     concurrent: bool = False
     max_tries: int = 3
     max_tool_rounds: int = 100

@@ -13,6 +13,7 @@ from ..contents.turns import AssistantTurn
 from ..conversation.response_reading import cut_short
 from ..errors import IncompleteResponseError, ResponseError
 from ..schemas.data_frames import Library
+from ..wire.structured import StructuredMode
 from .batch_job import Job, Sleep
 from .prompts_and_results import Prompt, Rows, warn_of_failures
 
@@ -62,14 +63,16 @@ def batch_chat_structured(
     type: Any,
     convert: bool = True,
     frame: Library | None = None,
+    mode: StructuredMode | None = None,
     wait: bool = True,
     ignore_hash: bool = False,
     sleep: Sleep = time.sleep,
 ) -> Any:
-    """The data of the answers, as `parallel_chat_structured()` gives it, by way of `batch_chat()`."""
+    """The data of the answers, as `parallel_chat_structured()` gives it, by way of `batch_chat()`. `mode` is that of
+    `chat_structured()`; data of another shape are not asked for again."""
     rows = Rows(type, frame, convert=convert)
     wanted = Structured(rows.type, convert=rows.convert)
-    job = Job(chat, prompts, path, wanted, ignore_hash=ignore_hash)
+    job = Job(chat, prompts, path, wanted, mode=mode, ignore_hash=ignore_hash)
     if not job.finish(wait=wait, sleep=sleep):
         return None
     outcomes = [_data(outcome, wanted) for outcome in job.outcomes()]

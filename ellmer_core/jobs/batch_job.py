@@ -26,6 +26,7 @@ from ..errors import EllmerError, EllmerWarning, ProviderError, ResponseError, U
 from ..models import prices
 from ..transport.single_requests import asked, asked_json, run
 from ..wire.base import Batches, Steps, Wire
+from ..wire.structured import StructuredMode, answer_of
 from ..wire.values import Json
 from .prompts_and_results import Prompt, all_inputs
 
@@ -48,17 +49,17 @@ class Job:
         path: str | Path,
         wanted: Structured | None = None,
         *,
+        mode: StructuredMode | None = None,
         ignore_hash: bool = False,
     ) -> None:
         self.api = _api(chat.wire)
-        self.chat, self.path, self.wanted = chat, Path(path), wanted
+        self.chat, self.path, self.wanted, self.mode = chat, Path(path), wanted, mode
         given = all_inputs(prompts)
         self.forks = [chat.fork() for _ in given]
         self.users = [f._history.reply(f._contents(i)) for f, i in zip(self.forks, given, strict=True)]  # noqa: SLF001 - of this package
         self.state: Json = {"version": VERSION, "stage": "new", "asked": self.fingerprints()}
         if self.path.exists():
             self.state = _state(self.path, {} if ignore_hash else self.state["asked"])
-        self.known = self.stage == "done"  # and counted
 
     @property
     def stage(self) -> str:
@@ -100,7 +101,7 @@ class Job:
         """The requests, by name."""
         wire, type = self.chat.wire, self.wanted.sent if self.wanted else None
         return {
-            f"chat-{place}": wire.request(self.turns(fork, user), (), type=type).json
+            f"chat-{place}": wire.asking(self.turns(fork, user), (), type=type, mode=self.mode).json
             for place, (fork, user) in enumerate(zip(self.forks, self.users, strict=True))
         }
 
@@ -113,25 +114,29 @@ class Job:
     def outcomes(self) -> list[Chat | Exception]:
         """Each fork with its answer, or the error in its place."""
         outcomes: list[Chat | Exception] = []
+        new = not self.state.get("counted", False)  # by token_usage(), whoever waited for the batch
         for place, (fork, user) in enumerate(zip(self.forks, self.users, strict=True)):
             try:
-                self.answer(fork, user, self.state["results"].get(f"chat-{place}"))
+                self.answer(fork, user, self.state["results"].get(f"chat-{place}"), new=new)
                 outcomes.append(fork)
             except EllmerError as error:
                 outcomes.append(error)
+        if new:
+            self.save(counted=True)
         return outcomes
 
-    def answer(self, fork: Chat, user: UserTurn, result: Json | None) -> None:
+    def answer(self, fork: Chat, user: UserTurn, result: Json | None, *, new: bool) -> None:
         """Gives a fork its answer; or raises the error that came in its place."""
         if result is None:
             raise ResponseError("The batch has no answer to this prompt.")
         if result["status"] != 200:
             raise fork.wire.error(result["status"], {}, json.dumps(result["body"]).encode())
         turn = turn_of(fork.wire, result["body"])
+        turn = answer_of(turn) if self.wanted else turn
         full = prices.cost(fork.wire, turn.tokens)
         turn = replace(turn, cost=None if full is None else full * DISCOUNT)
         fork._history.commit(user, turn)  # noqa: SLF001 - of this package
-        if not self.known:
+        if new:
             fork._note(turn)  # noqa: SLF001
 
     def fingerprints(self) -> dict[str, str]:

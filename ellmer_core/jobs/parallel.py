@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from .._chat.base import Input
@@ -19,7 +19,8 @@ from .._chat.chat import Chat
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library
 from ..transport.connections import Connection
-from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures
+from ..wire.structured import StructuredMode
+from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures, warn_of_interruption
 
 __all__ = [
     "parallel_chat",
@@ -56,8 +57,9 @@ def parallel_chat(
     """Says each prompt (a string, a content, or a list of those) to a fork of its own of `chat`; returns the forks,
     in the order of the prompts.
 
-    In place of a fork that failed stands its error, and `None` in place of one that was not started. Options as in
-    `Many`. Needs no client of its own, or an async one.
+    In place of a fork that failed stands its error, and `None` in place of one that was not started. After Ctrl-C the
+    forks that have answered are returned, with `None` for the others. Options as in `Many`. Needs no client of its
+    own, or an async one.
     """
     return _blocking(parallel_chat_async(chat, prompts, **options))
 
@@ -98,16 +100,27 @@ def parallel_chat_structured(
     type: Any,
     convert: bool = True,
     frame: Library | None = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
     **options: Unpack[Many],
 ) -> Any:
     """The data of the answers, each as `chat_structured(type=…)` gives it, in a list; `None` where there is none.
 
     With `frame` (`"pandas"` or `"polars"`) a data frame, for a `type` that is an object: a row per prompt, a column
     per property, and `.error`, `.input_tokens`, `.output_tokens`, `.cost` (US dollars). Data of another shape is an
-    error that lets the others go on. Options as in `Many`.
+    error that lets the others go on. `mode` and `max_retries` as in `chat_structured()`, other options as in `Many`.
     """
     return _blocking(
-        parallel_chat_structured_async(chat, prompts, type=type, convert=convert, frame=frame, **options)
+        parallel_chat_structured_async(
+            chat,
+            prompts,
+            type=type,
+            convert=convert,
+            frame=frame,
+            mode=mode,
+            max_retries=max_retries,
+            **options,
+        )
     )
 
 
@@ -118,13 +131,18 @@ async def parallel_chat_structured_async(
     type: Any,
     convert: bool = True,
     frame: Library | None = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
     **options: Unpack[Many],
 ) -> Any:
     """`parallel_chat_structured()` without blocking."""
     rows = Rows(type, frame, convert=convert)
 
     async def say(fork: Chat, prompt: tuple[Input, ...]) -> tuple[Any, Chat]:
-        return await fork.chat_structured_async(*prompt, type=rows.type, convert=rows.convert), fork
+        data = await fork.chat_structured_async(
+            *prompt, type=rows.type, convert=rows.convert, mode=mode, max_retries=max_retries
+        )
+        return data, fork
 
     return rows.collected(await _Parallel(chat, say, options).run(prompts))
 
@@ -159,6 +177,11 @@ class _Parallel:
                         group.create_task(self.work(waiting, outcomes, advance))
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from None
+            except asyncio.CancelledError:
+                if not _INTERRUPTIBLE.get():
+                    raise
+                warn_of_interruption(outcomes)
+                return outcomes
         warn_of_failures(outcomes)
         return outcomes
 
@@ -218,14 +241,35 @@ class Paced(Connection):
         return await self.inner.concurrent()
 
 
+#: Whether a cancellation is Ctrl-C, after which a blocking call returns what is there.
+_INTERRUPTIBLE: ContextVar[bool] = ContextVar("interruptible", default=False)
+
+
 def _blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Runs it to its end; in a thread of its own where this one has an event loop already, as notebooks have."""
+    """Runs it to its end, or to Ctrl-C; in a thread of its own where this one has an event loop already, as notebooks
+    have."""
+    context = copy_context()
+    context.run(_INTERRUPTIBLE.set, True)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return context.run(asyncio.run, work)
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = []
     with ThreadPoolExecutor(1, "ellmer_core parallel") as pool:
-        return pool.submit(copy_context().run, asyncio.run, work).result()
+        outcome = pool.submit(context.run, asyncio.run, _noted(work, running))
+        try:
+            return outcome.result()
+        except KeyboardInterrupt:
+            for loop, task in running:
+                loop.call_soon_threadsafe(task.cancel)
+            return outcome.result()
+
+
+async def _noted(work: Coroutine[Any, Any, T], running: list[Any]) -> T:
+    """Does the work as a task that can be cancelled from elsewhere."""
+    task = asyncio.ensure_future(work)
+    running.append((asyncio.get_running_loop(), task))
+    return await task
 
 
 @contextmanager

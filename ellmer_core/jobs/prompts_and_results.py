@@ -13,7 +13,7 @@ from ..errors import EllmerWarning, UsageError
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.types import type_of
 
-__all__ = ["Prompt", "Rows", "all_inputs", "warn_of_failures"]
+__all__ = ["Prompt", "Rows", "all_inputs", "warn_of_failures", "warn_of_interruption"]
 
 Prompt = Input | Sequence[Input]
 
@@ -57,6 +57,15 @@ def warn_of_failures(outcomes: Sequence[Any]) -> None:
         failed = f"{len(errors)} of {len(outcomes)} prompts failed ({type(errors[0]).__name__}: {errors[0]})"
         more = f", and {unsent} were not sent" if unsent else ""
         warnings.warn(failed + more, EllmerWarning, stacklevel=3)
+
+
+def warn_of_interruption(outcomes: Sequence[Any]) -> None:
+    """Says how many prompts were answered before Ctrl-C."""
+    answered = sum(outcome is not None and not isinstance(outcome, Exception) for outcome in outcomes)
+    said = (
+        f"Interrupted: {answered} of {len(outcomes)} prompts were answered; the others are None or an error."
+    )
+    warnings.warn(said, EllmerWarning, stacklevel=2)
 
 
 def _row(outcome: tuple[Any, Chat] | Exception | None) -> dict[str, Any]:

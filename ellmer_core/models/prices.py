@@ -18,8 +18,9 @@ from typing import Any
 
 from ..contents.turns import Tokens
 from ..wire.base import Wire
+from .price_files import Table, read_table
 
-__all__ = ["cost", "log_usage", "prices", "token_usage"]
+__all__ = ["cost", "log_usage", "prices", "refresh_prices", "token_usage"]
 
 TABLE = Path(__file__).with_name("prices.json")
 
@@ -82,9 +83,35 @@ def _thresholds(vendor: str, model: str) -> list[list[float]]:
 
 
 @cache
-def _table() -> dict[str, list[dict[str, Any]]]:
-    table: dict[str, list[dict[str, Any]]] = json.loads(TABLE.read_text(encoding="utf-8"))["vendors"]
+def _packaged() -> Table:
+    table: Table = json.loads(TABLE.read_text(encoding="utf-8"))["vendors"]
     return table
+
+
+_refreshed: Table = {}
+
+
+def _table() -> Table:
+    """The rows by vendor, those that were refreshed first."""
+    packaged = _packaged()
+    return {
+        vendor: [*_refreshed.get(vendor, ()), *packaged.get(vendor, ())]
+        for vendor in {**packaged, **_refreshed}
+    }
+
+
+def refresh_prices(source: str | Path | None) -> int:
+    """Takes prices from a file or a URL, in the form of the package's own table, before those of that table; gives how
+    many models have one. `None` goes back to the package's own.
+
+        refresh_prices("prices.json")
+
+    Answers that were counted keep their cost.
+    """
+    global _refreshed  # noqa: PLW0603 - one table a process
+    _refreshed = {} if source is None else read_table(source)
+    _thresholds.cache_clear()
+    return sum(map(len, _refreshed.values()))
 
 
 # The session's account --------------------------------------------------------------------------------------

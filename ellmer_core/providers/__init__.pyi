@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .anthropic import chat_anthropic as chat_anthropic
+from .anthropic import chat_anthropic as chat_claude
 from .aws_bedrock import chat_aws_bedrock as chat_aws_bedrock
 from .azure_openai import chat_azure_openai as chat_azure_openai
 from .cerebras import chat_cerebras as chat_cerebras
@@ -22,6 +23,7 @@ from .mistral import chat_mistral as chat_mistral
 from .moonshot import chat_moonshot as chat_moonshot
 from .ollama import chat_ollama as chat_ollama
 from .openai import chat_openai as chat_openai
+from .openai import chat_openai as chat_openai_responses
 from .openai_compatible import chat_openai_compatible as chat_openai_compatible
 from .openai_completions import chat_openai_completions as chat_openai_completions
 from .openrouter import chat_openrouter as chat_openrouter
@@ -38,6 +40,7 @@ models_anthropic: Callable[..., list[dict[str, Any]]]
 models_aws_bedrock: Callable[..., list[dict[str, Any]]]
 models_azure_openai: Callable[..., list[dict[str, Any]]]
 models_cerebras: Callable[..., list[dict[str, Any]]]
+models_claude: Callable[..., list[dict[str, Any]]]
 models_cloudflare: Callable[..., list[dict[str, Any]]]
 models_cohere: Callable[..., list[dict[str, Any]]]
 models_databricks: Callable[..., list[dict[str, Any]]]
@@ -55,6 +58,7 @@ models_ollama: Callable[..., list[dict[str, Any]]]
 models_openai: Callable[..., list[dict[str, Any]]]
 models_openai_compatible: Callable[..., list[dict[str, Any]]]
 models_openai_completions: Callable[..., list[dict[str, Any]]]
+models_openai_responses: Callable[..., list[dict[str, Any]]]
 models_openrouter: Callable[..., list[dict[str, Any]]]
 models_perplexity: Callable[..., list[dict[str, Any]]]
 models_portkey: Callable[..., list[dict[str, Any]]]
@@ -64,3 +68,72 @@ models_together: Callable[..., list[dict[str, Any]]]
 models_vllm: Callable[..., list[dict[str, Any]]]
 models_xai: Callable[..., list[dict[str, Any]]]
 models_zai: Callable[..., list[dict[str, Any]]]
+
+ALIASES: dict[str, str]
+
+__all__ = [
+    "chat_anthropic",
+    "chat_aws_bedrock",
+    "chat_azure_openai",
+    "chat_cerebras",
+    "chat_claude",
+    "chat_cloudflare",
+    "chat_cohere",
+    "chat_databricks",
+    "chat_deepseek",
+    "chat_fireworks",
+    "chat_github",
+    "chat_google_gemini",
+    "chat_google_vertex",
+    "chat_groq",
+    "chat_huggingface",
+    "chat_lmstudio",
+    "chat_mistral",
+    "chat_moonshot",
+    "chat_ollama",
+    "chat_openai",
+    "chat_openai_compatible",
+    "chat_openai_completions",
+    "chat_openai_responses",
+    "chat_openrouter",
+    "chat_perplexity",
+    "chat_portkey",
+    "chat_qwen",
+    "chat_snowflake",
+    "chat_together",
+    "chat_vllm",
+    "chat_xai",
+    "chat_zai",
+    "models_anthropic",
+    "models_aws_bedrock",
+    "models_azure_openai",
+    "models_cerebras",
+    "models_claude",
+    "models_cloudflare",
+    "models_cohere",
+    "models_databricks",
+    "models_deepseek",
+    "models_fireworks",
+    "models_github",
+    "models_google_gemini",
+    "models_google_vertex",
+    "models_groq",
+    "models_huggingface",
+    "models_lmstudio",
+    "models_mistral",
+    "models_moonshot",
+    "models_ollama",
+    "models_openai",
+    "models_openai_compatible",
+    "models_openai_completions",
+    "models_openai_responses",
+    "models_openrouter",
+    "models_perplexity",
+    "models_portkey",
+    "models_qwen",
+    "models_snowflake",
+    "models_together",
+    "models_vllm",
+    "models_xai",
+    "models_zai",
+]

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents.tool_calls import ToolDef
-from ..contents.turns import Turn, UserTurn
+from ..contents.turns import Turn
 from ..schemas.types import Type
 from ..wire.openai_chat.request import OpenAIChat
 from ..wire.shared.json_schema import in_words, json_schema
+from ..wire.structured import told
 from ..wire.values import Json, Request, Supports
 
 __all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
@@ -63,8 +64,11 @@ class JsonMode(ChatCompletions):
         type: Type | None = None,
     ) -> Request:
         if type is not None:
-            turns = [*turns, UserTurn(in_words(type))]
+            turns = told(turns, in_words(type))
         return super().request(turns, tools, stream=stream, type=type)
+
+    def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - none of these can be made to call while it thinks
+        return {}
 
     def response_format(self, type: Type) -> Json:  # noqa: ARG002 - see request()
         return {"type": "json_object"}
@@ -75,19 +79,10 @@ class JsonMode(ChatCompletions):
 
 @dataclass(frozen=True)
 class SchemaOrTools(ChatCompletions):
-    """Structured output at a vendor that takes a schema or tools, not both: with tools, the prompt asks for it."""
+    """Structured output at a vendor that takes a schema or tools, not both: with tools, a call is the answer."""
 
-    def request(
-        self,
-        turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
-        *,
-        stream: bool = False,
-        type: Type | None = None,
-    ) -> Request:
-        if type is not None and tools:
-            turns, type = [*turns, UserTurn(in_words(type))], None
-        return super().request(turns, tools, stream=stream, type=type)
+    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+        return "it takes a schema or tools, not both" if tools else super().native_problem(type, tools)
 
 
 def _parts(message: Json) -> list[Json]:

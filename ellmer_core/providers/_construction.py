@@ -50,7 +50,9 @@ class Options(TypedDict, total=False):
     - `base_url`: where the API is. Default: the vendor's environment variable for it, else the vendor's own.
     - `echo`: what to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
       Default: `"output"` for a chat made at the top level of a script or console, `"none"` inside functions.
-    - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours. It is not closed.
+    - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours, or a tuple of both, for blocking and
+      async calls. It is not closed.
+    - `proxy`: the URL of a proxy for all requests. Default: what the environment says (`HTTPS_PROXY`, …).
     - `timeout`: seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle, an hour in all.
     - `limits`: how much of an answer is read, `Limits`. Default: 100 MB, a million events, 1 MB of an error.
     - `max_tries`: how often one request is tried, where trying again may help. Default: 3.
@@ -77,6 +79,7 @@ class Options(TypedDict, total=False):
     client: Any
     timeout: float | Timeouts | None
     limits: Limits | None
+    proxy: str | None
     max_tries: int
     max_tool_rounds: int
     tool_media: Literal["pointer", "native"] | None
@@ -128,6 +131,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         client=options.get("client"),
         timeouts=_timeouts(options.get("timeout")),
         limits=options.get("limits"),
+        proxy=options.get("proxy"),
         max_tries=options.get("max_tries", 3),
         max_tool_rounds=options.get("max_tool_rounds", 100),
         thinking=options.get("thinking"),
@@ -153,6 +157,7 @@ def _key_of(credentials: Callable[[], Any]) -> Any:
 
 def constructor(vendor: str) -> Callable[..., Chat]:
     name = vendor.replace("-", "_")
+    name = providers.ALIASES.get(name, name)
     if name in _own():
         make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")
         return make
@@ -254,16 +259,22 @@ def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
 
 def stub() -> str:
     """What `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
-    vendors = sorted(_own())
+    names = {vendor: vendor for vendor in _own()} | providers.ALIASES
     lines = [
         "# Written by `python -m ellmer_core.providers._construction`.",
         "",
         "from collections.abc import Callable",
         "from typing import Any",
         "",
-        *(f"from .{vendor} import chat_{vendor} as chat_{vendor}" for vendor in vendors),
+        *sorted(f"from .{vendor} import chat_{vendor} as chat_{name}" for name, vendor in names.items()),
         "",
-        *(f"models_{vendor}: Callable[..., list[dict[str, Any]]]" for vendor in vendors),
+        *(f"models_{name}: Callable[..., list[dict[str, Any]]]" for name in sorted(names)),
+        "",
+        "ALIASES: dict[str, str]",
+        "",
+        "__all__ = [",
+        *sorted(f'    "{kind}_{name}",' for kind in ("chat", "models") for name in names),
+        "]",
         "",
     ]
     return "\n".join(lines)

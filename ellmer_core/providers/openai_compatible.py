@@ -6,22 +6,79 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
+from ..contents.tool_calls import ToolDef
+from ..schemas.types import Type
 from ..wire.openai_chat.request import OpenAIChat
+from ..wire.shared.json_bodies import without
+from ..wire.shared.json_schema import json_schema
+from ..wire.values import Json, Request, Supports
+from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
 
 __all__ = ["OpenAICompatible", "chat_openai_compatible"]
 
 
 @dataclass(frozen=True)
-class OpenAICompatible(OpenAIChat):
-    """A server of somebody's. It gets a key only if one is given: no variable of another vendor is read."""
+class OpenAICompatible(ChatCompletions):
+    """A server of somebody's, asked in the words that every one of them knows. It gets a key only if one is given: no
+    variable of another vendor is read."""
 
+    vendor: ClassVar[str] = "OpenAI-compatible"
+    supports: ClassVar[Supports] = Supports()
     example_url: ClassVar[str] = "http://localhost:8080/v1"
 
     base_url: str = ""
+    strict: bool = False
+    stream_usage: bool = True
+    max_completion_tokens: bool = False
+
+    def tool(self, tool: ToolDef) -> Json:
+        return OpenAIChat.tool(self, tool) if self.strict else super().tool(tool)
+
+    def response_format(self, type: Type) -> Json:
+        if self.strict:
+            return super().response_format(type)
+        return {
+            "type": "json_schema",
+            "json_schema": {"name": "structured_data", "schema": json_schema(type)},
+        }
+
+    def post(self, url: str, body: Json, *, stream: bool) -> Request:
+        return super().post(
+            url, body if self.stream_usage else without(body, "stream_options"), stream=stream
+        )
+
+    def parameters(self) -> Json:
+        body = super().parameters()
+        if self.max_completion_tokens and "max_tokens" in body:
+            return {**without(body, "max_tokens"), "max_completion_tokens": body["max_tokens"]}
+        return body
+
+    def call_id(self, id: str) -> str:
+        """As it came: such servers give longer ids than OpenAI takes, and take them back (Baseten: 46 characters)."""
+        return id
 
 
-def chat_openai_compatible(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
+def chat_openai_compatible(
+    system_prompt: str | None = None,
+    *,
+    strict: bool = False,
+    stream_usage: bool = True,
+    max_completion_tokens: bool = False,
+    **options: Unpack[Options],
+) -> Chat:
     """A chat over Chat Completions with the server at `base_url`. Options as in `Options`; `base_url` and
-    `model` are required."""
-    return construct(OpenAICompatible, system_prompt, options)
+    `model` are required.
+
+    The server is asked in the plainest words. `strict` holds tools and structured output to their schemas, as OpenAI
+    does; `stream_usage=False` leaves out `stream_options`, for a server that refuses it (the tokens of a stream are not
+    counted then); `max_completion_tokens` gives the parameter `max_tokens` its newer name.
+    """
+    return construct(
+        OpenAICompatible,
+        system_prompt,
+        options,
+        strict=strict,
+        stream_usage=stream_usage,
+        max_completion_tokens=max_completion_tokens,
+    )

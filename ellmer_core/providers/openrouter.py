@@ -30,6 +30,10 @@ class OpenRouter(ChatCompletions):
 
     base_url: str = "https://openrouter.ai/api/v1"
 
+    def call_id(self, id: str) -> str:
+        """As it came: models behind it give longer ids than OpenAI takes, and OpenRouter takes them back."""
+        return id
+
 
 def chat_openrouter(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """A chat with a model on OpenRouter. Options as in `Options`; key in `OPENROUTER_API_KEY`."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..errors import UsageError
 from .python_types import known_type
-from .type_values import TypeObject
+from .type_values import Type, TypeJsonSchema, TypeObject
+from .types import to_json_schema
 
 __all__ = ["arguments_of"]
 
@@ -19,6 +21,17 @@ def arguments_of(schema: Mapping[str, Any]) -> TypeObject:
     found = known_type(closed, closed=False)
     if isinstance(found, TypeObject):
         return found
-    needed, defs = schema.get("required", ()), {"$defs": schema.get("$defs", {})}
+    needed = schema.get("required", ())
+    defs = {home: schema[home] for home in ("$defs", "definitions") if isinstance(schema.get(home), Mapping)}
     types = {k: known_type({**defs, **v}, closed=False, required=k in needed) for k, v in properties.items()}
-    return TypeObject(schema.get("description"), True, types, not properties)
+    known = {k: _whole(t) for k, t in types.items()}
+    return TypeObject(schema.get("description"), True, known, not properties)
+
+
+def _whole(type: Type) -> Type:
+    """The type; one that refers to what is not there leaves open what it is."""
+    try:
+        to_json_schema(TypeObject(properties={"it": type}))
+    except (UsageError, RecursionError):
+        return TypeJsonSchema(type.description, type.required)
+    return type

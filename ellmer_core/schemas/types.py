@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from .definitions import Definitions
 from .python_types import type_of
 from .type_values import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 from .value_conversion import convert
@@ -110,18 +111,25 @@ def type_from_schema(text: str | None = None, path: str | Path | None = None) ->
 
 def to_json_schema(type: Type) -> dict[str, Any]:
     """`type` as JSON Schema, in a fixed key order; the wire formats speak dialects of their own."""
+    if isinstance(type, TypeJsonSchema):
+        return dict(type.schema)
+    definitions = Definitions()
+    return definitions.rooted(_json_schema(type, definitions))
+
+
+def _json_schema(type: Type, definitions: Definitions) -> dict[str, Any]:
     match type:
         case TypeJsonSchema():
-            return dict(type.schema)
+            return definitions.embedded(type.schema)
         case TypeBasic():
             return _described(type, type.type)
         case TypeEnum():
             return _described(type, "string") | {"enum": list(type.values)}
         case TypeArray():
-            return _described(type, "array") | {"items": to_json_schema(type.items)}
+            return _described(type, "array") | {"items": _json_schema(type.items, definitions)}
         case TypeObject():
             return _described(type, "object") | {
-                "properties": {name: to_json_schema(t) for name, t in type.properties.items()},
+                "properties": {name: _json_schema(t, definitions) for name, t in type.properties.items()},
                 "required": [name for name, t in type.properties.items() if t.required],
                 "additionalProperties": type.additional_properties,
             }
@@ -135,12 +143,7 @@ def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
             f"{where} must be a type (type_string(), int, a model …), not {value!r}. "
             "A description comes first and without a name."
         )
-    inner = type_of(value, required=required)
-    if isinstance(inner, TypeJsonSchema) and "$defs" in inner.schema:
-        raise UsageError(
-            f"{where} refers to itself ({value!r}); such a type cannot be used inside another type."
-        )
-    return inner
+    return type_of(value, required=required)
 
 
 def _described(type: Type, name: str) -> dict[str, Any]:

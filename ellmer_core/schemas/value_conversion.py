@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import ConversionError, UsageError
 from .python_types import adapter, basic_type, known_type, type_of
+from .schema_check import without_optional_nulls
 from .type_values import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 
 __all__ = ["convert"]
@@ -74,6 +75,8 @@ def _without_optional_nulls(value: Any, type: Type) -> Any:
             }
         case TypeArray(items=item), list():
             return [_without_optional_nulls(v, item) for v in value]
+        case TypeJsonSchema(schema=schema), _:
+            return without_optional_nulls(value, schema)
     return value
 
 

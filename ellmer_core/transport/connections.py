@@ -24,18 +24,27 @@ __all__ = ["Connection", "user_agent"]
 
 @dataclass
 class Connection:
-    """The clients of one chat. `given` is the caller's own: used as it is, with its own timeouts unless
-    `timeouts` says otherwise, and never closed here."""
+    """The clients of one chat. `given` is the caller's own, one or a pair for blocking and async calls: used as they are,
+    with their own timeouts unless `timeouts` says otherwise, and never closed here."""
 
     given: Any = None
     timeouts: Timeouts | None = None
     limits: Limits = field(default_factory=Limits)
+    proxy: str | None = None
     _blocking: dict[int, Any] = field(default_factory=dict, repr=False)
     _async: MutableMapping[AbstractEventLoop, _Tracked] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
-        if self.given is not None and not hasattr(self.given, "build_request"):
-            raise UsageError(f"client= is an httpx.Client or httpx.AsyncClient, not {self.given!r}.")
+        if self.given is not None and not all(
+            hasattr(client, "build_request") for client in self._all_given()
+        ):
+            raise UsageError(
+                f"client= is an httpx.Client or httpx.AsyncClient, or a pair of them, not {self.given!r}."
+            )
+        if self.proxy is not None and (self.given is not None or "://" not in str(self.proxy)):
+            raise UsageError(
+                f'proxy= is a URL ("http://localhost:3128"), where no client= is given; not {self.proxy!r}.'
+            )
         if self.given is None:
             self.timeouts = self.timeouts or Timeouts()
 
@@ -45,7 +54,7 @@ class Connection:
             return self._given(is_async=False)
         process = os.getpid()
         if process not in self._blocking:
-            client = _kinds().Client(**_options())
+            client = _client(self.proxy)
             self._blocking = {process: client}
             finalize(self, client.close)
         return self._blocking[process]
@@ -60,7 +69,7 @@ class Connection:
             return self._given(is_async=True)
         loop = _running_loop()
         if loop not in self._async:
-            self._async[loop] = tracked = _Tracked()
+            self._async[loop] = tracked = _Tracked(_client(self.proxy, concurrent=True))
             await tracked.start()
         return self._async[loop].client
 
@@ -77,21 +86,26 @@ class Connection:
         if tracked is not None:
             await tracked.stop()
 
+    def _all_given(self) -> tuple[Any, ...]:
+        return self.given if isinstance(self.given, tuple) else (self.given,)
+
     def _given(self, *, is_async: bool) -> Any:
-        if hasattr(self.given, "aclose") is not is_async:
-            wanted, call = ("AsyncClient", "an async") if is_async else ("Client", "a blocking")
-            raise UsageError(
-                f"client= is a {type(self.given).__name__}, which cannot be used in {call} call: give httpx.{wanted}()."
-            )
-        return self.given
+        for client in self._all_given():
+            if hasattr(client, "aclose") is is_async:
+                return client
+        wanted, call = ("AsyncClient", "an async") if is_async else ("Client", "a blocking")
+        names = " and ".join(type(client).__name__ for client in self._all_given())
+        raise UsageError(
+            f"client= is a {names}, which cannot be used in {call} call: give httpx.{wanted}(), or a pair for both."
+        )
 
 
 class _Tracked:
     """An async client that its event loop closes: event loops finish the generators that were started in them
     (`sys.set_asyncgen_hooks`), at their own end or when nobody holds them any more."""
 
-    def __init__(self) -> None:
-        self.client = _kinds().AsyncClient(**_options())
+    def __init__(self, client: Any) -> None:
+        self.client = client
         self._open = self._closing(self.client)
 
     async def start(self) -> None:
@@ -114,9 +128,19 @@ def _running_loop() -> AbstractEventLoop:
     return get_running_loop()
 
 
-def _options() -> dict[str, Any]:
+def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
+    """A client with a pool for each request; with one of httpx's own where the environment names proxies, which httpx
+    finds only for that."""
+    from urllib.request import getproxies  # noqa: PLC0415 - httpx brings it
+
+    from . import httpx_clients, pools  # noqa: PLC0415 - as httpx itself
+
+    kind = httpx_clients.AsyncClient if concurrent else httpx_clients.Client
     limits = _httpx().Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
-    return {"verify": _tls(), "limits": limits}
+    if proxy is None and getproxies():
+        return kind(verify=_tls(), limits=limits)
+    own = (pools.AsyncPools if concurrent else pools.Pools)(verify=_tls(), limits=limits, proxy=proxy)
+    return kind(transport=own)
 
 
 @cache
@@ -130,12 +154,6 @@ def _httpx() -> Any:
     import httpx  # noqa: PLC0415
 
     return httpx
-
-
-def _kinds() -> Any:
-    from . import httpx_clients  # noqa: PLC0415 - as httpx itself
-
-    return httpx_clients
 
 
 @lru_cache(256)

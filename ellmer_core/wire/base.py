@@ -34,6 +34,7 @@ from .profile import IMAGES, Profile
 from .shared import content_parts, json_bodies
 from .shared.errors import error_of
 from .shared.hidden import HiddenHeaders, without_user
+from .structured import StructuredOutput
 from .values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
 
 
 @dataclass(frozen=True)
-class Wire(ABC):
+class Wire(StructuredOutput):
     """One wire format at one vendor, with one model.
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
@@ -113,7 +114,8 @@ class Wire(ABC):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output."""
+        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output by the API's own
+        means. `asking()` finds other means where these do not do."""
 
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
         """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over

@@ -19,29 +19,24 @@ from ..contents.content import (
     is_media,
 )
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
-from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
+from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, is_plain
 from ..errors import ContentError, UsageError
-from ..schemas.types import Type
 from ..tools.results import described, result_text
 from .base import Wire
 from .shared.json_bodies import json_text
-from .shared.json_schema import in_words
 
 __all__ = ["Sendable", "sendable_to"]
 
 
 @dataclass(frozen=True)
 class Sendable:
-    """What is sent: the turns, the type of structured output if the API is told it, and what was said in words."""
+    """What is sent: the turns, and what was said in words."""
 
     turns: list[Turn]
-    type: Type | None
     replaced: list[str]
 
 
-def sendable_to(
-    wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef], type: Type | None
-) -> Sendable:
+def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef]) -> Sendable:
     """A conversation as this model takes it. What is `new` from the user is left as it is: the wire refuses it.
 
     Raises `UsageError` for tools at a model that calls none.
@@ -50,7 +45,7 @@ def sendable_to(
         names = ", ".join(tool.name for tool in tools)
         raise UsageError(f"{wire.vendor}'s {wire.model} calls no tools: do not register {names} here.")
     replaced: list[str] = []
-    sent = [_turn(wire, turn, replaced) for turn in turns]
+    sent = [turn if is_plain(turn) else _turn(wire, turn, replaced) for turn in turns]
     if new is not None:
         _name_results(wire, new, replaced)
         sent.append(new)
@@ -58,9 +53,7 @@ def sendable_to(
         sent = list(map(_without_calls, sent))
     if not wire.profile.system:
         sent = _without_system(sent)
-    if type is not None and wire.profile.structured == "words":
-        sent, type = [*sent, UserTurn(in_words(type))], None
-    return Sendable(sent, type, replaced)
+    return Sendable(sent, replaced)
 
 
 def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["IMAGES", "Profile"]
+__all__ = ["Profile"]
 
 #: The media types of images that nearly every model takes.
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")

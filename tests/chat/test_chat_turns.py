@@ -42,7 +42,7 @@ def test_a_chat_is_asked_in_words_it_knows(make):
         (lambda: chat.add_turn(SystemTurn("t")), "the first turn or none"),
         (lambda: chat.last_turn("model"), "'model'"),
         (lambda: chat.get_cost("total"), "'total'"),
-        (lambda: chat.set_model(None), "by its name, not None"),
+        (lambda: chat.set_model(None), "by its name, not by None"),
     ):
         with pytest.raises(UsageError, match=words):
             ask()

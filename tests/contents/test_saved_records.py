@@ -213,16 +213,16 @@ TEXT = contents_record(ContentText("a"))
 @pytest.mark.parametrize(
     ("recorded", "said"),
     [
-        (None, "record is no record"),
-        ("x", "record is no record"),
-        ({"class": "ContentText"}, "record is no record"),
+        (None, "record is not a record"),
+        ("x", "record is not a record"),
+        ({"class": "ContentText"}, "record is not a record"),
         ({**TEXT, "version": 2}, "of version 2; this release reads version 1"),
         ({**TEXT, "version": "1"}, "of version '1'"),
-        ([TEXT, 1], "[1] is no record"),
+        ([TEXT, 1], "[1] is not a record"),
         ({**TEXT, "class": "ContentText2"}, "the class `ContentText2`, which is unknown"),
         ({**TEXT, "class": "os.system"}, "the class `os.system`, which is unknown"),
-        ({**TEXT, "class": ["ContentText"]}, "is no record"),
-        ({**TEXT, "props": []}, "is no record"),
+        ({**TEXT, "class": ["ContentText"]}, "is not a record"),
+        ({**TEXT, "props": []}, "is not a record"),
         ({**TEXT, "props": {}}, "record lacks `text`"),
         ({**TEXT, "props": {"text": "a", "colour": "red"}}, "a ContentText has no colour"),
         ({**TEXT, "props": {"text": 1}}, "record.text is int, not str"),
@@ -233,7 +233,7 @@ TEXT = contents_record(ContentText("a"))
         ),
         (
             {"version": 1, "class": "UserTurn", "props": {"contents": [{"$record": 1}]}},
-            "contents[0] is no record",
+            "contents[0] is not a record",
         ),
     ],
 )

@@ -50,9 +50,25 @@ SCRIPTS = {
             Answer((Say("Still red."),), usage=Usage(225, 5)),
         )
     ),
+    "temperatures": Script(
+        (
+            Answer((Call("temperatures", {"city": "Oslo"}),)),
+            Answer((Say("It warmed from -3 to 2 °C."),)),
+        )
+    ),
     "ada": Script((Answer((Say('{"name": "Ada Lovelace", "born": 1815}'),)),)),
     "busy": Script((Failure("rate-limit"), Answer((Say("Hello!"),)))),
 }
+
+#: Pages whose code fits a screen and whose prose keeps to CONTRIBUTING.md's style.
+SHOWN = (
+    "README.md",
+    *(f"docs/{name}.md" for name in ("index", "quickstart", "tutorial", "cookbook", "adapter-authors", "ci")),
+)
+WIDEST = 90  # columns
+ODD = re.compile(
+    r"^(One that|Where nobody|Whoever|What (?!is\b)[a-z ]+ (is|are)\b[^?]*$)|\b(not fine|nobody (is|asks)|of ours)\b"
+)
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
@@ -211,3 +227,48 @@ def test_every_extra_is_in_the_table():
 
 def test_pages_have_code():
     assert sum(len(blocks(page)) for page in PAGES) > 25
+
+
+def test_no_line_of_code_is_wider_than_a_page():
+    wide = [
+        f"{page}:{block.line}: {len(line)} columns"
+        for page in SHOWN
+        for block in blocks(page)
+        for line in block.text.splitlines()
+        if len(line) > WIDEST
+    ]
+    assert not wide, "\n".join(wide)
+
+
+def test_the_figures_of_the_readme_are_true():
+    from ellmer_conformance.adapters.ellmer_core import vendors
+    from ellmer_conformance.cli.list import all_rules
+    from ellmer_conformance.corpus import pins
+
+    found = list(pins.load(pins.shipped()))
+    packages = len({pin.package for pin in found})
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert f"| {sum(pin.distinct for pin in found):,} |" in text
+    assert f"in {len(found)} archives of {packages} published packages" in text
+    assert f"| rules, over eight wire formats | {len(all_rules())} |" in text
+    assert (
+        f"| providers that our own adapter is tested with | {len({one.name for one in vendors()})} |" in text
+    )
+
+
+def test_prose_has_none_of_the_patterns_that_we_avoid():
+    odd = [
+        f"{page}:{number}: {line.strip()[:80]}"
+        for page in SHOWN
+        for number, line in enumerate(prose_of(page), 1)
+        if ODD.search(line)
+    ]
+    assert not odd, "\n".join(odd)
+
+
+def prose_of(page):
+    """The lines of a page, those of code blanked."""
+    code = False
+    for line in (ROOT / page).read_text("utf-8").splitlines():
+        code ^= line.lstrip().startswith("```")
+        yield "" if code else line

@@ -94,7 +94,7 @@ def openai_that_says_hello():
 def example(schema):
     match schema["type"]:
         case "object":
-            return {name: example(inner) for name, inner in schema["properties"].items()}
+            return {name: example(inner) for name, inner in schema.get("properties", {}).items()}
         case "array":
             return [example(schema["items"])]
         case "string":

@@ -20,6 +20,7 @@ from ellmer_core.errors import (
     UsageError,
 )
 from ellmer_core.jobs.batch import batch_chat, batch_chat_completed, batch_chat_structured, batch_chat_text
+from ellmer_core.models import prices
 from ellmer_core.wire.batches import GeminiBatches
 
 
@@ -276,7 +277,7 @@ def test_answers_that_make_no_sense(server, say, path):
 
 
 def test_vendors_without_batches_say_so(path):
-    with pytest.raises(UsageError, match=r"DeepSeek has no batch API.*parallel_chat"):
+    with pytest.raises(UsageError, match=r"DeepSeek has no supported batch API.*parallel_chat"):
         batch_chat(chat_deepseek(api_key="k", model="m"), PROMPTS, path)
     assert not batch_chat_completed(chat_anthropic(api_key="k", model="m"), PROMPTS, path)
     assert not path.exists()
@@ -312,3 +313,17 @@ def test_gemini_s_limit_is_known_beforehand(monkeypatch, server, path):
         batch_chat(chat_of(Gemini(), server), PROMPTS, path)
     assert server.asked == []
     assert not path.exists()
+
+
+@every_api
+def test_answers_count_in_the_session_once_whoever_waited_for_them(api, server, say, path, monkeypatch):
+    monkeypatch.setattr(prices, "_used", {})
+    say(*api.submitted(), api.working(), *api.finished({"chat-0": "4", "chat-1": "6"}))
+    assert batch_chat(chat_of(api, server), PROMPTS, path, wait=False) is None
+    assert batch_chat_completed(chat_of(api, server), PROMPTS, path)
+    assert prices.token_usage() == []
+    chats = batch_chat(chat_of(api, server), PROMPTS, path)
+    [row] = prices.token_usage()
+    assert row["input"] == sum(chat.get_tokens()[0]["input"] for chat in chats) > 0
+    batch_chat(chat_of(api, server), PROMPTS, path)
+    assert prices.token_usage() == [row]

@@ -228,7 +228,9 @@ def test_schemas_that_our_types_cannot_say():
     assert [one.required for one in found.properties.values()] == [False, True]
     sent = json_schema(found)
     assert sent["properties"]["b"] == {"$ref": "#/$defs/tree"}
-    assert sent["$defs"] == {"tree": tree}
+    assert sent["$defs"] == to_json_schema(found)["$defs"] == {"tree": tree}
+    nowhere = arguments_of({"type": "object", "properties": {"b": {"$ref": "#/$defs/gone"}}})
+    assert to_json_schema(nowhere)["properties"] == {"b": {}}
     assert arguments_of({"type": "object"}).additional_properties is True
 
 

@@ -122,7 +122,7 @@ def test_wrong_constructor_options(keys):
         chat_openai(api_key="a", credentials=lambda: "b")
     with pytest.raises(UsageError, match="function"):
         chat_openai(credentials="b", model="m")
-    with pytest.raises(UsageError, match="no name"):
+    with pytest.raises(UsageError, match="A chat is named"):
         chat_by_name(3)
     with pytest.raises(UsageError, match="base_url"):
         chat_openai_compatible(model="m")

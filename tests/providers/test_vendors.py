@@ -208,7 +208,7 @@ def test_tools_are_sent_or_refused(wire):
     if wire.supports.tools:
         assert "draw" in json.dumps(body(wire(model="m"), tools=[DRAW]))
     else:
-        with pytest.raises(UsageError, match=r"call no tools: do not register 'draw'"):
+        with pytest.raises(UsageError, match=r"do not support tools: do not register 'draw'"):
             body(wire(model="m"), tools=[DRAW])
 
 

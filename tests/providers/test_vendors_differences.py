@@ -95,13 +95,14 @@ def test_azure_has_keys_and_tokens_and_two_kinds_of_url():
     )
 
 
-def test_groq_is_asked_in_words_for_data_where_there_are_tools():
+def test_groq_is_asked_by_a_tool_for_data_where_there_are_tools():
     """`json mode cannot be combined with tool/function calling`"""
     groq = made("groq", api_key="k")
-    with_tools, without = body(groq, tools=[DRAW], type=SHAPE), body(groq, type=SHAPE)
+    with_tools, without = (groq.asking([UserTurn("Hi")], tools, type=SHAPE).json for tools in ([DRAW], []))
 
     assert "response_format" not in with_tools
-    assert "JSON Schema" in with_tools["messages"][-1]["content"]
+    assert with_tools["tools"][-1]["function"]["name"] == "give_structured_data"
+    assert with_tools["tool_choice"] == "required"
     assert without["response_format"]["type"] == "json_schema"
     assert without["messages"] == [{"role": "user", "content": "Hi"}]
 

@@ -29,6 +29,7 @@ from ellmer_core.schemas.types import (
     type_of,
     type_string,
 )
+from ellmer_core.wire.shared.json_schema import json_schema
 
 # the functions ----------------------------------------------------------------------------------------------
 
@@ -85,8 +86,7 @@ def test_a_property_may_bear_any_name():
         (lambda: type_array("Numbers", [1]), "items= must be a type"),
         (lambda: type_object(description="A person"), "property `description` must be a type"),
         (lambda: type_object(f=print), "cannot be described as JSON Schema"),
-        (lambda: type_object(node=Node), "refers to itself"),
-        (lambda: type_of({"type": "object"}), "{'type': 'object'} is no type"),
+        (lambda: type_of({"type": "object"}), "{'type': 'object'} is not a type"),
         (lambda: type_of("string"), "type_from_schema()"),
         (lambda: type_of(None), "None is not a type"),
         (type_from_schema, "either text="),
@@ -208,3 +208,11 @@ def test_a_type_that_refers_to_itself_keeps_its_references():
 
     assert schema["$defs"]["Node"]["properties"]["next"]["anyOf"][0] == {"$ref": "#/$defs/Node"}
     assert convert({"value": 1, "next": {"value": 2}}, Node).next.value == 2
+
+
+def test_a_type_that_refers_to_itself_is_defined_once_for_the_whole_schema():
+    sent = json_schema(type_object(first=Node, rest=type_array(items=Node)))
+
+    assert sent["properties"]["first"] == {"$ref": "#/$defs/Node"}
+    assert sent["properties"]["rest"] == {"type": "array", "items": {"$ref": "#/$defs/Node"}}
+    assert [*sent["$defs"]] == ["Node"]

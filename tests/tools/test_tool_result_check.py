@@ -134,7 +134,7 @@ def test_real_arrays():
         repr(check_tool_result("f", [numpy.int64(3), numpy.float32(0.5), numpy.bool_(True)]))
         == "[3, 0.5, True]"
     )
-    with pytest.raises(ToolResultError, match="inf has no JSON"):
+    with pytest.raises(ToolResultError, match="inf cannot be written as JSON"):
         check_tool_result("f", numpy.array([float("inf")]))
 
 

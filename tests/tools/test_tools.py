@@ -286,7 +286,7 @@ def test_arguments_may_be_an_object_type():
         (lambda: tool(unresolvable), "cannot be resolved: name 'Nowhere' is not defined"),
         (lambda: tool(undescribable), "cannot be described as JSON Schema"),
         (lambda: tool(dict.fromkeys), "no type hint"),
-        (lambda: tool(dict), "are not known"),
+        (lambda: tool(dict), "are unknown"),
         (lambda: tool(Search.find), "tool(object.method)"),
     ],
 )

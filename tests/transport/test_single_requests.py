@@ -77,7 +77,7 @@ def test_counting_asks_where_the_counter_is_and_sends_what_it_takes(server, repl
 
 def test_who_cannot_count_says_so():
     chat = chat_deepseek(api_key="k", model="m")
-    with pytest.raises(UsageError, match="DeepSeek does not count tokens"):
+    with pytest.raises(UsageError, match="DeepSeek cannot count tokens"):
         chat.token_count("Hi")
     with pytest.raises(UsageError, match='"new" or "complete"'):
         chat.token_count("Hi", include="all")

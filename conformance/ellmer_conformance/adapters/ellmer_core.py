@@ -198,14 +198,16 @@ class Session:
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
-            value = self.chat.chat_structured(*self._contents(parts), type=_type(schema))
+            value = self.chat.chat_structured(*self._contents(parts), type=_type(schema), max_retries=0)
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
 
     async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
-            value = await self.chat.chat_structured_async(*self._contents(parts), type=_type(schema))
+            value = await self.chat.chat_structured_async(
+                *self._contents(parts), type=_type(schema), max_retries=0
+            )
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
@@ -294,7 +296,7 @@ def _tool(tool: Tool) -> ec.ToolDef:
         tool.description,
         name=tool.name,
         arguments={
-            name: ec.type_from_schema(json.dumps(schema))
+            name: replace(_type(schema), required=name in tool.parameters["required"])
             for name, schema in tool.parameters["properties"].items()
         },
     )

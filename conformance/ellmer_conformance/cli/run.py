@@ -11,6 +11,8 @@ from typing import TypeVar
 
 import click
 
+from ._recordings import against_recordings
+
 __all__ = ["command", "filters", "run"]
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -47,9 +49,10 @@ def filters(function: F) -> F:
 )
 @click.option(
     "--against",
-    type=click.Choice(["cassettes", "server"]),
+    type=click.Choice(["cassettes", "server", "recordings"]),
     default="cassettes",
-    help="Replay recordings, or connect to the strict server, which works with any HTTP client and records nothing [cassettes].",
+    help="Replay recordings; connect to the strict server, which works with any HTTP client and records nothing; or answer "
+    "as real APIs answered in the recordings under PATHS [cassettes].",
 )
 @click.option(
     "--command",
@@ -69,7 +72,7 @@ def filters(function: F) -> F:
 @click.option(
     "--shard", metavar="I/N", help="Only every N-th test, starting with the I-th. `merge` joins the reports."
 )
-@click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
+@click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED, metavar="[PATHS | PYTEST_ARGS]...")
 def command(
     *,
     cassettes: Path,
@@ -86,9 +89,18 @@ def command(
 ) -> None:
     """Run every case offline, from the cassettes or against the strict server, and print the matrix.
 
+    With `--against recordings PATH…` the cases are recorded conversations, of any recorder that `conformance lint`
+    reads. Without a PATH they are those of the fetched corpus and of the folders in CONFORMANCE_TRAFFIC.
+
     Exit code 0: every rule is kept; 1: some are not; 2: the suite could not run, or a case has no verdict.
     Arguments after `--` go to pytest (`-x`, `-k two_parallel`, `-v`).
     """
+    if against == "recordings":
+        if driver or cassettes != Path("cassettes") or ruled or workers or shard:
+            raise click.UsageError(
+                "--against recordings goes with --adapter, --wire, --vendor, --case, --mode, --report and --baseline."
+            )
+        sys.exit(against_recordings(pytest_args, wanted, report, baseline))
     if driver is not None:
         if not wanted["wire"] or wanted["adapter"]:
             raise click.UsageError(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ApiError", "read_error"]
+__all__ = ["ApiError", "own_message", "read_error"]
 
 _CHANGING = re.compile(r"\S*\d\S*")  # ids, indices, counts, dates: whatever has a digit in it
 _GUESS = re.compile(r", did you mean '[^']*'\?")  # Groq's, of the field that is most alike
@@ -42,6 +42,12 @@ def read_error(status: int, body: bytes, headers: Mapping[str, str] | None = Non
     )
     named = (headers or {}).get("x-amzn-errortype", "")
     return ApiError(status, kind or named.partition(":")[0], _unwrapped(value) or message, _param(value))
+
+
+def own_message(body: bytes) -> str:
+    """The sentence that stands where this provider's errors have theirs, whatever it wraps."""
+    value, text = _value(body)
+    return _typed(value, text)[1] if isinstance(value, dict) else text
 
 
 def _value(body: bytes) -> tuple[Any, str]:

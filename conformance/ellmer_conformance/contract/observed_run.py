@@ -77,7 +77,7 @@ class Run:
     blocking: Sequence[str] | None = None  # what blocked the event loop; None: not watched
     reloaded: bool = False  # it went on from what was saved
     varied: Sequence[Varied] = ()  # the same, its answers under other variations
-    way: Literal["cassette", "server", "command", "observe", "proxy", "probe"] = (
+    way: Literal["cassette", "server", "command", "observe", "proxy", "probe", "recordings"] = (
         "cassette"  # how it was played
     )
     unseen: Mapping[str, str] = field(default_factory=dict)  # rules that this way cannot judge, and why

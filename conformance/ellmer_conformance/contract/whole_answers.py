@@ -31,10 +31,15 @@ def _chat(body: Json) -> Told:
     choice = object_of(next(iter(items_of(body.get("choices"))), {}))
     message, usage = object_of(choice.get("message")), object_of(body.get("usage"))
     content = message.get("content")
+    if isinstance(content, dict):  # Cloudflare's, of an answer with a schema
+        content = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    content = content or message.get("refusal")
     parts = [text_of(object_of(part).get("text")) for part in items_of(content)]
+    old = message.get("function_call")
+    calls = [*items_of(message.get("tool_calls")), *([{"function": old}] if isinstance(old, dict) else [])]
     return Told(
         text_of(content) or "".join(parts),
-        [_function(call) for call in items_of(message.get("tool_calls"))],
+        [_function(call) for call in calls],
         choice.get("finish_reason"),
         *(usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")),
     )
@@ -57,7 +62,10 @@ def _object(text: str) -> Json | None:
 
 def _responses(body: Json) -> Told:
     items = [object_of(item) for item in items_of(body.get("output"))]
-    texts = [text_of(object_of(p).get("text")) for i in items for p in items_of(i.get("content"))]
+    spoken = [item for item in items if item.get("type") in {None, "message"}]  # and not what it thought
+    parts = [object_of(part) for item in spoken for part in items_of(item.get("content"))]
+    texts = [text_of(part.get("text")) or text_of(part.get("refusal")) for part in parts]
+    stop = object_of(body.get("incomplete_details")).get("reason") or body.get("status")
     usage = object_of(body.get("usage"))
     calls = [
         Called(text_of(i.get("call_id")), text_of(i.get("name")), _object(text_of(i.get("arguments"))))
@@ -65,7 +73,7 @@ def _responses(body: Json) -> Told:
         if i.get("type") == "function_call"
     ]
     counts = (usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens"))
-    return Told("".join(texts), calls, body.get("status"), *counts)
+    return Told("".join(texts), calls, stop, *counts)
 
 
 def _anthropic(body: Json) -> Told:
@@ -81,7 +89,9 @@ def _anthropic(body: Json) -> Told:
         if b.get("type") == "tool_use"
     ]
     text = "".join(text_of(block.get("text")) for block in blocks if block.get("type") == "text")
-    return Told(text, calls, body.get("stop_reason"), usage.get("input_tokens"), usage.get("output_tokens"))
+    thinking = "".join(text_of(block.get("thinking")) for block in blocks)
+    counts = (usage.get("input_tokens"), usage.get("output_tokens"))
+    return Told(text, calls, body.get("stop_reason"), *counts, thinking=thinking)
 
 
 def _gemini(body: Json) -> Told:
@@ -96,18 +106,26 @@ def _gemini(body: Json) -> Told:
     ]
     text = "".join(text_of(part.get("text")) for part in parts if not part.get("thought"))
     counts = (usage.get(name) for name in ("promptTokenCount", "candidatesTokenCount", "totalTokenCount"))
-    return Told(text, calls, candidate.get("finishReason"), *counts)
+    blocked = "SAFETY" if object_of(body.get("promptFeedback")).get("blockReason") else None
+    return Told(text, calls, candidate.get("finishReason") or blocked, *counts)
 
 
 def _bedrock(body: Json) -> Told:
     message = object_of(object_of(body.get("output")).get("message"))
     blocks, usage = [object_of(b) for b in items_of(message.get("content"))], object_of(body.get("usage"))
     uses = [object_of(block.get("toolUse")) for block in blocks if block.get("toolUse")]
+    uses = [use for use in uses if use.get("type") != "server_tool_use"]  # the service runs it
     calls = [
         Called(text_of(u.get("toolUseId")), text_of(u.get("name")), object_of(u.get("input"))) for u in uses
     ]
     counts = (usage.get(name) for name in ("inputTokens", "outputTokens", "totalTokens"))
-    return Told("".join(text_of(b.get("text")) for b in blocks), calls, body.get("stopReason"), *counts)
+    text = "".join(map(_bedrock_text, blocks))
+    return Told(text, calls, body.get("stopReason"), *counts)
+
+
+def _bedrock_text(block: Json) -> str:
+    cited = items_of(object_of(block.get("citationsContent")).get("content"))
+    return text_of(block.get("text")) + "".join(text_of(object_of(part).get("text")) for part in cited)
 
 
 def _ollama(body: Json) -> Told:
@@ -122,9 +140,9 @@ def _cohere(body: Json) -> Told:
     parts = [object_of(part) for part in items_of(message.get("content"))]
     text = "".join(text_of(part.get("text")) for part in parts)
     calls = [_function(call) for call in items_of(message.get("tool_calls"))]
-    return Told(
-        text, calls, body.get("finish_reason"), tokens.get("input_tokens"), tokens.get("output_tokens")
-    )
+    thinking = text_of(message.get("tool_plan")) + "".join(text_of(part.get("thinking")) for part in parts)
+    counts = (tokens.get("input_tokens"), tokens.get("output_tokens"))
+    return Told(text, calls, body.get("finish_reason"), *counts, thinking=thinking)
 
 
 # streams, as whole answers ------------------------------------------------------------------------------------
@@ -138,7 +156,12 @@ def _chat_stream(chunks: Iterable[Json]) -> Json:
             delta, stop = object_of(choice.get("delta")), choice.get("finish_reason") or stop
             content = delta.get("content")
             text += text_of(content) or "".join(text_of(object_of(p).get("text")) for p in items_of(content))
-            for part in (object_of(each) for each in items_of(delta.get("tool_calls"))):
+            text += text_of(delta.get("refusal"))
+            old = object_of(delta.get("function_call"))
+            for part in [
+                *_objects(delta.get("tool_calls")),
+                *([{"index": 0, "function": old}] if old else []),
+            ]:
                 _add(
                     calls.setdefault(
                         part.get("index", len(calls)), {"function": {"name": "", "arguments": ""}}
@@ -147,6 +170,10 @@ def _chat_stream(chunks: Iterable[Json]) -> Json:
                 )
     message = {"content": text, "tool_calls": [calls[index] for index in sorted(calls)]}
     return {"choices": [{"message": message, "finish_reason": stop}], "usage": usage}
+
+
+def _objects(value: Any) -> list[Json]:
+    return [object_of(each) for each in items_of(value)]
 
 
 def _add(call: Json, part: Json) -> None:
@@ -161,11 +188,13 @@ def _add(call: Json, part: Json) -> None:
 
 
 def _responses_stream(chunks: Iterable[Json]) -> Json:
-    last: Json = {}
+    last, items = dict[str, Any](), list[Any]()
     for chunk in chunks:
+        if chunk.get("type") == "response.output_item.done":
+            items.append(chunk.get("item"))
         if chunk.get("type") in {"response.completed", "response.incomplete", "response.failed"}:
             last = object_of(chunk.get("response"))
-    return last
+    return {**last, "output": last.get("output") or items}  # some leave the last event without
 
 
 def _anthropic_stream(chunks: Iterable[Json]) -> Json:
@@ -178,6 +207,8 @@ def _anthropic_stream(chunks: Iterable[Json]) -> Json:
         elif index in blocks and delta:
             blocks[index]["text"] = text_of(blocks[index].get("text")) + text_of(delta.get("text"))
             blocks[index]["json"] = text_of(blocks[index].get("json")) + text_of(delta.get("partial_json"))
+            if thought := text_of(delta.get("thinking")):
+                blocks[index]["thinking"] = text_of(blocks[index].get("thinking")) + thought
         stop = delta.get("stop_reason") or stop
     content = [
         b | ({"input": _object(b.get("json") or "{}")} if b.get("type") == "tool_use" else {})
@@ -187,12 +218,14 @@ def _anthropic_stream(chunks: Iterable[Json]) -> Json:
 
 
 def _gemini_stream(chunks: Iterable[Json]) -> Json:
-    parts, last, usage = list[Any](), None, dict[str, Any]()
+    parts, last, usage, blocked = list[Any](), None, dict[str, Any](), dict[str, Any]()
     for chunk in chunks:
+        blocked = object_of(chunk.get("promptFeedback")) or blocked
         candidate = object_of(next(iter(items_of(chunk.get("candidates"))), {}))
         parts += items_of(object_of(candidate.get("content")).get("parts"))
         last, usage = candidate.get("finishReason") or last, chunk.get("usageMetadata") or usage
-    return {"candidates": [{"content": {"parts": parts}, "finishReason": last}], "usageMetadata": usage}
+    candidates = [{"content": {"parts": parts}, "finishReason": last}]
+    return {"candidates": candidates, "usageMetadata": usage, "promptFeedback": blocked}
 
 
 def _bedrock_stream(chunks: Iterable[Json]) -> Json:
@@ -221,15 +254,18 @@ def _ollama_stream(chunks: Iterable[Json]) -> Json:
 
 
 def _cohere_stream(chunks: Iterable[Json]) -> Json:
-    text, calls, end = "", dict[int, Json](), dict[str, Any]()
+    text, plan, calls, end = "", "", dict[int, Json](), dict[str, Any]()
     for chunk in chunks:
         delta = object_of(chunk.get("delta"))
         message = object_of(delta.get("message"))
-        text += text_of(object_of(message.get("content")).get("text"))
+        content = object_of(message.get("content"))
+        text += text_of(content.get("text"))
+        plan += text_of(content.get("thinking")) + text_of(message.get("tool_plan"))
         if part := object_of(message.get("tool_calls")):
             _add(calls.setdefault(chunk.get("index", 0), {"function": {"name": "", "arguments": ""}}), part)
         end = delta if chunk.get("type") == "message-end" else end
-    return {"message": {"content": [{"text": text}], "tool_calls": list(calls.values())}, **end}
+    message = {"content": [{"text": text}], "tool_plan": plan, "tool_calls": list(calls.values())}
+    return {"message": message, **end}
 
 
 _READERS = {

@@ -22,7 +22,8 @@ class Recording:
     """One exchange of a file. `place` is its JSON pointer there, or its line.
 
     `body` is None where the recorder did not keep it, `status` None where there is no answer. `response` is the
-    answer's bytes, content-decoded, `answered` its headers. `when` is the day of the recording, where the file tells.
+    answer's bytes, content-decoded, `answered` its headers. `when` is the day of the recording, where the file tells. `chunks` are
+    the sizes in which the answer came, where the recorder kept them.
     """
 
     place: str
@@ -34,6 +35,7 @@ class Recording:
     response: bytes = b""
     answered: Mapping[str, str] = field(default_factory=dict)
     when: date | None = None
+    chunks: tuple[int, ...] = ()
 
 
 def read(path: Path) -> Iterator[Recording] | None:
@@ -57,6 +59,7 @@ def _recording(it: Interaction, path: Path) -> Recording:
         response=_plain(it.content or b"", answered),
         answered=answered,
         when=it.when.date() if it.when else None,
+        chunks=it.chunks,
     )
 
 

@@ -123,6 +123,7 @@ class Report:
     capabilities: dict[str, dict[str, str]] = field(
         default_factory=dict
     )  # by "adapter wire/vendor", as declared
+    real: dict[str, dict[str, int]] = field(default_factory=dict)  # by "adapter wire": recorded conversations
     named: dict[str, str] = field(default_factory=dict)  # how each adapter was asked for, by its name
 
     @classmethod
@@ -141,6 +142,7 @@ class Report:
             rules=_unique(rule for part in parts for rule in part.rules),
             named={name: asked for part in parts for name, asked in part.named.items()},
             capabilities={place: able for part in parts for place, able in part.capabilities.items()},
+            real={name: counts for part in parts for name, counts in part.real.items()},
         )
 
     @property
@@ -182,6 +184,7 @@ class Report:
             "capabilities": self.capabilities,
             "requirements": self.requirements,
             "summary": self.score,
+            **({"real": self.real} if self.real else {}),
             "problems": self.problems,
             "unjudged": self.unjudged,
             "cassettes": {p.cassette: p.recorded_from for p in self.plays if p.recorded_from},
@@ -207,6 +210,7 @@ class Report:
             rules=list(document["rules"]),
             requirements=document["requirements"],
             score=dict(document["summary"]),
+            real=dict(document.get("real", {})),
             tool=dict(document["tool"]),
             named=dict(document["named"]),
             capabilities=dict(document.get("capabilities", {})),

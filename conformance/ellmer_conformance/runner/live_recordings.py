@@ -14,20 +14,28 @@ from ..contract.observed_run import Run, Trouble
 from ..contract.redaction import redacted
 from ..contract.whole_answers import folded, read
 from ..scenarios.case import Ask, Case
-from ..scenarios.script import Answer, Call, Say, Step, Stop, Usage
+from ..scenarios.script import Answer, Call, Say, Step, Stop, Think, Usage
 from .judgement import judge
 
-__all__ = ["as_answered", "kept"]
+__all__ = ["as_answer", "as_answered", "kept"]
 
 _STOPS: dict[str, Stop] = {
     "length": "length",
     "max_tokens": "length",
     "MAX_TOKENS": "length",
+    "max_output_tokens": "length",
     "incomplete": "length",
     "content_filter": "filter",
     "refusal": "filter",
     "SAFETY": "filter",
     "content_filtered": "filter",
+    "guardrail_intervened": "filter",
+    "PROHIBITED_CONTENT": "filter",
+    "BLOCKLIST": "filter",
+    "RECITATION": "filter",
+    "SPII": "filter",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
 }
 
 
@@ -70,14 +78,19 @@ def _answer(wire: str, exchange: Exchange) -> Answer | None:
     else:
         with suppress(ValueError):
             told = read(wire, json.loads(response.body))
-            return _said(told)
+            return as_answer(told)
         return None
-    return _said(told)
+    return as_answer(told)
 
 
-def _said(told: Told) -> Answer:
-    calls = tuple(Call(call.name, call.arguments or {}, id=call.id) for call in told.calls)
-    said = (Say(told.text),) if told.text else ()
+def as_answer(told: Told) -> Answer:
+    """What was said, as a step of a script."""
+    calls = tuple(
+        Call(call.name, call.arguments or {}, id=call.id, text=call.text if call.arguments is None else None)
+        for call in told.calls
+    )
+    thought = (Think(told.thinking),) if told.thinking else ()
+    said = (*thought, *((Say(told.text),) if told.text else ()))
     stop = _STOPS.get(str(told.stop))
     return Answer((*said, *calls), stop, Usage(int(told.input or 0), int(told.output or 0)))
 

@@ -31,7 +31,7 @@ class StrictServer:
 
     Each pair of case and nonce is a conversation of its own. The case `any` is always there. In the mode `proxy`
     the API at the URL `upstream` answers, and nothing is refused. The pages (`/`, `/reports`) are for who calls the
-    server by an address, as `localhost`, or by one of `names`.
+    server by an address, as `localhost`, or by one of `names`. A `handler` answers in place of the engine.
     """
 
     def __init__(
@@ -43,11 +43,13 @@ class StrictServer:
         host: str = "127.0.0.1",
         upstream: str = "",
         names: Iterable[str] = (),
+        handler: Handler | None = None,
     ) -> None:
         if (mode == "proxy") != bool(upstream):
             raise ValueError("the mode proxy needs an upstream URL to forward to, and no other mode has one")
         self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}))
         self._proxy = Proxy(self.engine, upstream) if upstream else None
+        self._handler: Handler = handler or self._proxy or self.engine
         self.host, self.port = host, port
         self._loop: asyncio.AbstractEventLoop
         self._stop: asyncio.Event
@@ -105,7 +107,7 @@ class StrictServer:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         try:
             known = None if self._proxy else KnownRequests()  # a real key passes the proxy, and is not kept
-            async with _listening(self._proxy or self.engine, known, self.host, self.port) as self.port:
+            async with _listening(self._handler, known, self.host, self.port) as self.port:
                 ready()
                 await self._stop.wait()
         finally:

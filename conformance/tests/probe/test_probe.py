@@ -1,6 +1,7 @@
 """A server is asked, and judged by what it answers: ours keeps what it owes, and each mistake has its rule."""
 
 import json
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -189,6 +190,28 @@ def test_every_rule_of_a_server_catches_what_breaks_it(id):
 )
 def test_what_is_right_breaks_nothing(fine):
     assert [v.rule.id for v in (verdict(rule, fine) for rule in book.rules.values()) if v.violations] == []
+
+
+CUT = chat(
+    choices=[{"index": 0, "message": {"role": "assistant", "content": "{"}, "finish_reason": "length"}]
+)
+CUT_STREAM = chunks(
+    FIRST, TEXT, {**LAST, "choices": [{**LAST["choices"][0], "finish_reason": "length"}]}, COUNTS
+)
+
+
+@pytest.mark.parametrize("id", ["SRV-020", "SRV-022"])
+def test_an_answer_that_the_limit_ended_need_be_no_call_and_no_value(id):
+    question = "tool_call" if id == "SRV-020" else "structured"
+
+    assert verdict(book.rules[id], heard(CUT, question=question)).outcome == "not-applicable"
+
+
+@pytest.mark.parametrize(("steady", "outcome"), [(False, "pass"), (True, "fail")])
+def test_one_of_two_answers_may_reach_the_limit_where_answers_differ(steady, outcome):
+    streamed = heard(CUT_STREAM, stream=True, plain=read("openai-chat", chat()))
+
+    assert verdict(book.rules["SRV-015"], replace(streamed, steady=steady)).outcome == outcome
 
 
 class _Page(BaseHTTPRequestHandler):

@@ -1,5 +1,6 @@
 """Nobody is blamed for being right in another way: each of these was once a finding."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,8 +8,9 @@ import pytest
 from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.adapters.zoo import ZOO
+from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
-from ellmer_conformance.contract.observed_run import Run
+from ellmer_conformance.contract.observed_run import Run, ToolRun
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.runner.against_server import play_direct
@@ -18,8 +20,10 @@ from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, weather
 from ellmer_conformance.scenarios.messages import Reply, Text
 from ellmer_conformance.scenarios.planted_keys import environment, said_who
-from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Usage
+from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.engine import Engine
+from ellmer_conformance.server.http.request_parser import HttpRequest
 
 CASES = all_cases()
 
@@ -50,6 +54,8 @@ def a_run(case, *bodies, replies=(), stream=False):
     return Run(case, "openai-chat", "openai", "stream" if stream else "sync", exchanges, replies)
 
 
+HEADERS = {"host": "127.0.0.1", "authorization": "Bearer k", "content-type": "application/json"}
+ASKED = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
 HI = {"messages": [{"role": "user", "content": "Hi"}]}
 
 
@@ -150,3 +156,60 @@ def test_equal_ids_are_the_providers_fault_first():
 
     assert {v.rule.id for v in found if v.violations}
     assert not [v for v in found if v.outcome == "fail"]
+
+
+def test_an_object_whose_members_come_in_another_order_has_the_same_numbers():
+    said = {"n": 2**53 + 1, "zero": -0.0}
+    case = Case([Answer((Call("keep", said),))], [ask("Keep it")])
+    run = a_run(case, HI)
+    swapped = replace(run, tool_runs=[ToolRun("keep", dict(reversed(said.items())), "kept")])
+    signless = replace(run, tool_runs=[ToolRun("keep", said | {"zero": 0.0}, "kept")])
+
+    assert [outcome("UNI-003", each) for each in (swapped, signless)] == ["pass", "warn"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [("[tool output omitted]", "pass"), ("(no output)", "fail")])
+def test_a_note_that_something_is_left_out_is_a_note(text, expected):
+    case = CASES["tool_returns_image"]
+    call = {"id": "c", "type": "function", "function": {"name": "draw", "arguments": "{}"}}
+    answer = {"role": "assistant", "content": None, "tool_calls": [call]}
+    told = {"role": "tool", "tool_call_id": "c", "content": text}
+    after = {"messages": [*HI["messages"], answer, told]}
+    run = replace(
+        a_run(case, HI, after), tool_runs=[ToolRun("draw", {}, RED)], refused=["image_in_tool_result"]
+    )
+
+    assert outcome("TRM-010", run) == expected
+
+
+def test_the_media_type_beside_an_image_is_taken():
+    url = {"url": "data:image/png;base64,iVBORw0KGgo=", "format": "image/png"}
+    body = {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": url}]}]}
+    request = Request("openai-chat", "openai", {"model": "gpt-4.1", **body})
+    rule = rules.book("openai-chat", "openai").rules["REQ-101"]
+
+    assert verdict(rule, request).outcome != "fail"
+
+
+def test_a_loop_that_never_ends_is_ended():
+    engine = Engine({"s": Script((Answer((Call("again", {}),)),))})
+    http = HttpRequest("POST", "/c/s/1/v1/chat/completions", HEADERS, json.dumps(ASKED).encode())
+
+    statuses = [engine.answer(http).status for _ in range(103)]
+
+    assert statuses == [*[200] * 101, 400, 400]
+
+
+@pytest.mark.parametrize(("apart", "expected"), [(True, "pass"), (False, "fail")])
+def test_media_of_two_kinds_keep_their_order_where_each_has_a_list_of_its_own(server, apart, expected):
+    run = play_direct(
+        EllmerCore(), "openai-chat", "openai", CASES["tool_returns_mixed_list"], "sync", server=server
+    )
+    *before, said = (each.request.body for each in run.exchanges)
+    flipped = [
+        {**m, "content": m["content"][::-1]} if isinstance(m["content"], list) else m
+        for m in said["messages"]
+    ]
+    other = a_run(run.case, *before, said | {"messages": flipped})
+
+    assert outcome("TRM-007", replace(other, tool_runs=run.tool_runs, apart=apart)) == expected

@@ -6,6 +6,7 @@ where they came: a signature covers what stands before it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
@@ -13,10 +14,14 @@ from typing import TYPE_CHECKING, ClassVar
 from ...contents.content import Content, ContentText, ContentThinking, ContentUploaded
 from ...contents.tool_calls import ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...schemas.definitions import subschemas
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_bodies, json_schema
 from ..shared.cache_marks import Cache, check_cache, with_marks
 from ..shared.schema_dialects import ANTHROPIC
+from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
+from ..shared.schema_limits import SchemaLimits
+from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
 from .content import AnthropicContent
 from .response import PAUSE, AnthropicResponse
@@ -33,6 +38,9 @@ FILES_BETA = "files-api-2025-04-14"
 
 #: Calls of tools that the server runs.
 SERVED = ("server_tool_use", "mcp_tool_use")
+
+#: `Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`
+PLAIN_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 #: The fields that the counter of tokens takes (MessageCountTokensParams).
 COUNTED = (
@@ -65,6 +73,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
     }
 
     models_path: ClassVar[str] = "/models?limit=1000"
+    schema_limits: ClassVar[SchemaLimits] = CLAUDE_LIMITS
 
     base_url: str = "https://api.anthropic.com/v1"
     cache: Cache = "none"
@@ -107,13 +116,26 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
     def count_request(
         self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
     ) -> Request:
-        request = self.request(turns, tools, type=type)
+        request = self.asking(turns, tools, type=type)
         return replace(
             request, url=f"{request.url}/count_tokens", json=json_bodies.only(request.json, *COUNTED)
         )
 
     def counted(self, response: Json) -> int:
         return int(response["input_tokens"])
+
+    def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+        named = subschemas(json_schema.json_schema(type))
+        odd = [
+            name for each in named for name in each.get("properties", ()) if not PLAIN_NAME.fullmatch(name)
+        ]
+        return f"no argument can be called {odd[0]!r}" if odd else super().call_problem(type, tools)
+
+    def forced(self, *, alone: bool) -> Json:
+        """`Thinking may not be enabled when tool_choice forces tool use`."""
+        if self.thinking():
+            return {}
+        return {"tool_choice": {"type": "tool", "name": STRUCTURED} if alone else {"type": "any"}}
 
     def headers(self) -> dict[str, str]:
         version = {"anthropic-version": "2023-06-01"}

@@ -22,6 +22,8 @@ from ...tools.results import flatten, result_text, split
 from ..shared import content_parts, json_bodies, json_schema, tool_calls
 from ..shared.cache_marks import Cache, check_cache, pointed
 from ..shared.schema_dialects import ANTHROPIC
+from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
+from ..shared.schema_limits import unfit
 from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
 from .content import BedrockContent
@@ -87,7 +89,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         if specs := self.tools(tools) or list(self.called(body["messages"])):
             body["toolConfig"] = {"tools": specs}
         if type is not None:
-            body = self.structured(body, type, among_tools=bool(tools))
+            body["outputConfig"] = self.text_format(type)
         body = pointed(body, self.cache)
         method = "converse-stream" if stream else "converse"
         url = f"{self.base_url.rstrip('/')}/model/{quote(self.model, safe='')}/{method}"
@@ -121,25 +123,24 @@ class Bedrock(BedrockContent, BedrockResponse):
         ):
             yield {"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}}
 
-    def structured(self, body: Json, type: Type, *, among_tools: bool) -> Json:
-        """The body, asking for structured output: by a schema, or by a tool that has to be called, now or in the end
-        (`Thinking may not be enabled when tool_choice forces tool use`: then it is asked to)."""
-        schema = self.schema(type)
-        if self.family.schemas and re.search(self.family.schemas, self.model):
-            json_schema = {"name": STRUCTURED, "schema": json_bodies.json_text(ANTHROPIC.say(schema))}
-            text_format = {"type": "json_schema", "structure": {"jsonSchema": json_schema}}
-            return {**body, "outputConfig": {"textFormat": text_format}}
-        tool = {"toolSpec": {"name": STRUCTURED, "inputSchema": {"json": schema}}}
-        config: Json = {"tools": [*body.get("toolConfig", {}).get("tools", ()), tool]}
-        if (
-            self.family.forces
-            and self.profile.forced
-            and not self.params.keys() & {"reasoning_tokens", "reasoning_effort"}
-        ):
-            choice: Json = {"any": {}} if among_tools else {"tool": {"name": STRUCTURED}}
-            return {**body, "toolConfig": {**config, "toolChoice": choice}}
-        asked = {"text": f"Give your answer by calling the tool `{STRUCTURED}`."}
-        return {**body, "toolConfig": config, "system": [*body.get("system", ()), asked]}
+    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+        if not (self.family.schemas and re.search(self.family.schemas, self.model)):
+            return f"{self.model} has no structured output"
+        limits = CLAUDE_LIMITS if self.family.name == "anthropic" else self.schema_limits
+        return unfit(self.schema(type), limits) or super().native_problem(type, tools)
+
+    def forced(self, *, alone: bool) -> Json:
+        """`Thinking may not be enabled when tool_choice forces tool use`."""
+        unforced = self.params.keys() & {"reasoning_tokens", "reasoning_effort"}
+        if not self.family.forces or unforced:
+            return {}
+        choice: Json = {"tool": {"name": STRUCTURED}} if alone else {"any": {}}
+        return {"toolConfig": {"toolChoice": choice}}
+
+    def text_format(self, type: Type) -> Json:
+        """The parameter that asks for structured output."""
+        definition = {"name": STRUCTURED, "schema": json_bodies.json_text(ANTHROPIC.say(self.schema(type)))}
+        return {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": definition}}}
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Neighbours of one role are one message, results first; where results have to be alone, and where a

@@ -55,10 +55,6 @@ class BedrockResponse(Wire):
             case {"toolUse": {"type": "server_tool_use", "input": given} as call}:
                 whole = given if isinstance(given, dict) else {}
                 content = provider_content(self.name, {"toolUse": {**call, "input": whole}})
-            case {"toolUse": {"name": str(name), "input": dict(data)}} if (
-                name == tool_calls.STRUCTURED and not cut
-            ):
-                content = ContentText(json_bodies.json_text(data))
             case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
                 content = tool_calls.call_of(id, name, given, cut=cut)
             case {"reasoningContent": dict(thought)}:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import ContentImage
-from ...contents.turns import Turn, UserTurn
+from ...contents.turns import Turn
 from ..openai_chat.request import OpenAIChat
 from ..shared import json_schema
+from ..shared.schema_limits import COHERE, SchemaLimits
 from ..values import Json, Request, Supports
 from .content import CohereContent
 from .response import CohereResponse
@@ -52,6 +53,8 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
 
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
 
+    schema_limits: ClassVar[SchemaLimits] = COHERE
+
     base_url: str = "https://api.cohere.com/v2"
 
     def models_url(self) -> str:
@@ -68,8 +71,6 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        if type is not None and tools:  # a schema is "not supported when used in combinations with" tools
-            turns, type = [*turns, UserTurn(json_schema.in_words(type))], None
         body: Json = {"model": self.model, "messages": self.messages(turns), "stream": stream}
         if tools:
             body["tools"] = self.tools(tools)
@@ -78,6 +79,13 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
         if self.params.get("reasoning_tokens"):
             body["thinking"] = {"type": "enabled"}
         return self.post(f"{self.base_url.rstrip('/')}/chat", body, stream=stream)
+
+    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+        """A schema is "not supported when used in combinations with" tools."""
+        return "it takes a schema or tools, not both" if tools else super().native_problem(type, tools)
+
+    def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - any call is the one call
+        return {"tool_choice": "REQUIRED"}
 
     def refuses(self, value: object) -> bool:
         return super().refuses(value) or (isinstance(value, ContentImage) and bool(BLIND.match(self.model)))

@@ -18,7 +18,8 @@ from ...contents.tool_calls import ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_schema
-from ..shared.tool_calls import STRUCTURED
+from ..shared.schema_dialects import bare_references
+from ..shared.schema_limits import GEMINI, SchemaLimits
 from ..values import Json, Request
 from .content import GeminiContent
 from .response import GeminiResponse
@@ -58,6 +59,7 @@ class Gemini(GeminiContent, GeminiResponse):
     }
 
     models_path: ClassVar[str] = "/models?pageSize=1000"
+    schema_limits: ClassVar[SchemaLimits] = GEMINI
     fetches: ClassVar[bool] = False
 
     base_url: str = "https://generativelanguage.googleapis.com/v1beta"
@@ -79,8 +81,6 @@ class Gemini(GeminiContent, GeminiResponse):
             body["systemInstruction"] = {"parts": system}
         if tools:
             body["tools"] = self.tools(tools)
-        if type is not None and self.declares(tools) and re.search("gemini-[12]", self.model):
-            body, type = self.by_a_call(body, type), None
         if config := self.config(type):
             body["generationConfig"] = config
         return self.post(self.url(stream=stream), body, stream=stream)
@@ -91,27 +91,26 @@ class Gemini(GeminiContent, GeminiResponse):
         functions = [self.tool(tool) for tool in tools if not self.provided(tool)]
         return [*([{"functionDeclarations": functions}] if functions else []), *provided]
 
-    def declares(self, tools: Sequence[ToolDef]) -> bool:
-        """Whether there are functions among the tools."""
-        return not all(map(self.provided, tools))
+    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+        """`Function calling with a response mime type: 'application/json' is unsupported`, and so are Google's own tools
+        with one, before Gemini 3."""
+        if tools and re.search("gemini-[12]", self.model):
+            return f"{self.model} takes a schema or tools, not both"
+        return super().native_problem(type, tools)
 
-    def by_a_call(self, body: Json, type: Type) -> Json:
-        """The body, asking for structured output by one more function, where a schema and functions do not go together:
-        `Function calling with a response mime type: 'application/json' is unsupported` (before Gemini 3)."""
-        [functions, *provided] = body["tools"]
-        answer = {
-            "name": STRUCTURED,
-            "description": "Gives the answer, in the end.",
-            "parametersJsonSchema": self.schema(type),
-        }
-        declared = {"functionDeclarations": [*functions["functionDeclarations"], answer]}
-        choice = {"functionCallingConfig": {"mode": "ANY"}}
-        return {**body, "tools": [declared, *provided], "toolConfig": choice}
+    def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+        """`Tool use with function calling is unsupported`, before Gemini 3."""
+        if any(map(self.provided, tools)) and re.search("gemini-[12]", self.model):
+            return f"{self.model} takes functions or Google's own tools, not both"
+        return super().call_problem(type, tools)
+
+    def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - any call is the one call
+        return {"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}}
 
     def count_request(
         self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
     ) -> Request:
-        request = self.request(turns, tools, type=type)
+        request = self.asking(turns, tools, type=type)
         url = f"{self.base_url.rstrip('/')}/models/{self.model}:countTokens"
         return replace(request, url=url, json=self.counting(request.json))
 
@@ -134,7 +133,10 @@ class Gemini(GeminiContent, GeminiResponse):
         """What of `generationConfig` is not a parameter: structured output, and thoughts where thinking is set."""
         config: Json = {}
         if type is not None:
-            config = {"responseMimeType": "application/json", "responseJsonSchema": self.schema(type)}
+            config = {
+                "responseMimeType": "application/json",
+                "responseJsonSchema": bare_references(self.schema(type)),
+            }
         if self.params.keys() & {"reasoning_tokens", "reasoning_effort"}:
             config["thinkingConfig"] = {"includeThoughts": True}
         return config

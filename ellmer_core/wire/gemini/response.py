@@ -37,6 +37,8 @@ VERTEX_NUMBERS = (
     *("IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER", "UNEXPECTED_TOOL_CALL", "NO_IMAGE"),
 )
 
+_MEDIA = ("image/", "audio/", "video/")
+
 
 @dataclass(frozen=True)
 class GeminiResponse(Wire):
@@ -63,13 +65,11 @@ class GeminiResponse(Wire):
             json=response,
         )
 
-    def part(self, part: Json, *, cut: bool) -> Content | None:  # noqa: PLR0911 - one return per kind of part
+    def part(self, part: Json, *, cut: bool) -> Content | None:
         """One part of the answer; `None` for an empty one."""
         fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
         extra = self.own(fields=fields) if fields else {}
         match part:
-            case {"functionCall": {"name": tool_calls.STRUCTURED, "args": dict(data)}} if not cut:
-                return ContentText(json_bodies.json_text(data))
             case {"functionCall": dict(call)}:
                 return self.tool_request(call, fields, cut=cut)
             case {"text": str(text), "thought": True}:
@@ -78,12 +78,8 @@ class GeminiResponse(Wire):
                 return ContentThinking("", extra=extra) if fields else None
             case {"text": str(text)}:
                 return ContentText(text, extra=extra)
-            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith("image/"):
-                return ContentImageInline(type, data, extra=extra)
-            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith(
-                ("audio/", "video/")
-            ):
-                return ContentFile(type, data, f"answer.{type.partition('/')[2].partition(';')[0]}")
+            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith(_MEDIA):
+                return _media(type, data, extra)
             case _:
                 return content_parts.unknown(self.name, part)
 
@@ -131,3 +127,11 @@ class GeminiResponse(Wire):
 def _sum(*counts: Any) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
+
+
+def _media(type: str, data: str, extra: Json) -> Content:
+    """A picture, a sound or a film that is part of the answer."""
+    kind, _, form = type.partition("/")
+    if kind == "image":
+        return ContentImageInline(type, data, extra=extra)
+    return ContentFile(type, data, f"answer.{form.partition(';')[0]}")

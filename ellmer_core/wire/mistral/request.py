@@ -57,6 +57,9 @@ class MistralChat(MistralContent, OpenAIChat):
             bridged.append(message)
         return bridged
 
+    def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - any call is the one call
+        return {"tool_choice": "any"}  # https://docs.mistral.ai/api/endpoint/chat
+
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """Content is a string or a list; nobody has seen `null` accepted."""
         return [{**message, "content": message["content"] or ""} for message in super().assistant(turn)]

@@ -137,5 +137,8 @@ class OllamaChat(OllamaContent, OllamaResponse):
         }
         return {"type": "function", "function": function}
 
+    def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - there is no tool_choice
+        return {}
+
     def schema(self, type: Type) -> Json:
         return json_schema.json_schema(type)

@@ -16,6 +16,7 @@ from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_schema
+from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
 from .content import OpenAIChatContent
 from .response import OpenAIChatResponse
@@ -116,7 +117,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return [message | {"tool_calls": calls} if calls else message]
 
     def tool(self, tool: ToolDef) -> Json:
-        parameters, strict = json_schema.strict_schema(tool.arguments)
+        parameters, strict = json_schema.function_schema(tool.arguments)
         function = {
             "name": tool.name,
             "description": tool.description,
@@ -124,6 +125,10 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
             "strict": strict,
         }
         return {"type": "function", "function": function}
+
+    def forced(self, *, alone: bool) -> Json:
+        one: Json = {"type": "function", "function": {"name": STRUCTURED}}
+        return {"tool_choice": one if alone else "required"}
 
     def response_format(self, type: Type) -> Json:
         """The parameter that asks for structured output."""

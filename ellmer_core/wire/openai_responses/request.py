@@ -19,6 +19,7 @@ from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..shared import content_parts, json_bodies, json_schema
+from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
 from .content import ResponsesContent
 from .response import ResponsesResponse
@@ -80,7 +81,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
     def count_request(
         self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
     ) -> Request:
-        request = self.request(turns, tools, type=type)
+        request = self.asking(turns, tools, type=type)
         return replace(
             request, url=f"{request.url}/input_tokens", json=json_bodies.only(request.json, *COUNTED)
         )
@@ -156,9 +157,12 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
     def tool(self, tool: ToolDef) -> Json:
         """A function. `strict` is always said: left out, it would be tried."""
-        parameters, strict = json_schema.strict_schema(tool.arguments)
+        parameters, strict = json_schema.function_schema(tool.arguments)
         head = {"type": "function", "name": tool.name, "description": tool.description}
         return {**head, "parameters": parameters, "strict": strict}
+
+    def forced(self, *, alone: bool) -> Json:
+        return {"tool_choice": {"type": "function", "name": STRUCTURED} if alone else "required"}
 
     def text_format(self, type: Type) -> Json:
         """The parameter that asks for structured output."""

@@ -5,51 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...schemas.definitions import Definitions
 from ...schemas.type_values import TypeObject
 from ...schemas.types import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema
 from .json_bodies import json_text
 from .schema_dialects import OPENAI
+from .schema_limits import allows_null, too_large
 
-__all__ = ["closed", "in_words", "json_schema", "strict_schema"]
+__all__ = ["closed", "function_schema", "in_words", "json_schema", "strict_schema"]
 
 Json = dict[str, Any]
 
 
 def json_schema(type: Type, *, strict: bool = False) -> Json:
-    """JSON Schema. `strict` is OpenAI's dialect: every property is required, an optional one may be null.
-
-    Definitions (`$defs`) of parts are the whole's: what refers to them starts at the root.
-    """
-    defs: Json = {}
-    schema = _lifted(_schema(type, strict=strict), defs)
-    return {**schema, "$defs": defs} if defs else schema
+    """JSON Schema, with all definitions at its root. `strict`: every property of our objects is required, an optional
+    one may be null; what others wrote stays as it is."""
+    definitions = Definitions()
+    return definitions.rooted(_schema(type, definitions, strict=strict))
 
 
-def _lifted(schema: Any, defs: Json) -> Any:
-    """The schema without the definitions inside it, which are collected in `defs`."""
-    if isinstance(schema, list):
-        return [_lifted(item, defs) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    own = schema.get("$defs")
-    if isinstance(own, Mapping) and all(defs.get(name, inner) == inner for name, inner in own.items()):
-        schema = {key: value for key, value in schema.items() if key != "$defs"}
-        defs.update(own)
-    return {key: _lifted(value, defs) for key, value in schema.items()}
-
-
-def _schema(type: Type, *, strict: bool) -> Json:
+def _schema(type: Type, definitions: Definitions, *, strict: bool) -> Json:
     match type:
         case TypeBasic():
             schema: Json = {"type": type.type}
         case TypeEnum():
             schema = {"type": "string", "enum": list(type.values)}
         case TypeArray():
-            schema = {"type": "array", "items": _schema(type.items, strict=strict)}
+            schema = {"type": "array", "items": _schema(type.items, definitions, strict=strict)}
         case TypeObject():
-            schema = _object(type, strict=strict)
+            schema = _object(type, definitions, strict=strict)
         case TypeJsonSchema():
-            schema = dict(type.schema)
+            schema = definitions.embedded(type.schema)
         case _:
             raise TypeError(f"{type!r} is not a supported type")
     if type.description:
@@ -62,10 +48,10 @@ def in_words(type: Type) -> str:
     return f"Answer only with JSON according to this JSON Schema: {json_text(json_schema(type))}"
 
 
-def _object(type: TypeObject, *, strict: bool) -> Json:
+def _object(type: TypeObject, definitions: Definitions, *, strict: bool) -> Json:
     properties = {}
     for name, inner in type.properties.items():
-        schema = _schema(inner, strict=strict)
+        schema = _schema(inner, definitions, strict=strict)
         properties[name] = _nullable(schema) if strict and not inner.required else schema
     required = [name for name, inner in type.properties.items() if strict or inner.required]
     return {
@@ -76,7 +62,37 @@ def _object(type: TypeObject, *, strict: bool) -> Json:
     }
 
 
+def _tightened(schema: Any) -> Any:
+    """The schema as OpenAI's strict dialect has it: an object that names its properties has no others and requires them
+    all (one that was optional may be null), a choice is `anyOf`, a reference stands alone."""
+    if not isinstance(schema, Mapping):
+        return schema
+    if "$ref" in schema:
+        return {k: v if k == "$ref" else _by_name(v) for k, v in schema.items() if k in {"$ref", "$defs"}}
+    said = {"anyOf" if k == "oneOf" else k: _within(k, v) for k, v in schema.items() if k != "discriminator"}
+    if isinstance(named := said.get("properties"), dict):
+        needed = said.get("required", ())
+        said["properties"] = {k: v if k in needed else _nullable(v) for k, v in named.items()}
+        said["required"] = list(named)
+        said.setdefault("additionalProperties", False)
+    return said
+
+
+def _within(keyword: str, value: Any) -> Any:
+    if keyword in {"properties", "$defs", "definitions"}:
+        return _by_name(value)
+    if keyword in {"anyOf", "oneOf"} and isinstance(value, list):
+        return list(map(_tightened, value))
+    return _tightened(value) if keyword == "items" else value
+
+
+def _by_name(value: Any) -> Any:
+    return {name: _tightened(inner) for name, inner in value.items()} if isinstance(value, Mapping) else value
+
+
 def _nullable(schema: Json) -> Json:
+    if allows_null(schema):
+        return schema
     if not isinstance(schema.get("type"), str) or "$ref" in schema:
         return {"anyOf": [schema, {"type": "null"}]}
     nullable = {**schema, "type": [schema["type"], "null"]}
@@ -87,8 +103,19 @@ def _nullable(schema: Json) -> Json:
 
 def strict_schema(type: Type) -> tuple[Json, bool]:
     """OpenAI's strict dialect and `True`; for a type that it cannot say, plain JSON Schema and `False`."""
+    plain = json_schema(type)
+    schema = OPENAI.say(_tightened(plain))
+    return (schema, True) if closed(schema) and not too_large(schema) else (plain, False)
+
+
+def function_schema(type: Type) -> tuple[Json, bool]:
+    """The same, of a function's arguments: what others wrote of them is not made stricter. `In context=(), object schema
+    missing properties.`"""
     schema = OPENAI.say(json_schema(type, strict=True))
-    return (schema, True) if closed(schema) else (json_schema(type), False)
+    if closed(schema) and not too_large(schema):
+        return schema, True
+    plain = json_schema(type)
+    return ({**plain, "properties": {}} if "properties" not in plain else plain), False
 
 
 #: What a schema in OpenAI's strict dialect must say one of, and what it must not say.

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...schemas.definitions import DATA
 from .json_bodies import json_text
 
-__all__ = ["ANTHROPIC", "OPENAI", "Dialect"]
+__all__ = ["ANTHROPIC", "OPENAI", "Dialect", "bare_references"]
 
 Json = dict[str, Any]
 
@@ -57,9 +58,19 @@ class Dialect:
         return self.say(value) if keyword in {"items", "additionalProperties"} else value
 
 
+def bare_references(schema: Any) -> Any:
+    """The schema with every reference alone: `If $ref is set on a sub-schema, no other properties … may be set` (Google)."""
+    if isinstance(schema, list):
+        return [bare_references(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    alone = isinstance(schema.get("$ref"), str)
+    return {k: v if k in DATA else bare_references(v) for k, v in schema.items() if not alone or k[:1] == "$"}
+
+
 #: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas; `'uri' is not a valid format`
 #: (cyanheads/git-mcp-server#47), lengths depend on the model (openai/openai-node#1988).
-OPENAI = Dialect(frozenset({"minLength", "maxLength"}), _FORMATS)
+OPENAI = Dialect(frozenset({"minLength", "maxLength", "default"}), _FORMATS)
 
 #: https://docs.claude.com/en/docs/build-with-claude/structured-outputs#json-schema-limitations; Bedrock has the
 #: same: `For 'integer' type, property 'minimum' is not supported` (agentjido/req_llm#302).

@@ -16,13 +16,14 @@ from typing import Any
 from ..errors import Blocked
 from . import open_tapes
 
-__all__ = ["aside", "set_aside", "watch"]
+__all__ = ["aside", "let_through", "set_aside", "watch"]
 
 _HOST_AT = {
     **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), 1),
     **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"), 0),
 }
 _LOCAL = ("127.0.0.1", "::1")
+_OURS: set[int] = set()  # ports that servers of ours listen on
 _ASIDE: list[object] = []  # a process-wide thing, because clients of stores have threads of their own
 
 
@@ -48,12 +49,19 @@ def set_aside() -> bool:
     return bool(_ASIDE)
 
 
+def let_through(port: int) -> None:
+    """A server of ours listens on this port of this machine."""
+    _OURS.add(port)
+
+
 def _hook(event: str, args: tuple[Any, ...]) -> None:
     if event in _HOST_AT and not _ASIDE and (tape := open_tapes.offline()) is not None:
         address = args[_HOST_AT[event]]
         host = address[0] if isinstance(address, tuple) else address
         if event.startswith("socket.get") and not host:
             return  # a wildcard address, to listen on
+        if _OURS and host in _LOCAL and (address if isinstance(address, tuple) else args)[1] in _OURS:
+            return
         if isinstance(address, tuple) or event.startswith("socket.get"):
             _check(tape, host.decode() if isinstance(host, bytes) else str(host), event)
 

@@ -42,6 +42,8 @@ class RequestInFlight:
     miss: Callable[[str], Miss] = Miss
     place: int | None = None
     spends: bool = True
+    last_words: Callable[[], None] | None = None
+    """Called before it is taken for closed: something may be on its way."""
 
     def __post_init__(self) -> None:
         self._since = time.perf_counter()
@@ -64,6 +66,8 @@ class RequestInFlight:
 
     def closed(self) -> None:
         """The client closed the stream; nothing new if it had ended before."""
+        if self.last_words is not None and not self.exchange.ended:
+            self.last_words()
         self._end("closed")
 
     def failed(self, error: BaseException) -> None:

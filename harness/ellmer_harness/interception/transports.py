@@ -16,7 +16,7 @@ from threading import RLock
 from typing import Any
 
 from ..exchange.messages import Headers
-from . import open_tapes
+from . import open_tapes, websocket_clients
 from .body_streams import streams
 from .open_tapes import OpenTape
 from .request_in_flight import RequestInFlight
@@ -56,6 +56,8 @@ def _install() -> None:
         if name in sys.modules:  # vcrpy has imported whatever there is
             for owner, method, wrapper in importlib.import_module(seam, __package__).wrappers():
                 _wrap(owner, method, wrapper)
+    for owner, method, wrapper in websocket_clients.wrappers():
+        _wrap(owner, method, wrapper)
 
 
 def _wrap(owner: Any, method: str, wrapper: Any) -> None:

@@ -18,7 +18,8 @@ class Interaction:
     Header names are lower-case; a name may come more than once. `body` is None where the recorder did not keep it,
     `status` None where there is no answer, 0 where there was an exception instead (`error`). `content` is the answer's
     body: in the content-encoding that its headers tell, or plain if the recorder undid that and left the header.
-    `when` is the time of the recording, where the file tells.
+    `when` is the time of the recording, where the file tells. `chunks` are the sizes in bytes in which the answer came,
+    where the recorder kept them.
     """
 
     place: str
@@ -33,6 +34,7 @@ class Interaction:
     when: datetime | None = None
     stream: dict[str, Any] | None = None
     error: dict[str, str] | None = None
+    chunks: tuple[int, ...] = ()
 
 
 def value_of(headers: Headers, name: str) -> str:

@@ -50,7 +50,15 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
         ),
         stream=response.get("stream") if isinstance(response.get("stream"), dict) else None,
         error=response.get("error") if isinstance(response.get("error"), dict) else None,
+        chunks=_chunks(response),
     )
+
+
+def _chunks(response: Json) -> tuple[int, ...]:
+    """The sizes in which an answer came, where the recorder lists them."""
+    sizes = response.get("chunk_lengths")
+    listed = isinstance(sizes, list) and all(isinstance(size, int) and size >= 0 for size in sizes)
+    return tuple(sizes) if isinstance(sizes, list) and listed else ()
 
 
 def moment(value: Any) -> datetime | None:

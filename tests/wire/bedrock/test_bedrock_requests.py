@@ -10,6 +10,7 @@ from ellmer_core.contents.turns import UserTurn
 from ellmer_core.schemas.type_values import TypeObject
 from ellmer_core.schemas.types import TypeBasic
 from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.structured import answer_of
 
 BOOK = TypeObject(properties={"title": TypeBasic()})
 DRAW = ToolDef(lambda n: n, "draw", "Draws.", TypeObject(properties={"n": TypeBasic(type="integer")}))
@@ -71,19 +72,19 @@ def test_structured_output_by_a_schema():
 
 
 def test_structured_output_by_a_tool_that_must_be_called():
-    name = NOVA.request([UserTurn("Which?")], type=BOOK).json["toolConfig"]["toolChoice"]["tool"]["name"]
-    body = NOVA.request([UserTurn("Which?")], [DRAW], type=BOOK).json
+    name = NOVA.asking([UserTurn("Which?")], type=BOOK).json["toolConfig"]["toolChoice"]["tool"]["name"]
+    body = NOVA.asking([UserTurn("Which?")], [DRAW], type=BOOK).json
     answer = {"toolUse": {"toolUseId": "t", "name": name, "input": {"title": "It"}}}
-    turn = NOVA.turn({"stopReason": "tool_use", "output": {"message": {"content": [answer]}}})
+    turn = answer_of(NOVA.turn({"stopReason": "tool_use", "output": {"message": {"content": [answer]}}}))
 
     assert [tool["toolSpec"]["name"] for tool in body["toolConfig"]["tools"]] == ["draw", name]
     assert body["toolConfig"]["toolChoice"] == {"any": {}}  # the other tools are still there to be called
     assert (turn.text, turn.tool_requests, turn.finish_reason) == ('{"title":"It"}', (), "success")
     thinking = Bedrock(model="anthropic.claude-opus-4-1-20250805-v1:0", params={"reasoning_tokens": 1024})
-    assert "toolChoice" not in thinking.request([UserTurn("Which?")], type=BOOK).json["toolConfig"]
-    llama = LLAMA.request([UserTurn("Which?")], type=BOOK).json
+    assert "toolChoice" not in thinking.asking([UserTurn("Which?")], type=BOOK).json["toolConfig"]
+    llama = LLAMA.asking([UserTurn("Which?")], type=BOOK).json
     assert "toolChoice" not in llama["toolConfig"]
-    assert name in llama["system"][0]["text"]
+    assert name in llama["messages"][-1]["content"][-1]["text"]
 
 
 def test_the_url_escapes_the_model():

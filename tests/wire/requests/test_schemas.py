@@ -61,5 +61,6 @@ def test_a_property_may_bear_the_name_of_a_keyword():
 
 
 def test_an_optional_json_schema_may_be_null():
-    type = TypeObject(properties={"a": TypeJsonSchema(required=False, schema={"$ref": "#/$defs/x"})})
+    x = {"$ref": "#/$defs/x", "$defs": {"x": {"type": "string"}}}
+    type = TypeObject(properties={"a": TypeJsonSchema(required=False, schema=x)})
     assert CHAT.schema(type)["properties"]["a"] == {"anyOf": [{"$ref": "#/$defs/x"}, {"type": "null"}]}

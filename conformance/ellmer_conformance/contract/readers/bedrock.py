@@ -69,10 +69,12 @@ def _block(block: Json, pointer: str, turn: int, role: Any, within: str | None =
             kind = text_of(document.get("format"))
             media = _media(document, _TYPES.get(kind, f"application/{kind or '*'}"))
             yield Item("document", role, pointer, turn, name=media.filename, media=media, within=within)
-        case {"toolUse": dict(use)}:
+        case {"toolUse": dict(use)} if (
+            use.get("type") != "server_tool_use"
+        ):  # what the service runs is no call
             id, name = text_of(use.get("toolUseId")), text_of(use.get("name"))
             yield Item("call", role, pointer, turn, id=id, name=name, arguments=use.get("input"))
-        case {"toolResult": dict(result)}:
+        case {"toolResult": dict(result)} if "type" not in result:
             yield from _result(result, pointer, turn, role)
         case {"reasoningContent": reasoning}:
             thought = object_of(object_of(reasoning).get("reasoningText")).get("text")

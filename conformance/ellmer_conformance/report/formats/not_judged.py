@@ -16,6 +16,7 @@ _WAYS = {
     "observe": "observed by the strict server",
     "proxy": "observed by a proxy",
     "probe": "a server, tested by the suite",
+    "recordings": "answered with recorded answers of real APIs",
 }
 
 

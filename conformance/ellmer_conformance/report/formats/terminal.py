@@ -20,7 +20,7 @@ from .failures import chosen, failure, grouped, printable
 from .matrix import legend, tables, to_show
 from .not_judged import unseen
 
-__all__ = ["console", "print_report"]
+__all__ = ["console", "print_findings", "print_report"]
 
 _WIDE = 250  # columns where nobody looks at a screen: a log wraps by itself
 _ADVICE = 12  # rules whose findings fail nobody
@@ -37,6 +37,11 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
     for adapter in report.adapters:
         _print_matrix(adapter, [row for row in report.rows if row.adapter == adapter], to)
     to.print(legend(report.rows))
+    print_findings(report, to, folder)
+
+
+def print_findings(report: Report, to: Console, folder: Path | None = None) -> None:
+    """What is printed beneath the matrix: what was declared, each failure once, and the score."""
     for adapter, places, able in abilities(report):
         to.print(f"{adapter} declares ({places}): {able}", style="dim", highlight=False, soft_wrap=True)
     for line in unseen(report):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..case import Case, Mode, ask, case
-from ..script import Answer, Fills, Say, Usage
+from ..script import Answer, Call, Fills, Say, Usage
+from ._media_and_tools import weather
 
 _PERSON = {
     "type": "object",
@@ -12,6 +13,13 @@ _PERSON = {
     "additionalProperties": False,
 }
 _ADA = {"name": "Ada Łovelace", "age": 36}
+_REPORT = {
+    "type": "object",
+    "properties": {"place": {"type": "string"}, "degrees": {"type": "integer"}},
+    "required": ["place", "degrees"],
+    "additionalProperties": False,
+}
+_PARIS = {"place": "Paris", "degrees": 21}
 _NEEDS = frozenset({"structured"})
 _SYNC: tuple[Mode, ...] = ("sync", "async")
 
@@ -47,4 +55,37 @@ def structured_too_short() -> Case:
         modes=_SYNC,
         script=[Answer((Say('{"name": "Ada Lo'),), stop="length", usage=Usage(40, 6))],
         steps=[ask("Who wrote the first program?", schema=_PERSON, outcome="incomplete")],
+    )
+
+
+@case
+def structured_after_a_tool() -> Case:
+    """A tool is called before the value is given: tools and a schema go together, however the provider wants them."""
+    return Case(
+        needs=_NEEDS,
+        modes=_SYNC,
+        tools=[weather],
+        script=[
+            Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
+            Fills(_PARIS, Usage(90, 12)),
+        ],
+        steps=[ask("How warm is it in Paris?", schema=_REPORT, value=_PARIS)],
+    )
+
+
+@case
+def structured_after_two_tools() -> Case:
+    """Two tools are called at once, and the value is given when both results are there."""
+    return Case(
+        needs=_NEEDS,
+        modes=_SYNC,
+        tools=[weather],
+        script=[
+            Answer(
+                (Call("get_weather", {"city": "Paris"}), Call("get_weather", {"city": "Oslo"})),
+                usage=Usage(60, 30),
+            ),
+            Fills(_PARIS, Usage(120, 12)),
+        ],
+        steps=[ask("Where is it warmer, Paris or Oslo?", schema=_REPORT, value=_PARIS)],
     )

@@ -40,18 +40,39 @@ def visible(request: Request) -> list[Media]:
 
 def _filled(body: Json, value: Any) -> Say | Call:
     """The value as text, or as arguments of the one tool, where the request demands that it is called."""
-    wanted = [body.get("tool_choice"), *(body.get(key) or {} for key in ("toolConfig", "tool_config"))]
-    told = json.dumps(wanted).lower()
-    if re.search(r'"(any|tool|function|required)"', told):
-        return Call(_only_tool(body), value)
+    if re.search(r'"(any|tool|function|required)"', _choice(body).lower()):
+        return Call(_tool_for(body, value), value)
     return Say(compact(value))
 
 
-def _only_tool(body: Json) -> str:
-    """The name of the tool that is demanded, or else of the first."""
-    demanded = json.dumps([body.get("tool_choice"), body.get("toolConfig"), body.get("tools")])
-    found: list[str] = _TOOL_NAME.findall(demanded)
+def _tool_for(body: Json, value: Any) -> str:
+    """The name of the tool that is demanded, or else of the first that names the value's properties, or of the last."""
+    declared = _declared(body)
+    taking = [*(tool for tool in declared if _takes(tool, value)), *declared[::-1]]
+    found: list[str] = _TOOL_NAME.findall(_choice(body)) or _TOOL_NAME.findall(json.dumps(taking[0]))
     return found[0]
+
+
+def _choice(body: Json) -> str:
+    """What the request says of the choice of a tool."""
+    configs = [body.get(key) or {} for key in ("toolConfig", "tool_config")]
+    said = [{key: value for key, value in config.items() if key != "tools"} for config in configs]
+    return json.dumps([body.get("tool_choice"), *said])
+
+
+def _declared(body: Json) -> list[Any]:
+    """All tools, in whatever list they stand."""
+    tools = body.get("tools") or (body.get("toolConfig") or {}).get("tools") or []
+    return [
+        each
+        for tool in tools
+        for each in tool.get("functionDeclarations") or tool.get("function_declarations") or [tool]
+    ]
+
+
+def _takes(tool: Any, value: Any) -> bool:
+    said = json.dumps(tool, ensure_ascii=False)
+    return all(f'"{name}"' in said for name in value) if isinstance(value, dict) else True
 
 
 def _heard(request: Request) -> str:

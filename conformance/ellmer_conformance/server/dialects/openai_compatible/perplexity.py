@@ -18,7 +18,8 @@ from .base import Compatible
 
 __all__ = ["Perplexity"]
 
-_SOURCES = {"citations": ["https://example.com/a"], "search_results": [{"url": "https://example.com/a"}]}
+#: The fields are in every answer; the scripted ones searched for nothing.
+_SOURCES: Json = {"citations": [], "search_results": []}
 
 
 class Perplexity(Compatible):

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from .....scenarios.script import Failure
-from ....api_errors import read_error
+from ....api_errors import own_message, read_error
 from ....exchange import Exchange, Response
 from ....observed_run import Run, Varied
 from ....rule import Finding, broken
@@ -70,10 +70,11 @@ def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
         if wanted.outcome != "incomplete" or final is None or final.response is None or reply.error is None:
             continue
         place, response = f"/replies/{index}", final.response
-        told = read_error(response.status, response.body, response.headers).message
-        status = _status(reply.error)
+        status, said = _status(reply.error), str(reply.error)
         yield found(status == response.status, place, f"the status is {status!r}, it was {response.status}")
-        yield found(told in str(reply.error), place, f"{str(reply.error)!r} does not say {told!r}")
+        inner = read_error(response.status, response.body, response.headers).message
+        missing = [told for told in _told(response) if told not in said and inner not in said]
+        yield found(not missing, place, f"{said!r} does not say {next(iter(missing), '')!r}")
 
 
 @book.rule(
@@ -213,6 +214,21 @@ def _is_unfinished(run: Run) -> bool:
     last = run.exchanges[-1].response if run.exchanges else None
     failed = last is not None and _passes(last.status)
     return failed and bool(run.case.max_retries) and len(run.exchanges) < len(run.case.script)
+
+
+def _told(response: Response) -> list[str]:
+    """The provider's own sentences: one, or one for each field; none where a page came instead."""
+    text = response.body.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return [] if "<html" in text[:1000].lower() else [text.strip()]
+    details = value.get("detail") if isinstance(value, dict) else None
+    if isinstance(details, list):
+        return [
+            each["msg"] for each in details if isinstance(each, dict) and isinstance(each.get("msg"), str)
+        ]
+    return [own_message(response.body)]
 
 
 def _status(error: BaseException) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from .....scenarios.messages import Text
 from .....scenarios.script import Answer, Sees, Think, answers_of
@@ -112,8 +112,13 @@ def _is_telling(answer: Answer) -> bool:
 
 def _new(run: Run, index: int) -> list[Item]:
     """What the assistant says in the request after an exchange, and did not say in it."""
-    before, after = ([i for i in run.said[n] if i.role == "assistant"] for n in (index, index + 1))
-    return after[len(before) :]
+    before = sum(item.role == "assistant" for item in run.said[index])
+    spoken = 0
+    for place, item in enumerate(run.said[index + 1]):
+        if spoken == before and item.role == "assistant":
+            return [*takewhile(lambda each: each.role == "assistant", run.said[index + 1][place:])]
+        spoken += item.role == "assistant"
+    return []
 
 
 def _texts(run: Run, answer: Answer) -> set[str]:

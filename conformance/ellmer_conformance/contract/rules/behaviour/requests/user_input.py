@@ -9,7 +9,7 @@ from typing import Any
 
 from .....scenarios.messages import Text, ToolCall
 from .....scenarios.script import Answer
-from ....exchange import Json
+from ....exchange import Item, Json
 from ....observed_run import Run
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
@@ -24,11 +24,19 @@ def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
         yield found(fine, f"/exchanges/{index}/request", "the system prompt is not in its place")
 
 
+def _is_said(item: Item, *, alone: bool) -> bool:
+    """Whether a system prompt in this item counts: not where the model repeats it; `alone`, not in the user's words."""
+    return item.kind == "system" or (item.role == "user" and item.kind == "text" and not alone)
+
+
 @book.rule("SYS-003", MUST, LOSS, source="a prompt said twice is another prompt")
 def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
     """The whole system prompt is sent once and in order."""
+    prompt = str(run.case.system)
+    users = [part.text for ask in run.case.steps for part in ask.parts if isinstance(part, Text)]
+    told = any(prompt in text for text in users)  # the user may say the same
     for index, items in enumerate(run.said) if run.case.system else ():
-        count = sum(item.text.count(str(run.case.system)) for item in items)
+        count = sum(item.text.count(prompt) for item in items if _is_said(item, alone=told))
         yield found(count == 1, f"/exchanges/{index}/request", f"the system prompt is sent {count} times")
 
 

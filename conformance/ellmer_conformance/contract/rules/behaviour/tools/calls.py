@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from .....scenarios.messages import ToolCall
@@ -52,7 +52,8 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
     provider may be mapped; this is not judged here.)
     """
     given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
-    if share_ids(run):  # one of them had to be changed
+    nameless = any(not call.id for _, calls in run.calls() for call in calls)
+    if share_ids(run) or (nameless and run.wire != "gemini"):  # an id had to be changed, or made
         return
     for index, items in enumerate(run.said[1:], 1):
         received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
@@ -110,20 +111,20 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
 @book.rule("PAR-004", MUST, LOSS, source="pairing is by id in every format that has ids")
 def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
     """Each result has the value of its own call, in whatever order the tools finished."""
-    values = {
-        call_key(r.name, r.arguments): r.value
-        for r in run.tool_runs
-        if isinstance(r.value, str) and r.value.strip()
-    }
+    given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
+    values = defaultdict[str, list[str]](list)  # equal calls may return different values
+    for r in run.tool_runs:
+        if isinstance(r.value, str) and r.value.strip():
+            values[call_key(r.name, r.arguments)].append(r.value)
     for index, items in enumerate(run.said):
         ids = Counter(item.id for item in items if item.kind == "call")
         calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
         for item in items:
-            call = calls.get(item.id) if item.kind == "result" else None
-            value = values.get(call_key(call.name, call.arguments)) if call else None
-            if value is not None:
-                problem = f"the result of {call.name if call else ''} should say {value!r}"
-                yield found(value in item.text, at(index, item), problem)
+            call = calls.get(item.id) if item.kind == "result" and item.id not in given else None
+            wanted = values.get(call_key(call.name, call.arguments), []) if call else []
+            if wanted:
+                problem = f"the result of {call.name if call else ''} should say {wanted[0]!r}"
+                yield found(any(value in item.text for value in wanted), at(index, item), problem)
 
 
 @book.rule("PAR-005", MUST, LOSS, source="each call is a request of its own")

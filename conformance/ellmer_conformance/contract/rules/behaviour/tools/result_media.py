@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from ....exchange import Media
 from ....observed_run import Run, media_of, unusual_media_of
 from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
@@ -33,13 +34,20 @@ def media_keep_their_order(run: Run) -> Iterator[Finding]:
     """Media from several results arrive in the order of the calls and, inside a list, in the order of its items.
 
     An API that cannot put media between texts can still keep the order of the media. TRM-006 judges the texts
-    between them.
+    between them. Where an API takes each kind of media in a list of its own (`interleaved_parts` is refused), each kind
+    keeps its order.
     """
     wanted = [m.sha256 for m in run.tool_media()]
     if run.refused or len(wanted) < 2 or not run.said:
         return
-    sent = [i.media.sha256 for i in run.said[-1] if i.media and i.media.sha256 in wanted]
-    yield found(sent == wanted, last(run), "the media are out of order or missing")
+    sent = [i.media for i in run.said[-1] if i.media and i.media.sha256 in wanted]
+    kept = [m.sha256 for m in (_by_kind(sent) if run.apart else sent)]
+    asked = [m.sha256 for m in _by_kind(run.tool_media())] if run.apart else wanted
+    yield found(kept == asked, last(run), "the media are out of order or missing")
+
+
+def _by_kind(media: Iterable[Media]) -> list[Media]:
+    return sorted(media, key=lambda each: each.type.startswith("image/"))
 
 
 @book.rule("TRM-006", SHOULD, LOSS, source="tidyverse/ellmer#735")
@@ -109,5 +117,6 @@ def transcripts_hold_no_base64(run: Run) -> Iterator[Finding]:
     """The printed transcript shows a placeholder for media, never base64."""
     media = [m for a in run.case.steps for m in media_of(list(a.parts))] + run.tool_media()
     for item in media if run.transcript else ():
-        dumped = base64.b64encode(item.data)[:60].decode() in run.transcript
+        shown = base64.b64encode(item.data)[:60].decode()
+        dumped = bool(shown) and shown in run.transcript
         yield found(not dumped, "/transcript", "base64 of media is printed")

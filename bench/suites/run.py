@@ -1,0 +1,164 @@
+"""Public suites of pytest-recording, as their source distributions ship them, under three recorders, replaying.
+
+`python bench/suites/run.py [SUITE…] [--out FILE]` downloads the pinned distributions from PyPI, makes an environment for each in
+`build/suites`, runs each suite with vcrpy, with vcrpy guarded by `ellmer_harness.pytest.vcr`, and with cassetter, and
+prints a table. No line of a suite is changed. Exit code 1 if a test that passes with vcrpy does not pass with ours.
+Needs `uv` on the path.
+"""
+
+# ruff: noqa: S603, S607, T201  # a script, which runs uv and pytest and prints what it measures
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tarfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "build" / "suites"
+VCRPY = ("vcrpy==9.4.2", "pytest-recording==0.14.1")
+CASSETTER = ("cassetter==0.16.1",)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A distribution that holds its tests and their cassettes, and what they need."""
+
+    name: str
+    version: str
+    needs: tuple[str, ...]
+    tests: str = "tests"
+
+    @property
+    def root(self) -> Path:
+        """Where it is unpacked."""
+        return FOLDER / f"{self.name.replace('-', '_')}-{self.version}"
+
+
+_OTEL = ("opentelemetry-sdk==1.45.2", "pytest==8.4.2", "pytest-asyncio==0.23.8")
+SUITES = (
+    Suite("opentelemetry-instrumentation-anthropic", "0.62.4", (*_OTEL, "anthropic[bedrock]==0.86.0")),
+    Suite(
+        "opentelemetry-instrumentation-openai",
+        "0.62.4",
+        (*_OTEL, "openai[datalib]==1.99.7", "requests==2.32.5"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a suite is run: what is installed beside it, and the options of pytest."""
+
+    name: str
+    installs: tuple[str, ...]
+    options: tuple[str, ...] = ()
+
+
+WAYS = (
+    Way("vcrpy", VCRPY, ("-p", "no:ellmer_harness")),
+    Way("ours", VCRPY, ("-p", "ellmer_harness.pytest.vcr")),
+    Way("cassetter", CASSETTER, ("-p", "no:ellmer_harness")),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The tests by their outcome, and how long all of it took."""
+
+    passed: frozenset[str]
+    failed: frozenset[str]
+    seconds: float
+
+
+def main() -> int:
+    """Prints the table; gives the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suites", nargs="*", help="only those whose names contain this")
+    parser.add_argument("--out", type=Path, help="write the table to a file, too")
+    options = parser.parse_args()
+    chosen = [one for one in SUITES if not options.suites or any(word in one.name for word in options.suites)]
+    lines = ["| suite | vcrpy 9.4.2 | ours | cassetter 0.16.1 | lines changed |", "|---|---:|---:|---:|---:|"]
+    lost = 0
+    for suite in chosen:
+        download(suite)
+        results = {way.name: run(suite, way) for way in WAYS}
+        missing = sorted(results["vcrpy"].passed - results["ours"].passed)
+        lost += len(missing)
+        print(*(f"only with vcrpy: {name}" for name in missing), sep="\n", file=sys.stderr)
+        cells = [
+            f"{len(it.passed)} pass, {len(it.failed)} fail, {it.seconds:.0f} s" for it in results.values()
+        ]
+        lines.append(f"| {suite.name} {suite.version} | {' | '.join(cells)} | 0 |")
+    print(*lines, sep="\n")
+    if options.out:
+        options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 1 if lost else 0
+
+
+def download(suite: Suite) -> None:
+    """Unpacks the source distribution."""
+    if suite.root.exists():
+        return
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    pinned = f"{suite.name}=={suite.version}"
+    command = [
+        "-m",
+        "pip",
+        "download",
+        "-q",
+        "--no-deps",
+        "--no-binary",
+        suite.name,
+        "-d",
+        str(FOLDER),
+        pinned,
+    ]
+    subprocess.run([sys.executable, *command], check=True)
+    with tarfile.open(f"{suite.root}.tar.gz") as archive:
+        archive.extractall(FOLDER, filter="data")
+
+
+def python_of(suite: Suite, way: Way) -> Path:
+    """An environment for the suite with what the way needs; made once."""
+    kind = "cassetter" if way.installs == CASSETTER else "vcrpy"
+    folder = FOLDER / f"env-{suite.name}-{kind}"
+    python = folder / "bin" / "python"
+    if not (folder / "done").exists():
+        subprocess.run(["uv", "venv", "-q", "--clear", "--python", sys.executable, str(folder)], check=True)
+        ours = [] if kind == "cassetter" else ["-e", str(ROOT)]
+        packages = [str(suite.root), *suite.needs, *way.installs, *ours]
+        subprocess.run(["uv", "pip", "install", "-q", "--python", str(python), *packages], check=True)
+        (folder / "done").touch()
+    return python
+
+
+def run(suite: Suite, way: Way) -> Result:
+    """Runs the tests, offline by their own cassettes."""
+    report = FOLDER / f"{suite.name}-{way.name}.xml"
+    command = [
+        str(python_of(suite, way)),
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--junitxml={report}",
+    ]
+    since = time.perf_counter()
+    subprocess.run([*command, *way.options, suite.tests], cwd=suite.root, check=False, capture_output=True)
+    seconds = time.perf_counter() - since
+    cases = [*ET.parse(report).getroot().iter("testcase")]  # noqa: S314  # pytest wrote it
+    names = {f"{case.get('classname')}::{case.get('name')}": {part.tag for part in case} for case in cases}
+    failed = {name for name, parts in names.items() if parts & {"failure", "error"}}
+    passed = {name for name, parts in names.items() if not parts & {"failure", "error", "skipped"}}
+    return Result(frozenset(passed), frozenset(failed), seconds)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

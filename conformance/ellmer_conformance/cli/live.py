@@ -1,0 +1,61 @@
+"""`conformance live`: plays the cases at the real API, and says where the strict server disagrees with it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ._shared.terminal_text import printable
+from .run import filters
+
+__all__ = ["command"]
+
+
+@click.command("live")
+@filters
+@click.option(
+    "--cassettes",
+    type=click.Path(path_type=Path),
+    default=Path("build/live"),
+    show_default=True,
+    help="Where what was recorded is kept.",
+)
+@click.option(
+    "--base-url", default="", help="This base URL in place of the vendor's, with one --wire and --vendor."
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the drift report to this file, too.",
+)
+def command(cassettes: Path, base_url: str, report: Path | None, **wanted: tuple[str, ...]) -> None:
+    """Play the cases at the real API; judge them, keep the recordings, and print a drift report.
+
+    Each request that was sent is asked of the strict server, too. The drift report says where the two disagree: in the
+    status, in the type and the text of an error, in the fields of an answer. It needs the provider's key in the
+    environment, and costs a handful of small requests a case.
+
+    Exit code 0: the strict server is like the live API, and every rule is kept; 1: something differs or is broken; 2:
+    it could not be played.
+    """
+    from ..drift.play import can_go_live, play_live  # noqa: PLC0415 - `conformance --help` should not wait for it
+    from ..drift.report import drifted, markdown  # noqa: PLC0415 - likewise
+    from ..runner.selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
+
+    try:
+        plays = select(wanted["adapter"], {name: wanted[name] for name in FILTERS}, record=True, live=True)
+    except UnknownChoice as error:
+        raise click.UsageError(str(error)) from error
+    if base_url and len({(play.wire, play.vendor) for play in plays}) > 1:
+        raise click.UsageError("--base-url goes with one --wire and one --vendor: the URL is one provider's.")
+    checked = list(play_live(filter(lambda play: can_go_live(play.case), plays), cassettes, base_url))
+    text = markdown(checked)
+    click.echo(printable(text))
+    if report:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.write_text(text, encoding="utf-8")
+    if not checked or any(each.run.trouble and not each.run.exchanges for each in checked):
+        sys.exit(2)
+    sys.exit(int(drifted(checked) or any(each.broken or each.run.trouble for each in checked)))

@@ -1,0 +1,141 @@
+"""Connections for many requests at once: each request has a pool of its own while it lasts.
+
+A pool of httpcore looks at all its connections for each request, so that a hundred at once in one pool cost a hundred
+times what one costs. Pools that are free wait in a stack for each origin; the one that was used last is used first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import httpx
+
+__all__ = ["AsyncPools", "Pools"]
+
+IDLE = 30.0  # seconds that a connection is kept
+KEPT = 100  # connections that are kept at all
+
+
+class _Stacks:
+    """Pools that are free, by origin, each with the time when it became free."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+        self.free: dict[tuple[str, ...], deque[tuple[float, Any]]] = defaultdict(deque)
+
+    def taken(self, url: httpx.URL) -> tuple[tuple[str, ...], Any]:
+        """A pool for a request, and where it goes back to."""
+        place = (url.scheme, url.host, str(url.port))
+        try:
+            return place, self.free[place].pop()[1]
+        except IndexError:  # another thread may have been faster
+            return place, self.make()
+
+    def returned(self, place: tuple[str, ...], pool: Any) -> list[Any]:
+        """Takes a pool back; gives those that are to be closed."""
+        now, stack = time.monotonic(), self.free[place]
+        stack.append((now, pool))
+        old = []
+        while stack and (len(stack) > KEPT or now - stack[0][0] > IDLE):
+            old.append(stack.popleft()[1])
+        return old
+
+    def emptied(self) -> list[Any]:
+        """All of them."""
+        free = [pool for stack in self.free.values() for _, pool in stack]
+        self.free.clear()
+        return free
+
+
+class Pools(httpx.BaseTransport):
+    """For blocking clients; threads may share it."""
+
+    def __init__(self, **options: Any) -> None:
+        self._stacks = _Stacks(lambda: httpx.HTTPTransport(**options))
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends the request by a free pool, which is free again when the response is closed."""
+        place, pool = self._stacks.taken(request.url)
+        try:
+            response: httpx.Response = pool.handle_request(request)
+        except BaseException:
+            self._back(place, pool)
+            raise
+        response.stream = _Lent(response.stream, lambda: self._back(place, pool))
+        return response
+
+    def close(self) -> None:
+        for pool in self._stacks.emptied():
+            pool.close()
+
+    def _back(self, place: tuple[str, ...], pool: Any) -> None:
+        for old in self._stacks.returned(place, pool):
+            old.close()
+
+
+class AsyncPools(httpx.AsyncBaseTransport):
+    """For async clients."""
+
+    def __init__(self, **options: Any) -> None:
+        self._stacks = _Stacks(lambda: httpx.AsyncHTTPTransport(**options))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends the request by a free pool, which is free again when the response is closed."""
+        place, pool = self._stacks.taken(request.url)
+        try:
+            response: httpx.Response = await pool.handle_async_request(request)
+        except BaseException:
+            await self._back(place, pool)
+            raise
+        response.stream = _AsyncLent(response.stream, lambda: self._back(place, pool))
+        return response
+
+    async def aclose(self) -> None:
+        for pool in self._stacks.emptied():
+            await pool.aclose()
+
+    async def _back(self, place: tuple[str, ...], pool: Any) -> None:
+        for old in self._stacks.returned(place, pool):
+            await old.aclose()
+
+
+class _Lent(httpx.SyncByteStream):
+    """The bytes of a response; what was lent for them goes back once."""
+
+    def __init__(self, stream: Any, back: Callable[[], object]) -> None:
+        self._stream, self._back = stream, back
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+
+    def close(self) -> None:
+        try:
+            self._stream.close()
+        finally:
+            back, self._back = self._back, lambda: None
+            back()
+
+
+class _AsyncLent(httpx.AsyncByteStream):
+    """The async twin of `_Lent`."""
+
+    def __init__(self, stream: Any, back: Callable[[], Any]) -> None:
+        self._stream, self._back = stream, back
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        found: AsyncIterator[bytes] = self._stream.__aiter__()
+        return found
+
+    async def aclose(self) -> None:
+        try:
+            await self._stream.aclose()
+        finally:
+            back, self._back = self._back, _nothing
+            await back()
+
+
+async def _nothing() -> None:
+    return None

@@ -1,0 +1,168 @@
+"""Structured output, asked for in the way that the provider, its model and the schema allow. Pure.
+
+    native    the API holds the answer to the schema itself
+    tool      the answer is a call of one more tool, whose arguments are the schema
+    prompt    the last message says which JSON is wanted
+
+The first one that works is taken, in this order, unless the caller names one. Each provider says by
+`native_problem()` and `call_problem()` what it does not take, and by `forced()` how a call is demanded.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, cast
+
+from ..contents.content import ContentText
+from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..errors import UsageError
+from .profile import Profile
+from .shared import json_bodies
+from .shared.json_schema import in_words, json_schema
+from .shared.schema_limits import SchemaLimits, unfit
+from .shared.tool_calls import STRUCTURED
+from .values import Json, Request, Supports
+
+if TYPE_CHECKING:
+    from ..schemas.types import Type, TypeObject
+
+__all__ = ["StructuredMode", "StructuredOutput", "answer_of", "called_text", "told"]
+
+StructuredMode = Literal["native", "tool", "prompt"]
+
+_ASKED = f"Give your answer by calling the tool `{STRUCTURED}`."
+
+
+class StructuredOutput(ABC):
+    """How structured output is asked for; the part of `Wire` that is about that."""
+
+    vendor: ClassVar[str]
+    supports: ClassVar[Supports]
+    model: str
+    params: Mapping[str, Any]
+    profile: Profile
+    schema_limits: ClassVar[SchemaLimits] = SchemaLimits()
+
+    @abstractmethod
+    def request(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+    ) -> Request:
+        """See `Wire`; `type` is asked for natively."""
+
+    def asking(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+        mode: StructuredMode | None = None,
+    ) -> Request:
+        """The whole request, asking for `type` in a mode that works. Raises `UsageError` where `mode` does not."""
+        if type is None:
+            return self.request(turns, tools, stream=stream)
+        match self.structured_mode(type, tools, mode):
+            case "native":
+                return self.request(turns, tools, stream=stream, type=type)
+            case "tool":
+                return self.by_a_call(turns, tools, type, stream=stream)
+        return self.request(told(turns, in_words(type)), tools, stream=stream)
+
+    def structured_mode(
+        self, type: Type, tools: Sequence[ToolDef] = (), mode: StructuredMode | None = None
+    ) -> StructuredMode:
+        """The first mode that works, or the one that is wanted."""
+        if mode == "prompt":
+            return mode
+        if mode not in {None, "native", "tool"}:
+            raise UsageError(f'mode is "native", "tool" or "prompt", not {mode!r}.')
+        native = self.native_problem(type, tools) if mode != "tool" else "a tool is wanted"
+        if native is None:
+            return "native"
+        if mode == "native":
+            raise UsageError(f'mode="native" does not work with {self.vendor} here: {native}.')
+        call = self.call_problem(type, tools)
+        if mode == "tool" and call is not None:
+            raise UsageError(f'mode="tool" does not work with {self.vendor} here: {call}.')
+        return "prompt" if call else "tool"
+
+    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
+        """Why the API would not hold an answer to this schema, beside these tools; `None` where it does."""
+        if self.profile.structured == "words":
+            return f"{self.model} has no structured output"
+        return unfit(json_schema(type), self.schema_limits)
+
+    def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
+        """Why the answer cannot be a call of a tool; `None` where it can."""
+        calls = self.supports.tools and self.profile.tools
+        return None if calls else f"{self.model} calls no tools"
+
+    def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - as where a call can be demanded
+        """What in a body demands a call: of the one tool, if it is alone, else of any. Nothing where the model cannot be
+        made to call; then it is asked to."""
+        return {}
+
+    def by_a_call(
+        self, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type, *, stream: bool
+    ) -> Request:
+        """The request for an answer that is a call."""
+        forced = self.forced(alone=not tools) if self._forcible() else {}
+        asked = turns if forced else told(turns, _ASKED)
+        request = self.request(asked, [*tools, _answer_tool(type)], stream=stream)
+        ours = {name: request.json[name] for name in forced if name in request.json}
+        return replace(request, json={**request.json, **json_bodies.merged(forced, ours)})
+
+    def _forcible(self) -> bool:
+        asked = self.params.keys() & {"reasoning_tokens", "reasoning_effort"}
+        thinks = self.profile.thinks or bool(asked)
+        return self.profile.forced and (self.profile.forced_thinking or not thinks)
+
+
+def told(turns: Sequence[Turn], text: str) -> list[Turn]:
+    """The turns, with a word to the model after what the user said last: it stays there while tools are called."""
+    last = [
+        place
+        for place, turn in enumerate(turns)
+        if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents)
+    ]
+    place = last[-1] + 1 if last else len(turns)
+    return [*turns[:place], UserTurn(text), *turns[place:]]
+
+
+def _answer_tool(type: Type) -> ToolDef:
+    arguments = cast("TypeObject", type)  # only its schema is read
+    return ToolDef(_never_called, STRUCTURED, "Gives the answer, in the end.", arguments)
+
+
+def _never_called(**_: Any) -> NoReturn:
+    raise AssertionError("the call is the answer")
+
+
+def answer_of(turn: AssistantTurn) -> AssistantTurn:
+    """The turn with its data as text, where they came as a call. Without a call left, a stop for one is an end."""
+    if not any(map(_gives_data, turn.tool_requests)):
+        return turn
+    contents = tuple(
+        ContentText(called_text(c)) if isinstance(c, ContentToolRequest) and _gives_data(c) else c
+        for c in turn.contents
+    )
+    answered = replace(turn, contents=contents)
+    ended = turn.finish_reason == "tool_use" and not answered.tool_requests
+    return replace(answered, finish_reason="success") if ended else answered
+
+
+def called_text(request: ContentToolRequest) -> str:
+    """The arguments of a call as they came."""
+    return request.raw if request.raw is not None else json_bodies.json_text(dict(request.arguments))
+
+
+def _gives_data(request: ContentToolRequest) -> bool:
+    return request.name == STRUCTURED

@@ -1,0 +1,263 @@
+"""WebSockets: the client is led to a server of ours on this machine, which plays a recording, or passes on and notes.
+
+A conversation is one interaction of a cassette: a GET with the status 101, and for a body one line a message, `{"sent": …}` or
+`{"received": …}`, the last one `{"closed": 1000}`, with `"by": "client"` if it was the client that closed. A message that is
+compact JSON is kept as a value (`"style": "spaced"` if it has spaces), bytes as `sent_base64` and `received_base64`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import threading
+from base64 import b64decode, b64encode
+from contextlib import ExitStack, suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.http11 import Request, Response
+from websockets.sync.client import connect
+from websockets.sync.server import Server, ServerConnection, serve
+
+from ..exchange.messages import Failure
+from . import network_guard
+from .http1 import BrokenError, Outgoing, Wire
+from .request_in_flight import RequestInFlight
+
+__all__ = ["Bridge", "bridge"]
+
+_WIRE = Wire()
+_CONNECT = inspect.unwrap(connect)  # that of the bridge itself is not led anywhere
+_HANDSHAKE = ("sec-websocket-", "connection", "upgrade", "host")
+_LINES = "application/x-ndjson"
+_MOMENT = 2  # seconds
+_GONE = 1006  # the connection ended without a word
+_STYLES: dict[str, dict[str, Any]] = {
+    "": {"separators": (",", ":"), "ensure_ascii": False},
+    "ascii": {"separators": (",", ":")},
+    "spaced": {},
+    "spaced utf-8": {"ensure_ascii": False},
+}
+Message = str | bytes
+
+
+def bridge(tape: Any, url: str, headers: dict[str, str]) -> Bridge:
+    """Leads one connection; raises `Miss` where it is not recorded."""
+    take = tape.begin(_WIRE, Outgoing.of("GET", url, headers), b"")
+    return Bridge(tape, take, tape.target(url))
+
+
+class Bridge:
+    """One connection. `url` is where the client is to go."""
+
+    def __init__(self, tape: Any, take: RequestInFlight, target: str) -> None:
+        self._tape, self._take = tape, take
+        self._target = f"ws{target[4:]}" if target.startswith("http") else target
+        self._real: Any = None
+        self._over, self._stack = threading.Event(), ExitStack()
+        take.last_words = self._wait
+        self._lock = threading.Lock()
+        self._server: Server = serve(
+            self._talk,
+            "127.0.0.1",
+            0,
+            process_request=self._opened,
+            select_subprotocol=self._subprotocol,
+            ping_interval=None,
+            max_size=None,
+            compression=None,
+        )
+        port = self._server.socket.getsockname()[1]
+        network_guard.let_through(port)
+        parts = urlsplit(target)
+        self.url = f"ws://127.0.0.1:{port}{parts.path or '/'}" + (f"?{parts.query}" if parts.query else "")
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def _wait(self) -> None:
+        """For the end of a conversation that the client has closed: we hear of it a moment later."""
+        self._over.wait(_MOMENT)
+
+    def _opened(self, _: ServerConnection, request: Request) -> Response | None:
+        """Before the client is answered: an answer other than 101, if the real one is."""
+        reply = self._take.reply
+        if reply is None:
+            return self._connected(request)
+        try:
+            self._take.begin_reply()
+        except BrokenError as broken:
+            return _unreachable(str(broken))
+        if reply.status != 101:
+            return Response(
+                reply.status,
+                reply.reason,
+                Headers(reply.headers),
+                b"".join(p.data for p in self._take.play()),
+            )
+        return None
+
+    def _connected(self, request: Request) -> Response | None:
+        given = {n: v for n, v in request.headers.raw_items() if not n.lower().startswith(_HANDSHAKE)}
+        offered = request.headers.get("Sec-WebSocket-Protocol", "")
+        try:
+            opened = _CONNECT(
+                self._target,
+                additional_headers=given,
+                user_agent_header=None,
+                subprotocols=[each.strip() for each in offered.split(",")] if offered else None,
+                ping_interval=None,
+                max_size=None,
+            )
+            self._real = self._stack.enter_context(opened)
+        except InvalidStatus as refused:
+            answer = refused.response
+            pairs = [(name.lower(), value) for name, value in answer.headers.raw_items()]
+            self._take.answered(answer.status_code, answer.reason_phrase, pairs)
+            self._take.chunk(bytes(answer.body or b""))
+            self._take.eof()
+            return answer
+        except OSError as error:
+            self._take.broke(Failure("ConnectError", str(error)))
+            return _unreachable(str(error))
+        chosen = [("sec-websocket-protocol", self._real.subprotocol)] if self._real.subprotocol else []
+        self._take.answered(101, "Switching Protocols", [("content-type", _LINES), *chosen])
+        return None
+
+    def _subprotocol(self, _: Any, offered: Any) -> Any:
+        """The one that the real server chose."""
+        if self._take.reply is None:
+            return self._real.subprotocol
+        recorded = self._take.exchange.header("sec-websocket-protocol")
+        return recorded if recorded in offered else (offered[0] if offered else None)
+
+    def _talk(self, client: ServerConnection) -> None:
+        try:
+            if self._take.reply is not None:
+                self._play(client)
+            else:
+                self._record(client, self._real)
+        finally:
+            self._stack.close()
+            self._over.set()
+            self._server.shutdown()  # nobody else connects to it
+
+    # While a tape records.
+
+    def _record(self, client: ServerConnection, real: Any) -> None:
+        back = threading.Thread(target=self._pass_on, args=("received", real, client))
+        back.start()
+        self._pass_on("sent", client, real)
+        back.join()
+        self._take.eof()
+
+    def _pass_on(self, way: str, one: Any, other: Any) -> None:
+        """Messages from one to the other, until one of them closes."""
+        with suppress(ConnectionClosed):
+            while True:
+                try:
+                    message = one.recv()
+                except ConnectionClosed as closed:
+                    self._note_end(way, closed)
+                    _end(
+                        other,
+                        closed.rcvd.code if closed.rcvd else _GONE,
+                        closed.rcvd.reason if closed.rcvd else "",
+                    )
+                    return
+                self._note(_line(way, message))
+                other.send(message)
+
+    def _note_end(self, way: str, closed: ConnectionClosed) -> None:
+        frame = closed.rcvd
+        if frame is not None and closed.rcvd_then_sent is False:
+            return  # the answer to a close that came from the other side
+        line: dict[str, Any] = {"closed": frame.code if frame else _GONE}
+        line |= {"reason": frame.reason} if frame and frame.reason else {}
+        self._note(line | ({"by": "client"} if way == "sent" else {}))
+
+    def _note(self, line: dict[str, Any]) -> None:
+        with self._lock:
+            if b'"closed":' not in self._take.exchange.body[-80:]:
+                self._take.chunk(json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n")
+
+    # While a tape plays.
+
+    def _play(self, client: ServerConnection) -> None:
+        reply = self._take.reply
+        assert reply is not None, "only a take with a reply is played"
+        self._take.exchange.chunks += [piece.data for piece in reply.pieces]
+        self._take.eof()
+        lines = [json.loads(line) for line in reply.body.splitlines()]
+        try:
+            for line in lines:
+                if "closed" in line and line.get("by") != "client":
+                    _end(client, line["closed"], line.get("reason", ""))
+                    return
+                if any(name.startswith("received") for name in line):
+                    client.send(_message(line, "received"))
+                elif "closed" not in line and not self._asked(client.recv(), _message(line, "sent")):
+                    _end(client, 1011, "not in the cassette")
+                    return
+            self._nothing_more(client)
+        except ConnectionClosed:
+            return
+
+    def _asked(self, message: Message, recorded: Message) -> bool:
+        """Whether the client sent what it sent then; else it is a miss."""
+        if self._value(message) == self._value(recorded):
+            return True
+        self._tape.missed(
+            f"the client sent another message over {self._take.exchange.sent.url} than the one that was recorded:\n"
+            f"  recorded {_shown(recorded)}\n  now      {_shown(message)}"
+        )
+        return False
+
+    def _nothing_more(self, client: ServerConnection) -> None:
+        message = client.recv()
+        self._tape.missed(
+            f"the client sent one message more over {self._take.exchange.sent.url} than was recorded: {_shown(message)}"
+        )
+        _end(client, 1011, "not in the cassette")
+
+    def _value(self, message: Message) -> bytes:
+        body = message.encode() if isinstance(message, str) else message
+        canonical: bytes = self._tape.match.canonical(self._tape.scrub.body(body), "application/json")
+        return canonical
+
+
+def _unreachable(why: str) -> Response:
+    return Response(502, "Bad Gateway", Headers(), f"{why}\n".encode())
+
+
+def _end(connection: Any, code: int, reason: str) -> None:
+    if code == _GONE:
+        connection.close_socket()
+    else:
+        connection.close(code if code != 1005 else 1000, reason)
+
+
+def _line(way: str, message: Message) -> dict[str, Any]:
+    if isinstance(message, bytes):
+        return {f"{way}_base64": b64encode(message).decode()}
+    try:
+        value = json.loads(message)
+    except (ValueError, RecursionError):
+        return {way: message}
+    if isinstance(value, dict | list):
+        for style, spelled in _STYLES.items():
+            if json.dumps(value, **spelled) == message:
+                return {way: value, "style": style} if style else {way: value}
+    return {way: message}
+
+
+def _message(line: dict[str, Any], way: str) -> Message:
+    if f"{way}_base64" in line:
+        return b64decode(line[f"{way}_base64"])
+    value = line.get(way, "")
+    return value if isinstance(value, str) else json.dumps(value, **_STYLES[line.get("style", "")])
+
+
+def _shown(message: Message) -> str:
+    text = message if isinstance(message, str) else f"{len(message)} bytes"
+    return text if len(text) < 300 else f"{text[:300]}…"

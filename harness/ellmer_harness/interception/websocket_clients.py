@@ -1,0 +1,90 @@
+"""Where WebSockets are opened: the clients of `websockets` and of aiohttp, led to a `Bridge`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..errors import HarnessError
+from . import network_guard, open_tapes
+
+__all__ = ["wrappers"]
+
+_OPENING = ("open_tcp_connection", "create_connection")  # in newer versions of websockets, and in older ones
+_OPTIONS = ("create_connection_kwargs", "connection_kwargs")  # likewise
+_NEEDED = 'WebSockets are recorded through the package websockets: pip install "ellmer-core[websockets]"'
+
+
+def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
+    """What to wrap, and with what."""
+    if find_spec("websockets"):
+        connect = importlib.import_module("websockets.asyncio.client").connect
+        yield connect, next(name for name in _OPENING if hasattr(connect, name)), _async
+        yield importlib.import_module("websockets.sync.client"), "connect", _blocking
+    if "aiohttp" in sys.modules:
+        yield sys.modules["aiohttp"].ClientSession, "_ws_connect", _aiohttp
+
+
+def _bridge(tape: Any, url: str, headers: Any) -> Any:
+    if not find_spec("websockets"):
+        raise HarnessError(_NEEDED)
+    from .websocket_bridge import bridge  # noqa: PLC0415  # it needs the package
+
+    pairs = headers.items() if hasattr(headers, "items") else headers or ()
+    return bridge(tape, url, {str(name): str(value) for name, value in pairs})
+
+
+def _tape(url: str) -> Any:
+    """The tape that a connection belongs to, if it is to be recorded or played."""
+    tape = None if network_guard.set_aside() else open_tapes.current()
+    return None if tape is None or tape.allows(urlsplit(url).hostname or "") else tape
+
+
+def _async(real: Any) -> Any:
+    async def open_connection(connecting: Any) -> Any:
+        if (tape := _tape(connecting.uri)) is None:
+            return await real(connecting)
+        bridge = _bridge(tape, connecting.uri, connecting.additional_headers)
+        given = next(name for name in _OPTIONS if hasattr(connecting, name))
+        led = {"uri": bridge.url, "proxy": None, given: _without_tls(getattr(connecting, given))}
+        if hasattr(connecting, "ws_uri"):
+            led["ws_uri"] = importlib.import_module("websockets.uri").parse_uri(bridge.url)
+        kept = {name: getattr(connecting, name, None) for name in led}
+        vars(connecting).update(led)
+        try:
+            return await real(connecting)
+        finally:
+            vars(connecting).update(kept)
+
+    return open_connection
+
+
+def _without_tls(options: dict[str, Any]) -> dict[str, Any]:
+    """The server of ours has none, and is nowhere else."""
+    gone = {"ssl", "server_hostname", "sock", "host", "port", "unix", "path"}
+    return {name: value for name, value in options.items() if name not in gone}
+
+
+def _blocking(real: Any) -> Any:
+    def connect(uri: str, **options: Any) -> Any:
+        if (tape := _tape(uri)) is None:
+            return real(uri, **options)
+        bridge = _bridge(tape, uri, options.get("additional_headers"))
+        return real(bridge.url, **{**_without_tls(options), "proxy": None})
+
+    return connect
+
+
+def _aiohttp(real: Any) -> Any:
+    async def ws_connect(session: Any, url: Any, **options: Any) -> Any:
+        whole = str(session._build_url(url)).replace("http", "ws", 1)  # noqa: SLF001  # as aiohttp does
+        if (tape := _tape(whole)) is None:
+            return await real(session, url, **options)
+        bridge = _bridge(tape, whole, options.get("headers"))
+        return await real(session, bridge.url, **{**options, "proxy": None})
+
+    return ws_connect

@@ -1,0 +1,172 @@
+"""Conversations over WebSockets: what is recorded between a client and a server plays without the server."""
+
+import asyncio
+import contextlib
+import json
+import threading
+
+import aiohttp
+import pytest
+import websockets.asyncio.client
+import websockets.exceptions
+import websockets.sync.client
+from websockets.sync.server import serve
+
+from ellmer_harness import Blocked, Miss, SecretFound, use_cassette
+
+API = "wss://api.example.com"
+
+
+def realtime(connection):
+    """A server that counts what it gets, answers each with two messages, and says goodbye to whoever says so."""
+    connection.send(json.dumps({"type": "session.created"}, separators=(",", ":")))
+    for message in connection:
+        if message == "bye":
+            connection.close(4001, "as you wish")
+            return
+        connection.send(message if isinstance(message, bytes) else f"you said {message}")
+        connection.send(json.dumps({"type": "done", "n": len(message)}))
+
+
+def refusing(connection, request):
+    return connection.respond(401, "no key\n") if request.path == "/refused" else None
+
+
+@pytest.fixture
+def real():
+    with serve(realtime, "127.0.0.1", 0, process_request=refusing, subprotocols=["realtime"]) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield {API: f"http://127.0.0.1:{server.socket.getsockname()[1]}"}
+        server.shutdown()
+
+
+def with_websockets(says, path="/x"):
+    async def talk():
+        heard = []
+        async with websockets.asyncio.client.connect(
+            API + path, subprotocols=["realtime"], additional_headers={"Authorization": "Bearer 1"}
+        ) as socket:
+            heard.append(socket.subprotocol)
+            heard.append(await socket.recv())
+            for message in says:
+                await socket.send(message)
+                if message == "bye":
+                    with pytest.raises(websockets.exceptions.ConnectionClosed) as closed:
+                        await socket.recv()
+                    return [*heard, closed.value.rcvd.code, closed.value.rcvd.reason]
+                heard += [await socket.recv(), await socket.recv()]
+        return heard
+
+    return asyncio.run(talk())
+
+
+def blocking(says, path="/x"):
+    heard = []
+    with websockets.sync.client.connect(API + path, subprotocols=["realtime"]) as socket:
+        heard += [socket.subprotocol, socket.recv()]
+        for message in says:
+            socket.send(message)
+            if message == "bye":
+                with pytest.raises(websockets.exceptions.ConnectionClosed) as closed:
+                    socket.recv()
+                return [*heard, closed.value.rcvd.code, closed.value.rcvd.reason]
+            heard += [socket.recv(), socket.recv()]
+    return heard
+
+
+def with_aiohttp(says, path="/x"):
+    async def talk():
+        heard = []
+        async with (
+            aiohttp.ClientSession() as session,
+            session.ws_connect(API + path, protocols=["realtime"]) as socket,
+        ):
+            heard += [socket.protocol, (await socket.receive()).data]
+            for message in says:
+                await (socket.send_bytes if isinstance(message, bytes) else socket.send_str)(message)
+                if message == "bye":
+                    last = await socket.receive()
+                    return [*heard, last.data, last.extra]
+                heard += [(await socket.receive()).data, (await socket.receive()).data]
+        return heard
+
+    return asyncio.run(talk())
+
+
+@pytest.fixture(params=[with_websockets, blocking, with_aiohttp], ids=["websockets", "blocking", "aiohttp"])
+def talk(request):
+    return request.param
+
+
+@pytest.mark.parametrize("says", [["hello", b"\x00\xff", '{"a": 1}'], ["hello", "bye"], []])
+def test_a_conversation_plays_without_its_server(says, talk, real, tmp_path):
+    with use_cassette(tmp_path / "c.json", mode="rewrite", routes=real, recorded_from="test-server"):
+        expected = talk(says)
+    with use_cassette(tmp_path / "c.json") as tape:
+        assert talk(says) == expected
+    assert (tape.sent[0].url, tape.exchanges[0].status) == (f"{API}/x", 101)
+
+
+def test_it_reads_as_a_conversation(real, tmp_path):
+    with use_cassette(tmp_path / "c.json", mode="rewrite", routes=real, recorded_from="test-server"):
+        with_websockets(['{"a":1}', "bye"])
+    [interaction] = json.loads((tmp_path / "c.json").read_text())["interactions"]
+    assert interaction["response"]["body"]["ndjson"] == [
+        {"received": {"type": "session.created"}},
+        {"sent": {"a": 1}},
+        {"received": 'you said {"a":1}'},
+        {"received": {"type": "done", "n": 7}, "style": "spaced"},
+        {"sent": "bye"},
+        {"closed": 4001, "reason": "as you wish"},
+    ]
+
+
+def test_another_message_is_a_miss(talk, real, tmp_path):
+    with use_cassette(tmp_path / "c.json", mode="rewrite", routes=real, recorded_from="test-server"):
+        talk(['{"a": 1}'])
+    with use_cassette(tmp_path / "c.json"):
+        talk(['{ "a":1 }'])  # the same value
+    with (
+        pytest.raises(Miss, match="another message"),
+        use_cassette(tmp_path / "c.json"),
+        contextlib.suppress(Exception),  # what the client makes of it is its own business
+    ):
+        talk(['{"a": 2}'])
+
+
+def test_another_address_is_a_miss(talk, real, tmp_path):
+    with use_cassette(tmp_path / "c.json", mode="rewrite", routes=real, recorded_from="test-server"):
+        talk([])
+    with pytest.raises(Miss, match="is not in cassette"), use_cassette(tmp_path / "c.json"):
+        talk([], "/y")
+
+
+def test_a_refusal_is_one_again(real, tmp_path):
+    for options in ({"mode": "rewrite", "routes": real, "recorded_from": "test-server"}, {}):
+        with use_cassette(tmp_path / "c.json", **options) as tape:
+            with pytest.raises(websockets.exceptions.InvalidStatus) as refused:
+                with_websockets([], "/refused")
+            assert (refused.value.response.status_code, refused.value.response.body) == (401, b"no key\n")
+    assert tape.verdict.state == "played"
+
+
+def test_a_secret_in_a_message_is_refused(real, tmp_path):
+    secret = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+    with (
+        pytest.raises(SecretFound, match="response/body"),
+        use_cassette(tmp_path / "c.json", mode="rewrite", routes=real, recorded_from="test-server"),
+    ):
+        with_websockets([json.dumps({"client_secret": secret})])
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_nothing_else_gets_past_the_guard(real, tmp_path):
+    with use_cassette(tmp_path / "c.json", mode="rewrite", routes=real, recorded_from="test-server"):
+        with_websockets([])
+    url = real[API].replace("http", "ws")
+    with (
+        pytest.raises((Blocked, Miss)),
+        use_cassette(tmp_path / "c.json"),
+        websockets.sync.client.connect(url),
+    ):
+        pass

@@ -1,0 +1,30 @@
+"""The rules of the extra `secrets`: what they know beyond our own is found, told by the name of the rule, and masked."""
+
+import json
+
+import pytest
+
+pytest.importorskip("kingfisher_sdk")
+
+from ellmer_harness.secrets.cassette_scan import masks, scan  # only where the extra is
+
+# A key that our own patterns do not know.
+TEXT = "it is duffel_test_" + "VbqT28xkQ9mZr4LfWc7Ns1YpHd3JVbqT28xkQ9mZr4L" + " here"
+
+
+def test_a_key_that_only_they_know(monkeypatch):
+    from ellmer_harness.secrets import kingfisher_patterns
+
+    with_rules = [*scan({"said": TEXT})]
+    monkeypatch.setattr(kingfisher_patterns, "_scanner", lambda: None)
+    assert (len(with_rules), [*scan({"said": TEXT})]) == (1, [])
+    assert "what rule" in with_rules[0].what
+
+
+def test_what_they_find_is_masked():
+    [secret] = masks({"said": TEXT})
+    assert not [*scan(json.loads(json.dumps({"said": TEXT.replace(secret, "REDACTED")})))]
+
+
+def test_plain_text_has_none():
+    assert not [*scan({"said": "The quick brown fox jumps over the lazy dog. " * 50})]
