@@ -90,7 +90,7 @@ def test_odd_names_and_lines_of_logs_are_written_as_the_forms_have_it(tmp_path):
     }
     (trouble,) = sarif["invocations"][0]["toolExecutionNotifications"]
     assert not sarif["invocations"][0]["executionSuccessful"]
-    assert trouble["message"]["text"].startswith("unreadable: line 3 is damaged, or cut short")
+    assert trouble["message"]["text"].startswith("unreadable: line 3 is damaged or truncated")
 
 
 def test_several_processes_find_the_same(tmp_path):

@@ -20,7 +20,9 @@ __all__ = ["aside", "let_through", "set_aside", "watch"]
 
 _HOST_AT = {
     **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), 1),
-    **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"), 0),
+    **dict.fromkeys(
+        ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"), 0
+    ),
 }
 _LOCAL = ("127.0.0.1", "::1")
 _OURS: set[int] = set()  # ports that servers of ours listen on

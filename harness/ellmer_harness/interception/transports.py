@@ -24,7 +24,7 @@ from .request_in_flight import RequestInFlight
 __all__ = ["close", "lowered", "open_"]
 
 _MODULES = ("httpx", "httpx2")
-_SEAMS = {"urllib3": ".urllib3_connections", "aiohttp": ".aiohttp_connections"}
+_SEAMS = {"urllib3": ".urllib3_connections", "aiohttp": ".aiohttp_connections", "grpc": ".grpc_calls"}
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}

@@ -148,7 +148,7 @@ def test_ls(tree, capsys):
     assert lines[1].endswith(f"-           {tree}/c.json  api.example.com")
     assert lines[2].startswith("2 recordings, 3 interactions, ")
     assert lines[2].endswith(" kB, 1 unreadable")
-    assert captured.err.startswith(f"{tree}/cut.yaml: it is damaged, or cut short")
+    assert captured.err.startswith(f"{tree}/cut.yaml: it is damaged or truncated")
     assert main(["ls", str(tree / "c.json")]) == 0
     assert main(["ls", str(tree / "package.json")]) == 0  # named, it may be a record of one request
 
@@ -220,7 +220,7 @@ def test_a_call_that_makes_no_sense(command):
 @pytest.mark.parametrize("command", ["show", "export"])
 def test_what_is_no_recording(tmp_path, capsys, command):
     (tmp_path / "x.json").write_text("{}")
-    for path, problem in (("x.json", "no recording"), ("none.json", "no such file"), (".", "folder")):
+    for path, problem in (("x.json", "not a recording"), ("none.json", "no such file"), (".", "folder")):
         assert main([command, str(tmp_path / path)]) == 2
         assert problem in capsys.readouterr().err
 

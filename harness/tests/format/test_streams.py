@@ -47,7 +47,7 @@ def test_line_ends_change_in_event_streams_only():
 
 
 def test_an_unknown_framing_is_an_error():
-    with pytest.raises(ValueError, match="'sideways' is no framing"):
+    with pytest.raises(ValueError, match="'sideways' is not a framing"):
         sizes("sideways")
 
 

@@ -29,6 +29,10 @@ def by_name(_server):
     socket.getaddrinfo("example.com", 80)
 
 
+def by_address(_server):
+    socket.getnameinfo(("93.184.216.34", 80), 0)
+
+
 def by_datagram(_server):
     with socket.socket(type=socket.SOCK_DGRAM) as udp:
         udp.sendto(b"x", ("127.0.0.1", 9))
@@ -58,7 +62,7 @@ def in_a_thread(server):
     raise errors[0]
 
 
-@pytest.mark.parametrize("way", [by_urllib, by_name, by_datagram, in_a_loop, in_a_thread])
+@pytest.mark.parametrize("way", [by_urllib, by_name, by_address, by_datagram, in_a_loop, in_a_thread])
 def test_no_way_past_a_replaying_cassette(server, path, way):
     def carelessly():
         httpx.get(API)
@@ -90,3 +94,13 @@ def test_local_sockets_and_allowed_hosts_pass(server, path):
         for end in socket.socketpair():
             end.close()
         asyncio.run(asyncio.sleep(0))
+
+
+def test_calls_of_grpc_are_refused(path):
+    grpc = pytest.importorskip("grpc")
+    with grpc.insecure_channel("127.0.0.1:9") as channel:
+        ask = channel.unary_unary("/service/Method")
+        with pytest.raises(Blocked, match="a gRPC call of /service/Method"), use_cassette(path):
+            ask(b"x", timeout=0.1)
+        with pytest.raises(grpc.RpcError):
+            ask(b"x", timeout=0.1)

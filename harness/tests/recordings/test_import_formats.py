@@ -245,7 +245,7 @@ BAD = {
     "latin.yaml": (b"interactions:\n- \xe9", "no text in UTF-8"),
     "odd.json": (
         json.dumps({"interactions": [{"request": {"method": "GET"}}]}).encode(),
-        "/interactions/0 is no request",
+        "/interactions/0 is not a request",
     ),
     "uneven.yaml": (b"requests: [{uri: 'https://x/'}]\nresponses: []\n", "shorter"),
     "away.json": (

@@ -97,7 +97,7 @@ class TestModes:
         monkeypatch.setenv("CASSETTE_MODE", "live")
         assert use_cassette(tmp_path / "c.json").mode == "live"
         monkeypatch.setenv("CASSETTE_MODE", "lvie")
-        with pytest.raises(CassetteError, match="'lvie' is no cassette mode"):
+        with pytest.raises(CassetteError, match="'lvie' is not a cassette mode"):
             use_cassette(tmp_path / "c.json")
 
     def test_a_failing_run_leaves_the_good_file_alone(self, server, record, tmp_path):
@@ -225,8 +225,8 @@ class TestHeldToAccount:
 @pytest.mark.parametrize("mode", ["once", "new_episodes", "none", "all", "Replay"])
 def test_a_mode_that_there_is_not_is_an_error(tmp_path, mode, monkeypatch):
     ours = {"once": "record", "new_episodes": "append", "none": "replay", "all": "rewrite"}.get(mode, "live")
-    with pytest.raises(CassetteError, match=f"'{mode}' is no cassette mode; .*{ours}"):
+    with pytest.raises(CassetteError, match=f"'{mode}' is not a cassette mode; .*{ours}"):
         use_cassette(tmp_path / "c.json", mode=mode)
     monkeypatch.setenv("CASSETTE_MODE", mode)
-    with pytest.raises(CassetteError, match=f"'{mode}' is no cassette mode"):
+    with pytest.raises(CassetteError, match=f"'{mode}' is not a cassette mode"):
         use_cassette(tmp_path / "c.json")

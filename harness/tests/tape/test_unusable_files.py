@@ -53,7 +53,7 @@ def test_an_unknown_kind_of_body_is_explained(tmp_path):
     with (
         pytest.raises(
             Miss,
-            match=r"c\.json: line \d+, interactions/0/\w+/body: a body in the cassette cannot be read: .*'hologram' is no kind of body",
+            match=r"c\.json: line \d+, interactions/0/\w+/body: a body in the cassette cannot be read: .*'hologram' is not a kind of body",
         ),
         use_cassette(tmp_path / "c.json"),
     ):

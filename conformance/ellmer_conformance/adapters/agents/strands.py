@@ -107,12 +107,20 @@ class Session:
         pieces: list[str] = []
         try:
             result = None
-            async for event in self.agent.stream_async([_block(part) for part in parts]):
+            async for event in self.agent.stream_async(self._prompt(parts)):
                 pieces += [event["data"]] if stream and "data" in event else []
                 result = event.get("result", result)
         except Exception as error:  # noqa: BLE001 - whatever it raises is its reply
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return _reply(result, pieces)
+
+    def _prompt(self, parts: Sequence[Part]) -> list[Any] | None:
+        """What the user says. Results for open calls go into the history: asked with a prompt, the agent would add its own."""
+        blocks = [_block(part) for part in parts]
+        if not any(isinstance(part, ToolResult) for part in parts):
+            return blocks
+        self.agent.messages.append({"role": "user", "content": blocks})
+        return None
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         return self.loop.run_until_complete(self.aextract(parts, schema))

@@ -7,7 +7,7 @@ from ._rulebook import book
 
 for _part in (
     "service_model_constraints",
-    "body_structure",
+    "content",
     "shape_faults",
     "order",
     "media",

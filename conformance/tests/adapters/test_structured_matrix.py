@@ -15,7 +15,7 @@ from ellmer_core import UsageError
 from ellmer_core._chat.structured import Structured
 from ellmer_core.schemas.types import convert
 
-sys.path.append(str(Path(__file__).parents[2] / "tests" / "support"))
+sys.path.append(str(Path(__file__).parents[3] / "tests" / "support"))
 
 from sixty_schemas import SCHEMAS
 
