@@ -137,7 +137,7 @@ class Job:
         turn = replace(turn, cost=None if full is None else full * DISCOUNT)
         fork._history.commit(user, turn)  # noqa: SLF001 - of this package
         if new:
-            fork._note(turn)  # noqa: SLF001
+            prices.log_usage(fork.wire, turn.tokens, turn.cost)
 
     def fingerprints(self) -> dict[str, str]:
         """What was asked, of whom, after what, in which shape."""

@@ -116,7 +116,7 @@ def test_an_empty_answer_is_an_answer():
 @pytest.mark.parametrize("body", [{}, {"status": "ok"}, {"choices": []}, {"choices": [{"message": None}]}])
 def test_what_says_nothing_at_all_is_no_answer(body):
     history = History()
-    with pytest.raises(ResponseError, match=r"no answer over openai-chat in this: \{"):
+    with pytest.raises(ResponseError, match=r"Cannot parse this response as openai-chat: \{"):
         talk(history, Outside(json.dumps(body).encode()))
     assert history.turns == []
 

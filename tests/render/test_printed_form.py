@@ -113,9 +113,9 @@ def test_every_documented_form(section, name, form):
     elif section == "Turns":
         assert format_turn(EXAMPLES[name]) == str(EXAMPLES[name]) == form
     else:
-        chat = format_chat(
-            "OpenAI", "gpt-5-nano", [*CHAT, EXAMPLES["partial"]] if name == "partial" else CHAT
-        )
+        turns = [*CHAT, EXAMPLES["partial"]] if name == "partial" else CHAT
+        unsent = UserTurn(result("21 °C")) if name.startswith("results") else None
+        chat = format_chat("OpenAI", "gpt-5-nano", turns, unsent)
         assert form in chat.splitlines()
 
 

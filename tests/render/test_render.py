@@ -351,7 +351,7 @@ def test_an_existing_file_is_kept_unless_asked_otherwise(tmp_path):
     file = tmp_path / "chat.md"
     file.write_text("mine")
 
-    with pytest.raises(UsageError, match=r"chat\.md exists; to replace it: overwrite=True"):
+    with pytest.raises(UsageError, match=r"chat\.md already exists\. Pass overwrite=True"):
         export(TURNS, file)
     assert file.read_text() == "mine"
     export(TURNS, file, overwrite=True)

@@ -188,7 +188,7 @@ def test_a_supplied_result_that_is_not_json_is_a_typed_error():
 @pytest.mark.parametrize(
     ("media", "kind"),
     [
-        (ContentImageRemote("https://x/a.png"), "an image"),
+        (ContentImageRemote("https://x/a.png"), "an image at https://x/a.png"),
         (ContentPDF("application/pdf", "YWJj"), "a PDF document"),
         (ContentUploaded("files/1", "video/mp4", "gemini"), "an uploaded file"),
     ],

@@ -186,7 +186,7 @@ def test_too_much_is_flaky(tmp_path):
             '[[expect]]\nrule = "A-1"\nreason = "r"\nissue = "i"\nwhen = "openai is old"',
             "when must be a package",
         ),
-        ('[[flaky]]\nrule = "A-1"\nreason = "r"\nissue = "i"\nseen = "1/3"', "at least 20 plays"),
+        ('[[flaky]]\nrule = "A-1"\nreason = "r"\nissue = "i"\nseen = "1/3"', "at least 20 runs"),
         ('[[skip]]\nrule = "A-1"', "unknown key 'skip'"),
     ],
 )

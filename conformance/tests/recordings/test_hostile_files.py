@@ -159,7 +159,7 @@ def test_only_files_beside_a_recording_are_bodies(tmp_path, name):
     for body in ({"on_disk": name}, {"file": True, "string": name}):
         (inner / "a.json").write_text(json.dumps(recording(body)), encoding="utf-8")
         assert "secret" not in str(lint([inner / "a.json"]).files[0].problem).replace("secret.txt", "")
-        with pytest.raises(Unreadable, match="not there"):
+        with pytest.raises(Unreadable, match="is missing"):
             read(inner / "a.json")
 
 

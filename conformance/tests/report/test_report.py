@@ -82,8 +82,8 @@ def test_the_schema_refuses_what_is_no_row(report, name, value):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "no JSON"),
-        ("[]", "no report"),
+        ("", "not JSON"),
+        ("[]", "not a report"),
         ('{"version": 7, "results": []}', "version 7"),
         ('{"version": 1, "results": [{}]}', "damaged"),
     ],

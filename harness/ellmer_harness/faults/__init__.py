@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from .damaged_answers import Corrupt, Cut, Duplicate, ErrorEvent, ReadTimeout, Reset, Slow, Stall
 from .fault import Fault, Pass, Schedule
-from .replaced_answers import ConnectError, ConnectTimeout, PoolTimeout, Status
+from .replaced_answers import ConnectError, ConnectTimeout, PoolTimeout, Status, WriteTimeout
 
 __all__ = [
     "ConnectError",

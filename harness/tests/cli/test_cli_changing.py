@@ -82,7 +82,7 @@ def test_import_does_not_replace_what_is_there(suite, tmp_path, capsys):
     assert main([*arguments, "--keep-header", "x-*"]) == 1
     captured = capsys.readouterr()
     assert "use --overwrite to replace it" in captured.err
-    assert captured.out.endswith("0 recordings imported, 0 interactions, 2 not\n")
+    assert captured.out.endswith("0 recordings imported, 0 interactions, 2 failed\n")
     assert files(tmp_path / "out") == before
     assert main([*arguments, "--keep-header", "x-*", "--overwrite"]) == 0
     assert b"x-trace" in (tmp_path / "out" / "test_chat" / "test_plain.json").read_bytes()
@@ -234,7 +234,7 @@ def test_one_bad_file_and_nothing_is_migrated(suite, capsys, case):
     assert main(["migrate", str(suite)]) == 1
     captured = capsys.readouterr()
     assert captured.err.endswith("nothing was changed\n")
-    assert captured.out.endswith(", 1 not\n")
+    assert captured.out.endswith(", 1 failed\n")
     assert files(suite) == before
 
 

@@ -222,7 +222,7 @@ def test_what_is_no_recording(tmp_path, capsys, command):
     (tmp_path / "x.json").write_text("{}")
     for path, problem in (("x.json", "not a recording"), ("none.json", "no such file"), (".", "folder")):
         assert main([command, str(tmp_path / path)]) == 2
-        assert problem in capsys.readouterr().err
+        assert problem in capsys.readouterr().err.lower()
 
 
 def test_progress_is_for_terminals(tree, capsys, monkeypatch):

@@ -222,7 +222,7 @@ class TestBlobs:
             Blobs(tmp_path).get(name)
         blobs.save()
         (tmp_path / name).write_bytes(b"else")
-        with pytest.raises(CassetteError, match="is not what its name says"):
+        with pytest.raises(CassetteError, match="does not match its hash"):
             Blobs(tmp_path).get(name)
 
 

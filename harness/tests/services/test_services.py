@@ -158,7 +158,7 @@ def test_it_goes_away_in_the_middle_of_a_run(service, server, record, tmp_path, 
     httpx.post(API, json=3)
     service.stop()
     with pytest.raises(
-        StoreError, match=r"(?s)cannot be reached.*needed for 3\.json.*kept in .*3\.failed\.json"
+        StoreError, match=r"(?s)cannot be reached.*needed for 3\.json.*saved in .*3\.failed\.json"
     ):
         late.close()
     for n in (2, 1):

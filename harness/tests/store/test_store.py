@@ -160,7 +160,7 @@ def test_what_somebody_else_recorded_meanwhile_is_not_overwritten(server, record
     with pytest.raises(StoreError, match=r"another process recorded flaky://far/cassettes/c\.json") as caught:
         slow.close()
     assert flaky.get(KEY) == theirs
-    kept = Path(re.search(r"kept in (\S+)\.\n", str(caught.value))[1])
+    kept = Path(re.search(r"saved in (\S+)\.\n", str(caught.value))[1])
     assert '"n": 1' in kept.read_text()
 
 
@@ -237,7 +237,7 @@ def test_a_store_that_goes_away_while_recording_loses_nothing(server, record, fl
     flaky.up = False
     with pytest.raises(StoreError) as caught:
         tape.close()
-    kept = Path(re.search(r"kept in (\S+)\.$", str(caught.value))[1])
+    kept = Path(re.search(r"saved in (\S+)\.$", str(caught.value))[1])
     assert '"n": 5' in kept.read_text()
     assert flaky.find() == []
 

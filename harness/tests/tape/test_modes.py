@@ -167,7 +167,7 @@ class TestHeldToAccount:
         assert tape.unused() == ["POST https://api.example.com/v1/chat"]
 
     def test_something_must_be_intercepted(self, path):
-        with pytest.raises(NotIntercepted, match="without one request"), use_cassette(path):
+        with pytest.raises(NotIntercepted, match="without any request"), use_cassette(path):
             pass
         with use_cassette(path, allow_idle=True, allow_unused=True):
             pass

@@ -19,7 +19,7 @@ GOOD = {
 }
 BROKEN = {
     "truncated": (json.dumps(GOOD)[:-9], "not complete: .*column"),
-    "empty": ("", "not whole"),
+    "empty": ("", "not complete"),
     "not UTF-8": (b"\xff\xfe", "utf-8"),
     "a list": ("[]", "no list of interactions"),
     "later format": (json.dumps(GOOD | {"metadata": {"ellmer_harness": {"format": 2}}}), "format 2; .*newer"),
@@ -29,7 +29,7 @@ BROKEN = {
         json.dumps(GOOD | {"interactions": [{"request": {}}]}),
         "an object has to be here; it is missing",
     ),
-    "merge conflict": ("<<<<<<< HEAD\n" + json.dumps(GOOD), "not whole"),
+    "merge conflict": ("<<<<<<< HEAD\n" + json.dumps(GOOD), "not complete"),
 }
 
 

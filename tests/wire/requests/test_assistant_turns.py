@@ -107,7 +107,9 @@ def test_responses_puts_foreign_text_before_the_calls():
 def test_the_tags_around_an_image_name_the_call_as_the_request_does(wire):
     foreign = ContentToolRequest("turn 1: call/1" + "x" * 60, "draw", {})
     messages = wire.messages([UserTurn("q"), AssistantTurn([foreign]), UserTurn([result(PNG, foreign)])])
-    id = wire.call_id(foreign.id)
+    id = (
+        "draw" if wire.name == "gemini" else wire.call_id(foreign.id)
+    )  # Gemini's calls have no ids on the wire
     assert f'<content tool-call-id=\\"{id}\\">' in json.dumps(messages)
 
 

@@ -110,7 +110,7 @@ def test_gemini_gives_results_a_content_of_their_own():
             "role": "user",
             "parts": [
                 {"text": "before"},
-                {"text": OPEN},
+                {"text": '<content tool-call-id="draw">'},
                 {"inlineData": {"mimeType": "image/png", "data": "iVBORw0="}},
                 {"text": CLOSE},
                 {"text": "go on"},

@@ -104,7 +104,7 @@ def test_on_the_strict_server_the_host_header_tells_the_vendor():
 )
 def test_what_is_no_chat_is_not_taken_for_one(url):
     assert readers.detect(url, {}) is None
-    with pytest.raises(ValueError, match="no chat endpoint"):
+    with pytest.raises(ValueError, match="not a chat endpoint"):
         readers.request("POST", url, {}, b"{}")
 
 

@@ -132,7 +132,7 @@ def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
     wanted = [dict(c.arguments) for _, calls in run.calls() for c in calls if _numbers(c.arguments)]
     if wanted and run.tool_runs:
         got = [dict(r.arguments) for r in run.tool_runs if _numbers(r.arguments)]
-        same = json.dumps(got, sort_keys=True) == json.dumps(wanted, sort_keys=True)
+        same = _written(got) == _written(wanted)
         yield found(same, "/tool_runs", f"the tool got {got}, the model said {wanted}")
 
 
@@ -205,3 +205,8 @@ def _is_half(text: str) -> bool:
 
 def _numbers(arguments: Any) -> bool:
     return any(isinstance(v, int | float) and not isinstance(v, bool) for v in dict(arguments).values())
+
+
+def _written(values: list[dict[str, Any]]) -> str:
+    """JSON that tells numbers apart; a library may have made something else of a text."""
+    return json.dumps(values, sort_keys=True, default=repr)
