@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ....scenarios.case import Ask
 from ....scenarios.messages import Reply
 from ...exchange import Item, Json
 from ...observed_run import Run
@@ -18,6 +19,7 @@ __all__ = [
     "answer_refused",
     "at",
     "book",
+    "declined",
     "found",
     "last",
     "new",
@@ -34,6 +36,12 @@ MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 def found(fine: object, pointer: str, problem: str) -> Finding:
     """The subject was met at `pointer`; `problem` says what is wrong unless it is fine."""
     return met(pointer) if fine else broken(pointer, problem)
+
+
+def declined(run: Run, ask: Ask) -> bool:
+    """Whether a step asks for what the adapter declares that it cannot do."""
+    prompt = bool(ask.instructed) and "changed_prompt" in run.refused
+    return prompt or (ask.compacted and "compaction" in run.refused)
 
 
 def at(exchange: int, item: Item) -> str:

@@ -12,7 +12,7 @@ from ....api_errors import own_message, read_error
 from ....exchange import Exchange, Response
 from ....observed_run import Run, Varied
 from ....rule import Finding, broken
-from .._rulebook import LOSS, MUST, SHOULD, book, found
+from .._rulebook import LOSS, MUST, SHOULD, book, declined, found
 
 _STATUS_NAMES = ("status", "status_code", "http_status", "code")
 #: Errors of the language, which say nothing to a caller.
@@ -103,6 +103,8 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
     steps = list(zip(run.case.steps, run.replies, strict=False))
     for index, ((before, _), (after, reply)) in enumerate(pairwise(steps)):
         if before.cancelled or before.outcome != "incomplete" or after.outcome != "answered":
+            continue
+        if declined(run, after):
             continue
         if reply.error is not None and _is_unfinished(run):  # who tries once meets the failure that was left
             continue

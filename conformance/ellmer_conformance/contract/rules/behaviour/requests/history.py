@@ -11,7 +11,7 @@ from .....scenarios.script import Answer, Sees
 from ....exchange import Item
 from ....observed_run import Run
 from ....rule import Finding, met
-from .._rulebook import LOSS, MUST, SHOULD, book, found, last
+from .._rulebook import LOSS, MUST, SHOULD, book, declined, found, last
 
 _FINAL = {400, 401, 403, 404, 413, 422}
 
@@ -89,13 +89,9 @@ def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
     Fix: do not normalise or strip text, and do not encode it with `errors="replace"`.
     """
     sent = ["\n".join(item.text for item in items) for items in run.said]
-    written = [ask.instructed for ask in run.case.steps[: len(run.replies)] if ask.instructed]
-    written += [
-        part.text
-        for ask in run.case.steps[: len(run.replies)]
-        for part in ask.parts
-        if isinstance(part, Text)
-    ]
+    asked = [ask for ask in run.case.steps[: len(run.replies)] if not declined(run, ask)]
+    written = [ask.instructed for ask in asked if ask.instructed]
+    written += [part.text for ask in asked for part in ask.parts if isinstance(part, Text)]
     written = [text for text in written if text.isprintable() or "\ud83d" not in text]
     for text in [*([run.case.system] if run.case.system else []), *written] if sent else ():
         problem = f"{text[:60]!r} is in no request"
