@@ -66,7 +66,7 @@ def response_settings(asked: Json, model: str) -> Json:
         "reasoning": _reasoning(object_at(asked, "reasoning"), model),
         "service_tier": "default" if tier == "auto" else tier,
         "text": _text(object_at(asked, "text")),
-        "tools": [_tool(tool) for tool in asked.get("tools") or ()],
+        "tools": [_tool(tool) for tool in tools] if isinstance(tools := asked.get("tools"), list) else [],
     }
 
 
@@ -93,10 +93,14 @@ def _reasoning(asked: Json, model: str) -> Json:
 
 def _text(asked: Json) -> Json:
     text: Json = {"format": {"type": "text"}} | asked | {"verbosity": asked.get("verbosity") or "medium"}
-    if text["format"].get("type") == "json_schema":
-        text["format"] = {"description": None, **text["format"]}
+    match text["format"]:
+        case {"type": "json_schema", **form}:
+            text["format"] = {"description": None, "type": "json_schema", **form}
     return text
 
 
-def _tool(tool: Json) -> Json:
-    return {"output_schema": None, **tool} if tool.get("type") == "function" else tool
+def _tool(tool: object) -> object:
+    match tool:
+        case {"type": "function"}:
+            return {"output_schema": None, **tool}
+    return tool
