@@ -101,6 +101,6 @@ def _text(asked: Json) -> Json:
 
 def _tool(tool: object) -> object:
     match tool:
-        case {"type": "function"}:
-            return {"output_schema": None, **tool}
+        case {"type": "function", **rest}:
+            return {"output_schema": None, "type": "function", **rest}
     return tool
