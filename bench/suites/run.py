@@ -150,8 +150,16 @@ def run(suite: Suite, way: Way) -> Result:
         "no:cacheprovider",
         f"--junitxml={report}",
     ]
+    own = [
+        "-c",
+        str(suite.root / "pyproject.toml"),
+        "--rootdir",
+        str(suite.root),
+    ]  # not those of this project
     since = time.perf_counter()
-    subprocess.run([*command, *way.options, suite.tests], cwd=suite.root, check=False, capture_output=True)
+    subprocess.run(
+        [*command, *own, *way.options, suite.tests], cwd=suite.root, check=False, capture_output=True
+    )
     seconds = time.perf_counter() - since
     cases = [*ET.parse(report).getroot().iter("testcase")]  # noqa: S314  # pytest wrote it
     names = {f"{case.get('classname')}::{case.get('name')}": {part.tag for part in case} for case in cases}

@@ -59,7 +59,9 @@ def test_an_index_that_is_not_there_is_told(corpus, monkeypatch):
 def test_a_folder_of_ones_own_is_judged_where_it_is(corpus, tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()
-    assert corpus("corpus", "add", str(folder)).output == f"Error: {folder} contains no recording of a chat.\n"
+    assert (
+        corpus("corpus", "add", str(folder)).output == f"Error: {folder} contains no recording of a chat.\n"
+    )
     (folder / "hello.yaml").write_text(CASSETTE)
     assert corpus("corpus", "add", str(folder), "--keep").output.startswith(
         "1 files contain 1 distinct chats: openai-chat 1."

@@ -52,7 +52,8 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
     provider may be mapped; this is not judged here.)
     """
     given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
-    nameless = any(not call.id for _, calls in run.calls() for call in calls)
+    recorded = run.way == "recordings"  # elsewhere the server gives the ids that a script leaves out
+    nameless = recorded and any(not call.id for _, calls in run.calls() for call in calls)
     if share_ids(run) or (nameless and run.wire != "gemini"):  # an id had to be changed, or made
         return
     for index, items in enumerate(run.said[1:], 1):
