@@ -46,8 +46,8 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def ways(session: nox.Session) -> None:
-    """Play every case against the strict server in two workers, and through a command: what replay does not show."""
-    session.install("-e", ".[conformance]", "pytest-xdist>=3.6")
+    """Play every case in two workers against the strict server, through a command, and with the example's test class."""
+    session.install("-e", ".[conformance]", "openai>=3", "pytest-xdist>=3.6")
     server = ("--against", "server", "--wire", "*", "--workers", "2")
     session.run("conformance", "run", *server, "--report", "build/ways/server", *session.posargs, env=OFFLINE)
     command = (
@@ -62,6 +62,8 @@ def ways(session: nox.Session) -> None:
         "conformance", "run", *command, "--report", "build/ways/command", *session.posargs, env=OFFLINE
     )
     session.run("python", "-m", "ellmer_conformance.coverage", "--check", env=OFFLINE)
+    with session.chdir("examples/adapter-pytest"):
+        session.run("pytest", "-q", "-n", "2", env=OFFLINE)  # it passes with what its baseline expects
 
 
 @nox.session

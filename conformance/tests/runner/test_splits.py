@@ -13,6 +13,8 @@ from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_conformance.scenarios.variations import variation
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
+#: Longer streams are cut at every so many bytes; `nox -s exhaustive` cuts them at all.
+MOST = 2000
 HOMES = sorted({wire: (wire, vendor) for wire, vendor in WHERE}.values())
 
 
@@ -29,10 +31,10 @@ def test_a_short_stream_may_be_cut_anywhere(wire, vendor, one_word):
         find_adapter("ellmer-core"), wire, vendor, one_word, "stream", cassettes=CASSETTES
     ) as replays:
         size = len(replays.play().exchanges[0].response.body)
-        places = [variation(f"split:{place}") for place in range(1, size)]
+        places = [variation(f"split:{place}") for place in range(1, size, max(1, size // MOST))]
         found = {varied.variation.name: differs for varied, differs in differences(replays, places)}
 
-    assert len(found) == size - 1 > 300
+    assert len(found) >= min(size - 1, MOST) > 300
     assert not {name: differs for name, differs in found.items() if differs}
 
 
