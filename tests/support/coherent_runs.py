@@ -84,7 +84,7 @@ def two_tools():
         replies=[
             Reply("21C and 9C.", stop="stop", usage={"input": 95, "output": 11}, pieces=["21C ", "and 9C."])
         ],
-        transcript="[tool request (c1)]: f()\n[tool request (c2)]: f()\n"
+        transcript="[tool request (c1)]: get_weather()\n[tool request (c2)]: get_weather()\n"
         "[tool result  (c1)]: 21C\n[tool result  (c2)]: 9C\n",
         replayed=True,
         snapshot_diff="",
