@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_sent_is_refused_before_sending(talk):
     chooser.value.set_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"\x00\x01\xff"})
     it.say("What is this?")
 
-    expect(it.log.get_by_role("alert")).to_contain_text("a.txt is neither an image, nor a PDF, nor text")
+    expect(it.log.get_by_role("alert")).to_contain_text("a.txt is not an image, a PDF or text")
     expect(it.page.get_by_role("textbox", name="Chat message")).to_have_text("What is this?")
     assert it.chat.get_turns() == []
 

@@ -16,7 +16,14 @@ from ..scenarios.variations.events import sizes
 from . import continued_requests
 from .exchange import Exchange, Item, Media
 
-__all__ = ["Run", "ToolRun", "Trouble", "Varied", "call_key"]
+__all__ = [
+    "Run",
+    "ToolRun",
+    "Trouble",
+    "Varied",
+    "all_media_of",
+    "call_key",
+]
 
 _USUAL = {"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf"}
 
@@ -163,19 +170,20 @@ def _rounded(value: object) -> object:
 
 def media_of(value: object) -> list[Media]:
     """The images and PDFs in a tool's value, one level deep, that every provider of media takes."""
-    return [media for media in _all_media(value) if _usual(media)]
+    return [media for media in all_media_of(value) if _usual(media)]
 
 
 def unusual_media_of(value: object) -> list[Media]:
     """The images in a tool's value that not every provider takes: by their URL, or of another type."""
-    return [media for media in _all_media(value) if not _usual(media)]
+    return [media for media in all_media_of(value) if not _usual(media)]
 
 
 def _usual(media: Media) -> bool:
     return not media.url and media.type in _USUAL
 
 
-def _all_media(value: object) -> list[Media]:
+def all_media_of(value: object) -> list[Media]:
+    """The images and PDFs in a value, one level deep, whoever takes them."""
     values = value if isinstance(value, list | tuple) else [value]
     return [_media(item) for item in values if isinstance(item, Image | PDF)]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .....scenarios.messages import PDF, Image, Text
-from ....observed_run import Run, media_of
+from ....observed_run import Run, all_media_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
 
@@ -36,7 +36,7 @@ def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     given = [part for ask in run.case.steps[:1] for part in ask.parts]
     if run.refused or not run.said or not any(isinstance(p, Image) for p in given) or run.case.history:
         return
-    wanted = ["text" if isinstance(p, Text) else media_of([p])[0].sha256 for p in given]
+    wanted = ["text" if isinstance(p, Text) else all_media_of([p])[0].sha256 for p in given]
     items = [item for item in run.said[0] if item.role == "user"]
     sent = [item.media.sha256 if item.media else "text" for item in items if item.text or item.media]
     if run.apart:
@@ -102,4 +102,4 @@ def images_are_what_they_say(run: Run) -> Iterator[Finding]:
 
 
 def _given(run: Run) -> list[Any]:
-    return [m for ask in run.case.steps[: len(run.replies)] for m in media_of(list(ask.parts))]
+    return [m for ask in run.case.steps[: len(run.replies)] for m in all_media_of(list(ask.parts))]
