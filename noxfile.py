@@ -298,7 +298,7 @@ def lint(session: nox.Session) -> None:
     for schema, files in GITHUB.items():
         session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, files))
     session.run("zizmor", "--offline", "--quiet", "--no-progress", ".github", "action.yml")
-    session.run("codespell", "--dictionary", "docs/_words.txt", "--skip", "docs/_*", *PROSE)
+    session.run("codespell", "--dictionary", "docs/_words.txt", "--skip", "docs/_*,*/node_modules", *PROSE)
     session.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
 
 
