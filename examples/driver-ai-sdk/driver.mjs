@@ -54,7 +54,7 @@ const media = (item) => item?.$media !== undefined;
 const file = (item) => ({
   type: "file",
   mediaType: item.$media,
-  data: { type: "data", data: item.data },
+  data: item.url ? { type: "url", url: new URL(item.url) } : { type: "data", data: item.data },
   ...(item.filename && { filename: item.filename }),
 });
 

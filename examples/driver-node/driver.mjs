@@ -23,7 +23,13 @@ const STOPS = { end_turn: "stop", stop_sequence: "stop", tool_use: "tool", max_t
 
 // ours -> theirs
 
-const image = (media_type, data) => ({ type: "image", source: { type: "base64", media_type, data } });
+/** The types of images that the API takes: https://platform.claude.com/docs/en/build-with-claude/vision */
+const ACCEPTED = ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"];
+
+const image = (media_type, { url, data }) => ({
+  type: "image",
+  source: url ? { type: "url", url } : { type: "base64", media_type, data },
+});
 const pdf = (title, data) => ({
   type: "document",
   title,
@@ -36,7 +42,7 @@ function block(part) {
     case "text":
       return text(part.text);
     case "image":
-      return part.url ? { type: "image", source: { type: "url", url: part.url } } : image(part.media_type, part.data);
+      return image(part.media_type, part);
     case "pdf":
       return pdf(part.filename, part.data);
     case "tool_call":
@@ -58,7 +64,7 @@ const written = (value) => (typeof value === "string" ? value : JSON.stringify(v
 
 function item(value) {
   if (!value?.$media) return text(written(value));
-  return value.$media === "application/pdf" ? pdf(value.filename, value.data) : image(value.$media, value.data);
+  return value.$media === "application/pdf" ? pdf(value.filename, value.data) : image(value.$media, value);
 }
 
 const isResult = (value) => value.type === "tool_result";
@@ -137,6 +143,8 @@ class Chat {
     this.ran.push({ name, arguments: input });
     const found = tool.results.find((each) => isDeepStrictEqual(each.arguments, input));
     if (!found) return result(id, { error: "Unexpected arguments." });
+    const unknown = [found.value].flat().find((value) => value?.$media && !ACCEPTED.includes(value.$media));
+    if (unknown) return result(id, { error: `${name} returned ${unknown.$media}, an image the model does not take.` });
     const deep = Array.isArray(found.value) ? found.value.findIndex((v) => Array.isArray(v)) : -1;
     if (deep >= 0 && JSON.stringify(found.value[deep]).includes("$media")) {
       return result(id, { error: `${name} returned media in value[${deep}], a list in a list.` });

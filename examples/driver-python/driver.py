@@ -17,6 +17,9 @@ from wire import ApiError, Incomplete, Json, ask
 #: What it says of itself when it is asked: a conversation without steps.
 SELF = {"capabilities": {"structured": "native"}, "features": ["conversations", "cancel", "reload"]}
 
+#: The types of media that the API takes: https://platform.openai.com/docs/guides/images-vision
+ACCEPTED = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
+
 
 # ours -> theirs ---------------------------------------------------------------------------------------------
 
@@ -26,7 +29,7 @@ def part(value: Json) -> Json:
     if value["type"] == "text":
         return {"type": "text", "text": whole_characters(value["text"])}
     if value["type"] == "image":
-        return image(value["media_type"], value["data"])
+        return image(value["url"]) if "url" in value else inline_image(value["media_type"], value["data"])
     return pdf(value["filename"], value["data"])
 
 
@@ -35,9 +38,14 @@ def whole_characters(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def image(media_type: str, data: str) -> Json:
-    """An image in a message."""
-    return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
+def image(url: str) -> Json:
+    """An image in a message, by its address."""
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def inline_image(media_type: str, data: str) -> Json:
+    """An image in a message, its bytes in it."""
+    return image(f"data:{media_type};base64,{data}")
 
 
 def pdf(filename: str, data: str) -> Json:
@@ -78,12 +86,14 @@ def described(value: Any) -> tuple[str, list[Json]]:
 
 
 def checked(name: str, value: Any) -> Any:
-    """The value, or an error where media are too deep in it to be sent."""
-    for n, item in enumerate(value if isinstance(value, list) else []):
+    """The value, or an error where media in it cannot be sent: they are too deep, or of a type that is refused."""
+    for n, item in enumerate(value if isinstance(value, list) else [value]):
         if isinstance(item, list) and "$media" in json.dumps(item):
             return (
                 f"Error: {name} returned media in value[{n}], a list in a list: return them one level higher"
             )
+        if isinstance(item, dict) and item.get("$media") not in {None, *ACCEPTED}:
+            return f"Error: {name} returned {item['$media']} in value[{n}], which the model does not take"
     return value
 
 
@@ -91,7 +101,7 @@ def medium(value: Json) -> Json:
     """An image or a PDF that a tool returned."""
     if value["$media"] == "application/pdf":
         return pdf(value["filename"], value["data"])
-    return image(value["$media"], value["data"])
+    return image(value["url"]) if "url" in value else inline_image(value["$media"], value["data"])
 
 
 def assistant(parts: list[Json]) -> Json:
@@ -145,19 +155,19 @@ class Chat:
         self.ran, self.pieces, before = [], [], list(self.messages)
         try:
             self.messages += [*self.unanswered(step["parts"]), *user(step["parts"])]
-            told = self.value(step["schema"]) if "schema" in step else self.answer(step)
+            told = self.value(step) if "schema" in step else reply(self.answer(step))
             return told | {"ran": self.ran, "pieces": self.pieces}
         except ApiError as error:
             self.messages = before
             told = {"text": error.text, "error": str(error), "error_class": type(error).__name__}
             return told | {"complete": False, "status": error.status, "ran": self.ran, "pieces": self.pieces}
 
-    def answer(self, step: Json) -> Json:
-        """Asks until no tool is called."""
+    def answer(self, step: Json, more: Json | None = None) -> Json:
+        """Asks until no tool is called: the last answer. `more` is sent with each request."""
         declared = [tool(value) for value in self.tools.values()]
         while True:
-            more = {"tools": declared} if declared else {}
-            answer = ask(self.messages, more, give_up=step.get("cancelled", False))
+            sent = (more or {}) | ({"tools": declared} if declared else {})
+            answer = ask(self.messages, sent, give_up=step.get("cancelled", False))
             self.pieces += answer["pieces"]
             message = answer["message"]
             calls = message.get("tool_calls") or []
@@ -173,26 +183,26 @@ class Chat:
                     {k: v for k, v in message.items() if k in {"role", "content", "tool_calls"}}
                 )
             if not calls:
-                return reply(answer)
+                return answer
             self.pieces.clear()
             results, media = answered([(call["id"], self.run(call["function"])) for call in calls])
             self.messages += [*results, *([{"role": "user", "content": media}] if media else [])]
 
-    def value(self, schema: Json) -> Json:
-        """Asks for a value that fits a schema."""
+    def value(self, step: Json) -> Json:
+        """Asks for a value that fits the step's schema; tools may be called before it is given."""
+        schema = step["schema"]
         form = {"type": "json_schema", "json_schema": {"name": "value", "schema": schema, "strict": True}}
-        answer = ask(self.messages, {"response_format": form})
+        answer = self.answer(step, {"response_format": form})
         if answer["stop"] == "length":
             raise Incomplete("the token limit cut the value")
         try:
-            value = json.loads(answer["message"]["content"])
+            value = json.loads(answer["message"].get("content") or "")
         except ValueError as error:
             raise ApiError(f"the value is no JSON: {error}") from error
         kinds = {"string": str, "integer": int}
         wrong = [k for k, s in schema["properties"].items() if not isinstance(value.get(k), kinds[s["type"]])]
         if wrong:
             raise ApiError(f"the value does not fit its schema: {', '.join(wrong)}")
-        self.messages.append({"role": "assistant", "content": answer["message"]["content"]})
         return reply(answer) | {"value": value}
 
     def run(self, function: Json) -> Any:

@@ -22,6 +22,8 @@ SCHEMAS = Path(ellmer_conformance.runner.command.__file__).parent
 PLAYS = [
     ("parallel_tools_return_images", "stream"),
     ("tool_returns_nested_media", "sync"),
+    ("tool_returns_remote_image", "sync"),
+    ("tool_returns_unsupported_image", "sync"),
     ("two_parallel_tools", "sync"),
     ("dangling_call", "sync"),
     ("length_inside_arguments", "sync"),

@@ -74,9 +74,11 @@ def _result(tool: Tool, arguments: Mapping[str, Any]) -> Json:
 
 
 def _value(value: Any) -> Any:
-    """A tool's value; media in it as `{"$media": type, "data": base64}`."""
+    """A tool's value; media in it as `{"$media": type, "data": base64}`, or `{"$media": type, "url": …}`."""
     if isinstance(value, list):
         return [_value(item) for item in value]
+    if isinstance(value, Image) and value.url:
+        return {"$media": value.type, "url": value.url}
     if isinstance(value, Image):
         return {"$media": value.type, "data": _base64(value.data)}
     if isinstance(value, PDF):
