@@ -13,6 +13,14 @@ from ellmer_core.errors import EllmerWarning
 PROMPTS = [f"{n}?" for n in range(20)]
 
 
+@pytest.fixture(autouse=True)
+def heeds_ctrl_c():
+    """Python ignores Ctrl-C where it was started in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupting(after):
     """Answers; while the prompt after so many is in work, the person at the keyboard has enough."""
     asked = []
