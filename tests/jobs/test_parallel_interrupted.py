@@ -39,8 +39,9 @@ class Interrupting:
 
 def test_ctrl_c_returns_what_was_answered():
     answer = Interrupting(after=5)
-    with provider(answer) as url, pytest.warns(EllmerWarning, match="5 of 20 prompts were answered"):
-        outcomes = parallel_chat(chat_with(url), PROMPTS, max_active=1, progress=False)
+    with provider(answer) as url:
+        with pytest.warns(EllmerWarning, match="5 of 20 prompts were answered"):
+            outcomes = parallel_chat(chat_with(url), PROMPTS, max_active=1, progress=False)
         answer.returned.set()
     assert [fork.last_turn("assistant").text for fork in outcomes[:5]] == PROMPTS[:5]
     assert all(isinstance(fork, Chat) for fork in outcomes[:5])
@@ -57,8 +58,9 @@ def test_ctrl_c_in_a_notebook_too():
 
     loop = asyncio.new_event_loop()  # not asyncio.run(), which would take the signal
     try:
-        with provider(answer) as url, pytest.warns(EllmerWarning, match="prompts were answered"):
-            texts = loop.run_until_complete(cell(url))
+        with provider(answer) as url:
+            with pytest.warns(EllmerWarning, match="prompts were answered"):
+                texts = loop.run_until_complete(cell(url))
             answer.returned.set()
     finally:
         loop.close()
