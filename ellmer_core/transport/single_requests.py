@@ -1,4 +1,4 @@
-"""Requests beside the conversation: count tokens, list models, submit a batch. Steps as `_loop` has them, so that
+"""Requests beside the conversation: count tokens, list models, submit a batch. Steps as `conversation.loop` has them, so that
 the same two drivers carry them out, blocking or async, with the same retries."""
 
 from __future__ import annotations
