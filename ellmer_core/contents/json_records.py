@@ -33,8 +33,18 @@ OURS: dict[str, type[Any]] = {
 
 
 def contents_record(value: Any) -> Any:
-    """A content or a turn as a record, a list of them as a list of records, a chat as `Chat.record()` has it:
-    plain JSON."""
+    """Converts contents, turns or a chat to plain JSON, for `contents_replay()`.
+
+    Args:
+        value: A content, a turn, a list of those, or a chat (as `Chat.record()`).
+
+    Returns:
+        A dictionary for a content, a turn or a chat; a list of dictionaries for a list.
+
+    Examples:
+        >>> contents_replay(contents_record(UserTurn("Hello"))).text
+        'Hello'
+    """
     if hasattr(value, "get_turns"):
         return value.record()
     if isinstance(value, (list, tuple)):
@@ -47,12 +57,25 @@ def contents_record(value: Any) -> Any:
 def contents_replay(
     recorded: Any, *, tools: Iterable[ToolDef] = (), classes: Iterable[type] = (), chat: Any = None
 ) -> Any:
-    """What `contents_record()` recorded. Requests are matched to `tools` by name.
+    """Restores what `contents_record()` recorded.
 
-    A whole chat needs a `chat` to go on in, since no key is recorded: it gets the tools and what was said, as
-    by `Chat.restore()`, keeps its own model, and is returned. `classes` are the content classes of other packages that may occur, beside
-    those that the tools have for their requests; any other is refused by its name, so that a record cannot name code
-    to run.
+    Args:
+        recorded: The JSON value.
+        tools: Tools that the recorded requests are matched to, by name.
+        classes: Content classes of other packages that may occur, in addition to the request classes of `tools`. A class
+            that is not listed is refused, so that a record cannot name code to run.
+        chat: The chat that a recorded chat continues in; it is required for one, because no key is recorded. It gets
+            the recorded tools and turns and keeps its own model.
+
+    Returns:
+        The content, the turn, the list of those, or `chat`.
+
+    Raises:
+        UsageError: The value is no record, or names a class that is not listed.
+
+    Examples:
+        >>> contents_replay(contents_record(ContentText("Hello")))
+        ContentText(text='Hello')
     """
     if isinstance(recorded, dict) and recorded.get("class") == "Chat":
         if chat is None:
