@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from .messages import Part, Text, Tool, Turn
+from .messages import Approve, Part, Text, Tool, Turn
 from .script import Script, Step
 from .variations import named
 
@@ -64,7 +64,8 @@ class Case:
     `variations` names other ways for the same answers to travel: it is played under each, from the cassettes of
     the case `recording`, where it has none of its own. `advisory` gives the reason why its findings fail nobody: what it
     shows is a fault of the provider's, to which no client owes an answer. `on_server`: what it shows happens on the connection, so
-    that it is always played against the strict server, and never recorded.
+    that it is always played against the strict server, and never recorded. `approve` is what somebody says about the
+    calls of tools that need it. `searching`: the caller allows the provider's own web search.
     """
 
     script: Sequence[Step]
@@ -83,6 +84,8 @@ class Case:
     recording: str = ""
     on_server: bool = False
     advisory: str = ""
+    approve: Approve | None = None
+    searching: bool = False
     name: str = ""
     title: str = ""
     area: str = ""
