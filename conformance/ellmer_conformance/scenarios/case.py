@@ -59,7 +59,7 @@ class Case:
     is played at every vendor, and not only where its wire format is at home. `streamed_apart` says that its transcript differs between
     streamed and not (a cut stream keeps what was received), `printed_alike` that it is the same for every format.
     `inexpressible` gives a reason per wire format
-    that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
+    (or `wire/vendor`) that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
 
     `variations` names other ways for the same answers to travel: it is played under each, from the cassettes of
     the case `recording`, where it has none of its own. `advisory` gives the reason why its findings fail nobody: what it
@@ -101,6 +101,10 @@ class Case:
         return mode in self.modes and (
             not varied or any(one.befalls(wire, streamed="stream" in mode) for one in varied)
         )
+
+    def cannot(self, wire: str, vendor: str) -> str:
+        """Why it cannot be said there; empty where it can."""
+        return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
 
     @property
     def recorded_as(self) -> str:

@@ -17,14 +17,18 @@ _SAYS = "Zoë asks: Rome has 2.8 million people."
 _SEARCH = "inhabitants of Rome"
 _NO_SEARCH = dict.fromkeys(
     ("mistral", "ollama"), "it names no sources: its chat API has neither a search nor citations"
-) | {"cohere": "it cites documents of the request and results of tools, which have no URL of their own"}
+) | {
+    "cohere": "it cites documents of the request and results of tools, which have no URL of their own",
+    "openai-chat/deepseek": "its answers have no annotations",
+}
 _NO_PAUSE = dict.fromkeys(
     ("openai-chat", "openai-responses", "gemini", "bedrock", "cohere", "mistral", "ollama"),
     "its answers do not pause: there is no stop reason that asks for the conversation back",
 )
 _KEEPS_NONE = dict.fromkeys(
-    ("bedrock", "cohere", "mistral", "ollama"), "there are no files to upload that its chat API takes by name"
-)
+    ("bedrock", "cohere", "mistral", "ollama", "openai-chat/deepseek"),
+    "there are no files to upload that its chat API takes by name",
+) | {"gemini/vertex": "its files are in Cloud Storage, and not uploaded over this API"}
 
 
 @case
