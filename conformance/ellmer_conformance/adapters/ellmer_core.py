@@ -250,12 +250,12 @@ class Session:
         if self.chat.wire.name in search.forms and search.name not in self.chat.get_tools():
             self.chat.register_tool(search)
 
-    def upload(self, file: PDF) -> ec.ContentUploaded:
+    def upload(self, file: PDF) -> ec.Content:
         """Uploads a file, by its path."""
         with TemporaryDirectory() as folder:
             return self.chat.upload(_saved(file, folder))
 
-    async def aupload(self, file: PDF) -> ec.ContentUploaded:
+    async def aupload(self, file: PDF) -> ec.Content:
         with TemporaryDirectory() as folder:
             return await self.chat.upload_async(_saved(file, folder))
 
@@ -271,7 +271,7 @@ class Session:
             ec.ContentToolResult(part.value, request=dangling[part.id])
             if isinstance(part, ToolResult)
             else part
-            if isinstance(part, ec.ContentUploaded)
+            if isinstance(part, ec.Content)
             else _content(part)
             for part in parts
         ]
