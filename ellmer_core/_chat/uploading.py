@@ -10,8 +10,9 @@ from ..contents.files import content_file
 from ..conversation.effects import Loop, Wait
 from ..errors import ResponseError, UsageError
 from ..transport.connections import Connection
-from ..transport.single_requests import arun, asked, run
-from ..wire.base import Uploads, Wire
+from ..transport.single_requests import arun, asked, run, stepped
+from ..wire.base import Wire
+from ..wire.services.base import Uploads
 
 __all__ = ["Uploading"]
 
@@ -62,13 +63,7 @@ class Uploading:
         wire, uploads = self.wire, self._uploads()
         content: ContentFile | ContentImageInline | ContentPDF = content_file(path, content_type)
         steps = uploads.upload(wire, b64decode(content.data), content.type, Path(path).name, expires_in)
-        body: bytes | None = None
-        try:
-            while True:
-                request = next(steps) if body is None else steps.send(body)
-                body = yield from asked(wire, request, max_tries=1)
-        except StopIteration as end:
-            stored = end.value
+        stored = yield from stepped(wire, steps, max_tries=1)
         waited = 0.0
         while not stored.ready:
             if waited >= LONGEST or (look := uploads.poll(wire, stored.uri)) is None:
