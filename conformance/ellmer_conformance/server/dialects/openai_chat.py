@@ -91,10 +91,11 @@ class OpenAIChat(OpenAI):
         }
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        for index in range(self.count):
-            one = copy(self)
-            one.index = index
-            yield from one.of_one(answer)
+        yield from self.of_one(answer)
+        for index in range(1, self.count):
+            other = copy(self)
+            other.index = index
+            yield from other.of_one(answer)
         if self.options.get("include_usage"):
             yield Frame("end", self.usage_chunk(answer.usage))
         yield Frame("end", sse("[DONE]"))
