@@ -54,8 +54,9 @@ def each_side_sends_its_blocks(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=[
-        "several independent reports of the same text, all before October 2024",
         "accepted since: recorded conversations with messages of one role in a row",
+        "https://github.com/FlowiseAI/Flowise/issues/2006",
+        "https://github.com/coaidev/coai/issues/209",
     ],
     refusal=refused(
         'messages: roles must alternate between "user" and "assistant", but found multiple "{role}" roles in a row'

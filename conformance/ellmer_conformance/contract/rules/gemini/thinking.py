@@ -30,7 +30,10 @@ def _thinks(**config: Any) -> Json:
     "THK-015",
     MUST,
     REJECT,
-    source=REPORTS,
+    source=[
+        "https://ai.google.dev/gemini-api/docs/gemini-3",
+        "https://github.com/Tom-Ryder/AgentRunKit/pull/7",
+    ],
     refusal=refused("You can only set only one of thinking budget and thinking level."),
     examples=[body(ASK, named="gemini-3-flash-preview", **_thinks(thinkingLevel="LOW"))],
     counterexamples=[

@@ -106,7 +106,7 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
     "REQ-045",
     MUST,
     REJECT,
-    source="reports of models after GPT-4; those before overlook it",
+    source="recorded refusals",
     refusal=refused("Unknown parameter: '{path}'.", code="unknown_parameter", param="{path}"),
     models=["gpt-5*"],
     examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="gpt-5")],

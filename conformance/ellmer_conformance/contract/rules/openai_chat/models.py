@@ -207,7 +207,10 @@ def the_chat_model_has_no_tools(request: Request) -> Iterator[Finding]:
     "IMG-016",
     MUST,
     REJECT,
-    source="many reports of the same text, of GPT-3.5, GPT-4, o1-mini and o3-mini",
+    source=[
+        "https://github.com/browser-use/web-ui/issues/274",
+        "https://github.com/nextcloud/integration_openai/issues/282",
+    ],
     refusal=refused(
         "Invalid content type. image_url is only supported by certain models.",
         param="messages.[{index}].content.[{part}].type",

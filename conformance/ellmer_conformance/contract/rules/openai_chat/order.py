@@ -25,6 +25,7 @@ ISSUES = [
     "recorded refusal (gpt-4.1-nano)",
 ]
 SAYS: Json = {"role": "user", "content": "Never mind."}
+_CALLED: Json = {"role": "assistant", "content": None, "function_call": {"name": "add", "arguments": "{}"}}
 
 
 @book.rule(
@@ -62,7 +63,10 @@ def content_is_there(request: Request) -> Iterator[Finding]:
     "PAIR-018",
     MUST,
     REJECT,
-    source="reports of the same text since 2023; of gpt-5.6-luna in 2026",
+    source=[
+        "https://github.com/langchain-ai/langchain/issues/22600",
+        "https://github.com/MadcowD/ell/issues/325",
+    ],
     refusal=refused(
         "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
         param="messages.[{index}].tool_call_id",
@@ -79,6 +83,33 @@ def results_have_an_id(request: Request) -> Iterator[Finding]:
         if message.get("role") == "tool":
             given = message.get("tool_call_id") is not None
             yield met(pointer) if given else broken(pointer, "no `tool_call_id`", index=index)
+
+
+@book.rule(
+    "PAIR-020",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/open-compass/T-Eval/issues/66 (gpt-4o)",
+        "https://github.com/langchain-ai/langchainjs/issues/6570",
+        "https://github.com/rsmeowry/chatgpt_rs/issues/75",
+    ],
+    refusal=refused(
+        "Missing parameter 'name': messages with role 'function' must have a 'name'.",
+        param="messages.[{index}].name",
+    ),
+    examples=[body(ASK, _CALLED, {"role": "function", "name": "add", "content": "5"})],
+    counterexamples=[body(ASK, _CALLED, {"role": "function", "content": "5"})],
+)
+def function_messages_are_named(request: Request) -> Iterator[Finding]:
+    """A `function` message has the `name` of the function.
+
+    Fix: send `name`, or use tools, whose results have the id of their call instead.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "function":
+            given = message.get("name") is not None
+            yield met(pointer) if given else broken(pointer, "no `name`", index=index)
 
 
 @book.rule(
@@ -116,7 +147,7 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     "PAIR-014",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/dapr/dapr-agents/issues/145",
     refusal=refused(
         "Invalid parameter: 'tool_call_id' of '{id}' not found in 'tool_calls' of previous message.",
         param="messages.[{index}].tool_call_id",

@@ -101,7 +101,6 @@ def _with_tools(instead: str) -> Refusal:
         "a public recording (gpt-5.6)",
         "https://github.com/BerriAI/litellm/pull/34569 (gpt-5.6, whatever the effort)",
         "https://github.com/charmbracelet/crush/issues/2913 (gpt-5.5)",
-        "measured by others, 2026-07: gpt-5.5 takes tools where no effort is set",
         "https://github.com/pipecat-ai/pipecat/issues/4043 (gpt-5.4)",
         "https://github.com/openai/openai-openapi/issues/541 (gpt-5.4)",
     ],

@@ -173,7 +173,7 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     "STO-001",
     MUST,
     REJECT,
-    source="recorded refusals (gpt-audio); reports of the same text, of GPT-3.5 and GPT-4",
+    source="recorded refusals",
     refusal=refused(
         "Invalid parameter: 'response_format' of type '{type}' is not supported with this model.{more}",
         param="{param}",

@@ -136,10 +136,7 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     "THK-012",
     MUST,
     REJECT,
-    source=[
-        "https://github.com/MartialBE/one-hub/issues/529",
-        "several later reports, of adaptive thinking too",
-    ],
+    source="https://github.com/MartialBE/one-hub/issues/529",
     refusal=refused(
         "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode. Please consult our "
         f"documentation at {GUIDE}#important-considerations"
@@ -190,7 +187,7 @@ def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
     "REQ-029",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/BerriAI/litellm/issues/3286",
     refusal=refused("stop_sequences: each stop sequence must contain non-whitespace"),
     examples=[body(ASK, stop_sequences=["END"])],
     counterexamples=[body(ASK, stop_sequences=["\n\n"]), body(ASK, stop_sequences=["END", ""])],

@@ -117,7 +117,10 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     "THK-005",
     MUST,
     REJECT,
-    source="several independent reports of the same text, 2026-09",
+    source=[
+        "https://github.com/earendil-works/pi/issues/3636",
+        "https://github.com/BigPizzaV3/CodexPlusPlus/issues/252",
+    ],
     refusal=refused("The `reasoning_content` in the thinking mode must be passed back to the API."),
     models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
     examples=[
@@ -198,7 +201,10 @@ def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
     "STO-001",
     MUST,
     REJECT,
-    source="many reports of the same text, 2025 and 2026",
+    source=[
+        "https://github.com/ItzCrazyKns/Vane/issues/969",
+        "https://github.com/llm-exe/llm-exe/issues/662",
+    ],
     refusal=refused("This response_format type is unavailable now"),
     examples=[body(JSON, response_format={"type": "json_object"}, model="deepseek-chat")],
     counterexamples=[
@@ -219,7 +225,7 @@ def answers_have_no_schema(request: Request) -> Iterator[Finding]:
     "STO-007",
     MUST,
     REJECT,
-    source="many reports of the same text, 2025 and 2026",
+    source="https://github.com/browserbase/stagehand/issues/1204",
     refusal=refused(
         "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'."
     ),
