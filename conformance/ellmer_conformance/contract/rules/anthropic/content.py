@@ -166,7 +166,7 @@ def ids_are_plain(request: Request) -> Iterator[Finding]:
     "SCH-019",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/anthropics/anthropic-sdk-python (ToolUseBlockParam)",
     preview=True,  # nothing of it can be opened
     refusal=refused("{place}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,200}}$'"),
     examples=[body(ASK, assistant(use("a")), user(result("a")))],

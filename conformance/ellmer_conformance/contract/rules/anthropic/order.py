@@ -29,7 +29,7 @@ BRIEF = {"role": "system", "content": "Be brief."}
     "ORD-012",
     MUST,
     REJECT,
-    source="measured on the live API",
+    source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
     refusal=refused("messages.{index}: `{kind}` blocks can only be in `{role}` messages"),
     examples=[body(ASK, assistant(use("a")), user(result("a")))],
     counterexamples=[body(ASK, assistant(result("a")), ASK), body(user(use("a")))],
@@ -80,7 +80,10 @@ def roles_alternate(request: Request) -> Iterator[Finding]:
     "SYS-006",
     MUST,
     REJECT,
-    source="measured on the live API; 22 recorded conversations with a system message in legal places",
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages",
+        "22 recorded conversations with a system message in legal places",
+    ],
     refusal=refused("{text}"),
     models=MIDWAY,
     examples=[

@@ -15,7 +15,6 @@ CACHE = {"cachePoint": {"type": "default"}}
 UNSIGNED = {"reasoningContent": {"reasoningText": {"text": "2 + 3 …"}}}
 OSS = "openai.gpt-oss-20b-1:0"
 MISTRAL_7B = "mistral.mistral-7b-instruct-v0:2"
-REPORTS = "several independent reports of the same text"
 
 
 @book.rule(

@@ -36,7 +36,6 @@ COUNTED = [
     "recorded twice over: Vertex AI refused what the Gemini API, which merges, accepted",
     "https://github.com/google-gemini/gemini-cli/issues/16904",
 ]
-REPORTED = "several independent reports of the same text, one of a real session"
 SIGNED = {"thoughtSignature": SIGNATURE}
 OTHERS = ("text", "inlineData", "fileData")
 

@@ -163,7 +163,7 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     "REQ-013",
     MUST,
     REJECT,
-    source="Vertex AI's recorded refusal; the wording of the Gemini API is from memory",
+    source="Vertex AI's recorded refusal; the wording of the Gemini API is not known",
     refusal=refused(
         "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n"
     ),
@@ -234,7 +234,7 @@ def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
     "REQ-028",
     MUST,
     REJECT,
-    source=["several independent reports of the same text", "accepted with `codeExecution`: recorded"],
+    source="accepted with `codeExecution`: recorded",
     refusal=refused(
         "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
     ),

@@ -1,6 +1,6 @@
 """Calls and results: each call has its result directly after the message with the call.
 
-The check for missing content comes after all checks of single fields (measured).
+The check for missing content comes after all checks of single fields.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ...readers.openai_chat import messages
 from ...rule import Finding, broken, met
 from .._openai.refusals import refused
 from ._pairing import pairing
-from ._rulebook import ASK, MEASURED, MUST, REJECT, body, book, call, result
+from ._rulebook import ASK, MUST, REJECT, body, book, call, result
 
 UNANSWERED = refused(
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
@@ -32,7 +32,10 @@ _CALLED: Json = {"role": "assistant", "content": None, "function_call": {"name":
     "REQ-006",
     MUST,
     REJECT,
-    source=MEASURED,
+    source=[
+        "https://github.com/run-llama/llama_index/issues/17555",
+        "https://github.com/langchain-ai/langchainjs/issues/4153",
+    ],
     refusal=refused(
         "Invalid value for 'content': expected a string, got null.", param="messages.[{index}].content"
     ),

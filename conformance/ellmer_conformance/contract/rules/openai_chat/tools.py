@@ -233,7 +233,7 @@ def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
     "SCH-008",
     MUST,
     REJECT,
-    source="from memory",
+    source="https://github.com/QwenLM/qwen-code/issues/643 (another provider)",
     refusal=refused(
         "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         code="empty_array",

@@ -9,7 +9,7 @@ from ...readers.json_access import words
 from ...readers.openai_responses import items, parts, type_of
 from ...rule import Finding, broken, met
 from .._openai.refusals import TOO_LONG, listed, path, refused, too_long, type_name
-from ._rulebook import ASK, IMAGE, MEASURED, MUST, REJECT, SPEC, body, book, call, output
+from ._rulebook import ASK, IMAGE, MUST, REJECT, SPEC, body, book, call, output
 
 ROLES = ("assistant", "system", "developer", "user")
 ITEMS = words(
@@ -121,7 +121,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     "REQ-007",
     MUST,
     REJECT,
-    source=["recorded refusals of other types of part (gpt-4o-mini-audio-preview)", MEASURED],
+    source=["recorded refusals of other types of part (gpt-4o-mini-audio-preview)", SPEC],
     refusal=refused("{text}", code="invalid_value", param="{path}"),
     examples=[body({"role": "user", "content": [{"type": "input_text", "text": "Hi"}, IMAGE]})],
     counterexamples=[

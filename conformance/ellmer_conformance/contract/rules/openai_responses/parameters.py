@@ -66,7 +66,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     "REQ-014",
     MUST,
     REJECT,
-    source="measured on the live API",
+    source="https://github.com/openai/openai-openapi (CreateResponse)",
     refusal=refused(
         "Mutually exclusive parameters. Ensure you are only providing one of: 'previous_response_id' or "
         "'conversation'.",
@@ -194,7 +194,7 @@ def _effort(request: Request) -> str | None:
     "REQ-034",
     MUST,
     REJECT,
-    source="Chat Completions: measured on the live API, 2026-08",
+    source="https://github.com/openai/openai-openapi (CreateResponse)",
     refusal=WORDED,
     examples=[body(ASK, temperature=1, store=False, max_output_tokens=None)],
     counterexamples=[body(ASK, temperature="0.5"), body(ASK, stream="yes")],

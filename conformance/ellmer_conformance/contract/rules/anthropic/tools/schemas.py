@@ -15,7 +15,6 @@ from ._grammar import invalid
 
 KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 COMBINED = ("oneOf", "allOf", "anyOf")
-REPORTS = "several independent reports of the same text"
 
 
 def _schema(**schema: Any) -> Json:
@@ -26,7 +25,7 @@ def _schema(**schema: Any) -> Json:
     "SCH-001",
     MUST,
     REJECT,
-    source=["recorded refusals (claude-sonnet-4-6)", "measured on the live API, 2026-08"],
+    source=["recorded refusals (claude-sonnet-4-6)"],
     refusal=refused("tools.{index}.custom.{text}"),
     examples=[body(ASK, tools=[TOOL, {**TOOL, "name": "noop", "input_schema": {"type": "object"}}])],
     counterexamples=[

@@ -43,9 +43,8 @@ NEEDED = {"refusal": UNANSWERED, "source": ("https://github.com/agno-agi/agno/is
 deepseek = elsewhere(
     "deepseek",
     envelope=wrap,
-    only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003", "SCH-002"],
+    only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003"],
     without=["REQ-007", "STO-001", "STO-007"],
-    SCH_002={"source": ("a report of a name in Chinese, 2026-09, in OpenAI's words",)},
     PAIR_001=NEEDED,
     ORD_002=NEEDED,
     ORD_003=NEEDED,
@@ -57,7 +56,10 @@ deepseek = elsewhere(
     },
     PAIR_013={
         "refusal": refused("Duplicate value for 'tool_call_id' of {id} in message[{index}]"),
-        "source": ("several independent reports of the same text",),
+        "source": (
+            "https://github.com/craft-ai-agents/craft-agents-oss/issues/621",
+            "https://github.com/craft-ai-agents/craft-agents-oss/issues/630",
+        ),
     },
 )
 

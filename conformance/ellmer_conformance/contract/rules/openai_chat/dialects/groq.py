@@ -43,9 +43,25 @@ FOREIGN_OPTIONS = frozenset(
 )
 FOREIGN = {"assistant": ("status", "reasoning_content"), "user": ("tool_calls",)}
 # Models that see nothing; of each family one is recorded or reported.
-TEXT_ONLY = ["groq/compound*", "llama-3.1-*", "llama-3.3-*", "llama3*", "openai/gpt-oss*", "gemma*", "mixtral*"]
+TEXT_ONLY = [
+    "groq/compound*",
+    "llama-3.1-*",
+    "llama-3.3-*",
+    "llama3*",
+    "openai/gpt-oss*",
+    "gemma*",
+    "mixtral*",
+]
 # Models that the guide does not list.
-UNSCHEMED = ["groq/compound*", "llama-3.1-*", "llama-3.3-*", "llama3*", "gemma*", "mixtral*", "qwen/qwen3-32b"]
+UNSCHEMED = [
+    "groq/compound*",
+    "llama-3.1-*",
+    "llama-3.3-*",
+    "llama3*",
+    "gemma*",
+    "mixtral*",
+    "qwen/qwen3-32b",
+]
 
 groq = elsewhere("groq", envelope=wrap, without=["REQ-007", "REQ-011", "REQ-045"])
 

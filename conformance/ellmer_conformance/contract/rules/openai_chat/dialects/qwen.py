@@ -34,7 +34,7 @@ qwen = elsewhere(
     SCH_008={
         "preview": False,
         "refusal": refused("[] is too short - 'tools'"),
-        "source": ("https://github.com/QwenLM/qwen-code/issues/643", "many reports of the same text"),
+        "source": ("https://github.com/QwenLM/qwen-code/issues/643",),
     },
     PAIR_002=_ORPHAN,
     PAIR_001=_DANGLING,
