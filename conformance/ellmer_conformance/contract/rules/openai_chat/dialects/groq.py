@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
 from ....readers.json_access import object_of, words
-from ....readers.openai_chat import messages, parts, tools
+from ....readers.openai_chat import messages, parts
 from ....rule import Finding, Refusal, broken, met
 from ....shapes import Fault
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, enter, problem, types_of
@@ -166,28 +166,6 @@ def text_models_read_text(request: Request) -> Iterator[Finding]:
         seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
         place = f"{pointer}/content"
         yield broken(place, "this model takes no images", index=index) if seen else met(place)
-
-
-@groq.rule(
-    "REQ-011",
-    MUST,
-    REJECT,
-    source="recorded refusals (llama-3.1-8b-instant, groq/compound)",
-    refusal=refused("tools[{index}].type must be one of [function, mcp]"),
-    formerly=[
-        refused(
-            "code=400, message=tools[{index}].type must be one of [function, mcp], type=invalid_request_error"
-        )
-    ],
-    examples=[body(ASK, tools=[TOOL])],
-    counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
-)
-def tools_are_functions(request: Request) -> Iterator[Finding]:
-    """A tool is a function, an MCP server, or a built-in tool of the model."""
-    for index, (pointer, tool) in enumerate(tools(request.body)):
-        kind, place = tool.get("type"), f"{pointer}/type"
-        wrong = kind in {"web_search", "web_fetch", "web_search_preview"}
-        yield broken(place, f"a tool of type {kind}", index=index) if wrong else met(place)
 
 
 @groq.rule(
