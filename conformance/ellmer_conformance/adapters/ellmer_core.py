@@ -10,7 +10,7 @@ import base64
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -28,6 +28,7 @@ from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, 
 from . import Capabilities, Endpoint, Place
 from .endpoints import WHERE
 from .shared.retry_waits import patience
+from .shared.turn_options import turn_params
 
 __all__ = ["EllmerCore", "Session", "Vendor", "adapter", "vendors"]
 
@@ -77,6 +78,11 @@ class Vendor:
             pdf_in_tool_result="pointer" if pdfs and tools else "refused",
             changed_prompt="native",
             compaction="native",
+            tool_choice="native",
+            stop_sequences="native",
+            json_mode="native",
+            model_override="native",
+            prompt_caching="native",
         )
 
 
@@ -172,26 +178,30 @@ class Session:
         fresh.chat.restore(json.loads(json.dumps(self.chat.record())))
         return fresh
 
-    def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+    def send(
+        self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
+    ) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with warnings.catch_warnings(action="ignore"), self._with(options or {}) as params:
                 if stream:
-                    pieces.extend(self.chat.stream(*contents))
+                    pieces.extend(self.chat.stream(*contents, params=params))
                 else:
-                    self.chat.chat(*contents)
+                    self.chat.chat(*contents, params=params)
         except ec.EllmerError as error:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
 
-    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+    async def asend(
+        self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
+    ) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with warnings.catch_warnings(action="ignore"), self._with(options or {}) as params:
                 if stream:
-                    pieces.extend([piece async for piece in self.chat.stream_async(*contents)])
+                    pieces.extend([p async for p in self.chat.stream_async(*contents, params=params)])
                 else:
-                    await self.chat.chat_async(*contents)
+                    await self.chat.chat_async(*contents, params=params)
         except ec.EllmerError as error:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
@@ -211,6 +221,21 @@ class Session:
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
+
+    @contextmanager
+    def _with(self, options: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+        """Under the options of a turn: the parameters of its call."""
+        wire = self.chat.wire
+        if "model" in options:
+            self.chat.set_model(options["model"])
+        if "cache" in options:
+            self.chat.wire = replace(self.chat.wire, cache="5m")
+        try:
+            yield turn_params(wire.name, options) or None
+        finally:
+            if {"model", "cache"} & set(options):
+                self.chat.set_model(wire.model)
+                self.chat.wire = wire
 
     def instructed(self, system: str) -> None:
         """Goes on under another system prompt."""

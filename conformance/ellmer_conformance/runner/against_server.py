@@ -100,6 +100,7 @@ def play_direct(
     """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
     try:
         place = place_of(adapter, wire, vendor)
+        case = case.at(vendor)
         run = _play(adapter, Conversation(server, place, wire, vendor, case), mode)
         if run.trouble or run.refused:
             return run

@@ -93,7 +93,7 @@ class CaseRun:
                 cast("Any", session).compacted()
             if ask.schema is not None:
                 return cast("Structured", session).extract(ask.parts, ask.schema)
-            return session.send(ask.parts, stream=self.mode == "stream")
+            return session.send(ask.parts, stream=self.mode == "stream", **_options(ask))
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
             return Reply(error=error)
 
@@ -123,9 +123,14 @@ class CaseRun:
                 await cast("Any", session).acompacted()
             if ask.schema is not None:
                 return await cast("Structured", session).aextract(ask.parts, ask.schema)
-            return await session.asend(ask.parts, stream=self.mode == "async-stream")
+            return await session.asend(ask.parts, stream=self.mode == "async-stream", **_options(ask))
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
             return Reply(error=error)
+
+
+def _options(ask: Ask) -> dict[str, Any]:
+    """What `send` is given beside the turn: nothing, where the step has no options."""
+    return {"options": ask.options} if ask.options else {}
 
 
 def _rounds(steps: Sequence[Ask]) -> list[list[Ask]]:

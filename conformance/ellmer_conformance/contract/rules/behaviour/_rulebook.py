@@ -40,8 +40,12 @@ def found(fine: object, pointer: str, problem: str) -> Finding:
 
 def declined(run: Run, ask: Ask) -> bool:
     """Whether a step asks for what the adapter declares that it cannot do."""
-    prompt = bool(ask.instructed) and "changed_prompt" in run.refused
-    return prompt or (ask.compacted and "compaction" in run.refused)
+    asked = {
+        "changed_prompt": bool(ask.instructed),
+        "compaction": ask.compacted,
+        "structured_with_tools": ask.schema is not None,
+    }
+    return any(asked.get(name, bool(ask.options)) for name in run.refused if name in asked or ask.options)
 
 
 def at(exchange: int, item: Item) -> str:

@@ -16,6 +16,7 @@ from .._rulebook import (
     answer_refused,
     at,
     book,
+    declined,
     found,
     last,
     new,
@@ -131,7 +132,7 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
 @book.rule("PAR-005", MUST, LOSS, source="each call is a request of its own")
 def every_call_is_run(run: Run) -> Iterator[Finding]:
     """Every complete call of a known tool is run exactly once, even if another call is equal to it."""
-    if answer_refused(run):
+    if answer_refused(run) or any(declined(run, ask) for ask in run.case.steps):
         return
     offered = {tool.name for tool in run.case.tools}
     wanted = Counter(
