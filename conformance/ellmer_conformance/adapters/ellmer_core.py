@@ -69,6 +69,7 @@ class Vendor:
         """What it declares, for the model that is played."""
         wire = ec.Chat(self.wire(model=self.place.model)).wire
         images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
+        forced = wire.profile.forced and wire.profile.forced_thinking
         return Capabilities(
             structured="native",  # where the API has no schemas, the prompt has
             tools="native" if tools else "refused",
@@ -78,7 +79,7 @@ class Vendor:
             pdf_in_tool_result="pointer" if pdfs and tools else "refused",
             changed_prompt="native",
             compaction="native",
-            tool_choice="native",
+            tool_choice="native" if forced and tools else "refused",
             stop_sequences="native",
             json_mode="native",
             model_override="native",
@@ -183,7 +184,7 @@ class Session:
     ) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"), self._with(options or {}) as params:
+            with _warned(options), self._with(options or {}) as params:
                 if stream:
                     pieces.extend(self.chat.stream(*contents, params=params))
                 else:
@@ -197,7 +198,7 @@ class Session:
     ) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"), self._with(options or {}) as params:
+            with _warned(options), self._with(options or {}) as params:
                 if stream:
                     pieces.extend([p async for p in self.chat.stream_async(*contents, params=params)])
                 else:
@@ -274,6 +275,11 @@ class Session:
             usage={name: getattr(turn.tokens, name) for name in ("input", "output", "cached", "reasoning")},
             pieces=pieces,
         )
+
+
+def _warned(options: Mapping[str, Any] | None) -> AbstractContextManager[Any]:
+    """Where the caller sets something, a warning that it is left out is an error."""
+    return warnings.catch_warnings(action="error" if options else "ignore")
 
 
 def _requests(turn: ec.Turn) -> Sequence[ec.ContentToolRequest]:

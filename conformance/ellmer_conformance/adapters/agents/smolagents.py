@@ -84,7 +84,7 @@ def _said(message: Any) -> Said:
     """The answer; why it ended is in the raw one, which streams have not."""
     calls = [(c.id, c.function.name, c.function.arguments) for c in message.tool_calls or ()]
     usage, text = message.token_usage, message.content or ""
-    stop = message.raw.choices[0].finish_reason if message.raw else "tool" if calls else None
+    stop: Any = message.raw.choices[0].finish_reason if message.raw else "tool" if calls else None
     return Said(
         text,
         _assistant(text, [ToolCall(*call) for call in calls]),

@@ -6,7 +6,7 @@ from ..case import Case, Mode, ask, case
 from ..script import Answer, Call, Say, Usage
 from ._media_and_tools import weather
 
-_MODES: tuple[Mode, ...] = ("sync", "async-stream")
+_MODES: tuple[Mode, ...] = ("sync", "stream")
 
 #: A second model of each provider.
 _ANOTHER = {

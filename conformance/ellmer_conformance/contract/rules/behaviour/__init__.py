@@ -15,6 +15,7 @@ for _part in (
     "answers.endings",
     "answers.errors",
     "requests.history",
+    "requests.options",
     "keys.printed",
     "tools.result_media",
     "answers.replies",

@@ -8,7 +8,7 @@ from typing import Any
 from .....scenarios.case import Ask
 from ....exchange import Json
 from ....observed_run import Run
-from ....readers.json_access import get
+from ....readers.json_access import object_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, objects
 
@@ -18,8 +18,8 @@ _FORCED = {"required", "any", "function", "tool"}
 
 def _tool_choice(body: Json, _: Any) -> bool:
     """Whether a call is demanded, in the word of any format."""
-    config = get(body, "toolConfig")
-    choice = body.get("tool_choice") or get(config, "functionCallingConfig") or get(config, "toolChoice")
+    config = object_of(body.get("toolConfig"))
+    choice = body.get("tool_choice") or config.get("functionCallingConfig") or config.get("toolChoice")
     if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
         choice = choice.get("type", choice.get("mode", next(iter(choice), "")))
     return str(choice).lower() in _FORCED
@@ -27,10 +27,8 @@ def _tool_choice(body: Json, _: Any) -> bool:
 
 def _stop(body: Json, wanted: Sequence[str]) -> bool:
     """Whether exactly these sequences are sent."""
-    holders = [
-        body,
-        *(get(body, name) or {} for name in ("generationConfig", "inferenceConfig", "options")),
-    ]
+    held = ("generationConfig", "inferenceConfig", "options")
+    holders = [body, *(object_of(body.get(name)) for name in held)]
     sent = [
         holder[name]
         for holder in holders
@@ -43,9 +41,9 @@ def _stop(body: Json, wanted: Sequence[str]) -> bool:
 def _json(body: Json, _: Any) -> bool:
     """Whether JSON is asked for."""
     places = (
-        get(get(body, "response_format"), "type"),
-        get(get(get(body, "text"), "format"), "type"),
-        get(get(body, "generationConfig"), "responseMimeType"),
+        object_of(body.get("response_format")).get("type"),
+        object_of(object_of(body.get("text")).get("format")).get("type"),
+        object_of(body.get("generationConfig")).get("responseMimeType"),
         body.get("format"),
     )
     return any(isinstance(place, str) and place in _JSON for place in places)
