@@ -79,7 +79,7 @@ def test_every_conversation_and_reply_follows_its_published_schema():
     conversation = json.loads((SCHEMAS / "conversation.schema.json").read_text("utf-8"))
 
     for case in CASES.values():
-        jsonschema.validate(as_json(case), conversation)
+        jsonschema.validate(as_json(case.at("openai")), conversation)
 
 
 @pytest.mark.parametrize(("case", "mode"), PLAYS)

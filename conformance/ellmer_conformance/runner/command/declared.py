@@ -49,7 +49,9 @@ class Declared:
             return "the command declares no structured output (`capabilities`)"
         missing = self.capabilities.refused([need for need in case.needs if need in _SETTINGS])
         if missing:
-            return f"the command does not declare {', '.join(missing)} (`capabilities`; `options` in its steps)"
+            return (
+                f"the command does not declare {', '.join(missing)} (`capabilities`; `options` in its steps)"
+            )
         if any(ask.instructed or ask.compacted for ask in case.steps):
             return "a command has no word for a changed prompt, and none for compaction"
         wanted = {

@@ -23,6 +23,7 @@ class ForgetsTheChoice(_Sets):
     """Whether a tool is called is the model's to say."""
 
     case, caught_by = "tool_choice_required", ("OPT-004",)
+    on = ("openai-chat", "openai-responses", "gemini")
 
     def body(self, body: Json) -> Json:
         return {name: value for name, value in body.items() if name not in {"tool_choice", "toolConfig"}}

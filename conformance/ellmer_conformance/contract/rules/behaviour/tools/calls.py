@@ -126,7 +126,14 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
             wanted = values.get(call_key(call.name, call.arguments), []) if call else []
             if wanted:
                 problem = f"the result of {call.name if call else ''} should say {wanted[0]!r}"
-                yield found(any(value in item.text for value in wanted), at(index, item), problem)
+                fine = any(written in item.text for value in wanted for written in _as_written(value))
+                yield found(fine, at(index, item), problem)
+
+
+def _as_written(value: str) -> Iterator[str]:
+    """A text as it stands in a result: by itself, or as a string in JSON."""
+    yield value
+    yield from (json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (False, True))
 
 
 @book.rule("PAR-005", MUST, LOSS, source="each call is a request of its own")
