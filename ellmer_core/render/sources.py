@@ -34,8 +34,8 @@ CLOSED = re.compile(
     re.DOTALL,
 )
 
-#: What would end a link in Markdown.
-ESCAPED = re.compile(r"[<>\\\s]")
+#: What would end a link in Markdown, or be code, a tag or a formula in it.
+ESCAPED = re.compile(r"[<>\\\s()\[\]$`]")
 
 #: Stands in a text where a source is cited.
 MARK = "\ue000"
@@ -143,7 +143,7 @@ def source_link(citation: ContentCitation) -> str:
 
 
 def _link(name: str, url: str) -> str:
-    return f"[{name}](<{ESCAPED.sub(_percent, url)}>)" if _on_the_web(url) else name
+    return f"[{name}]({ESCAPED.sub(_percent, url)})" if _on_the_web(url) else name
 
 
 def source_anchor(citation: ContentCitation) -> str:

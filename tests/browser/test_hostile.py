@@ -111,11 +111,11 @@ def blocks(number, text):
         {**source, "url": "https://a.test", "title": said_in("citation", text)},
         {**source, "url": text, "title": ""},
     ]
-    calls = {said_in("name", text): {}, "show": {text: said_in("argument", text)}, "fail": {}, "files": {}}
+    calls = (said_in("name", text), "show", "fail", "files")
     yield {"type": "thinking", "thinking": said_in("thinking", text)}
     yield {"type": "text", "text": said_in("text", f"{text}{number}"), "citations": cited}
-    for name, more in calls.items():
-        given = {"text": text, **more}
+    for name in calls:
+        given = {"text": said_in("argument", text)}
         yield {"type": "tool_use", "id": f"toolu_{number}{name}", "name": name, "input": given}
 
 
@@ -123,7 +123,7 @@ def hostile_tools():
     """Tools whose titles, labels, results, errors and files are what the model gave them."""
     looks = ec.tool_annotations(lambda given: said_in("title", given["text"]))
 
-    def show(text, **_):
+    def show(text):
         display = {"label": said_in("label", text), "value_preview": text, "open": True}
         return ec.ContentToolResult(said_in("result", text), extra={"display": display})
 
@@ -133,10 +133,9 @@ def hostile_tools():
     def files(text):
         return [ec.ContentPDF("application/pdf", "JVBERi0xLjQK", said_in("file", text)), text]
 
-    anything = {"type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": True}
     return [
-        ec.tool(f, name=f.__name__, description="Does.", arguments=anything, annotations=looks)
-        for f in (show, fail, files)
+        ec.tool(does, name=does.__name__, description="Does.", arguments={"text": str}, annotations=looks)
+        for does in (show, fail, files)
     ]
 
 
