@@ -17,7 +17,6 @@ from ..contents.content import Content, ContentCitation, ContentText, ContentThi
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, is_plain
 from ..errors import UsageError
-from ..tools.result_check import check_tool_result
 from ..tools.results import split
 from .approval import Decision
 
@@ -81,9 +80,7 @@ class History:
         was never called.
         """
         given, rest = split(inputs)
-        results = dict(self.results)
-        for result in self._placed(given).items():
-            results[result[0]] = result[1]
+        results = {**self.results, **(self._placed(given) if given else {})}
         answers = [
             results.get(i) or ContentToolResult(error=NEVER_CALLED, request=request)
             for i, request in enumerate(self.open_requests)
@@ -131,6 +128,8 @@ class History:
         return *filter(None, [self._asked]), AssistantPartialTurn(merged(self._received), reason=reason)
 
     def _placed(self, given: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
+        from ..tools.result_check import check_tool_result  # noqa: PLC0415 - results are seldom given by hand
+
         placed: dict[int, ContentToolResult] = {}
         for result in given:
             place = self._place(result, taken=placed)

@@ -16,7 +16,7 @@ from typing import Any
 from ..contents.tool_calls import ToolDef
 from ..contents.turns import Turn
 from ..errors import UsageError
-from ..schemas.types import Type
+from ..schemas.type_values import Type
 from ..wire.base import Wire
 from ..wire.structured import StructuredMode
 from ..wire.values import Json, Request
