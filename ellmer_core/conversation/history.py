@@ -15,7 +15,7 @@ from typing import Any
 
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, is_plain
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
 from ..errors import UsageError
 from ..tools.results import split
 from .approval import Decision
@@ -178,10 +178,12 @@ def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
 def sendable(turns: Sequence[Turn]) -> list[Turn]:
     """`turns` with an answer to every tool request but the last turn's: some came from elsewhere, and every
     provider refuses a history with an open call."""
+    if all([turn.plain for turn in turns]):  # noqa: C419 - a list is faster, and this is for long histories
+        return list(turns)
     sent = list(turns[:1])
     for before, turn in pairwise(turns):
         missing: tuple[ContentToolResult, ...] = ()
-        if isinstance(before, AssistantTurn) and not is_plain(before):
+        if isinstance(before, AssistantTurn) and not before.plain:
             missing = _unanswered(before, turn)
         if not missing:
             sent.append(turn)

@@ -7,6 +7,7 @@ only LF, CRLF and CR end a line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from ...errors import ResponseError
@@ -28,7 +29,11 @@ def decoder(framing: Literal["sse", "ndjson", "json", "aws"]) -> Decoder:
         from .aws_event_stream import EventStreamDecoder  # noqa: PLC0415 - one provider has it
 
         return EventStreamDecoder()
-    decoders = {"sse": SseDecoder, "ndjson": NdjsonDecoder, "json": JsonDecoder}
+    decoders: dict[str, Callable[[], Decoder]] = {
+        "sse": SseDecoder,
+        "ndjson": NdjsonDecoder,
+        "json": JsonDecoder,
+    }
     return decoders[framing]()
 
 
