@@ -18,6 +18,7 @@ from runpy import run_path
 
 import httpx
 import pytest
+from recorded_traffic import files
 
 import ellmer_core as ec
 from ellmer_conformance.contract.readers import request as read_request
@@ -29,7 +30,6 @@ from ellmer_core.errors import EllmerError
 
 SAMPLES = run_path(str(Path(__file__).parents[1] / "wire" / "answers" / "test_cut_answers.py"))
 FORMATS, STREAMED = SAMPLES["FORMATS"], SAMPLES["STREAMED"]
-FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[3] / "shared/traffic"))
 COUNT = int(os.environ.get("FUZZ", "320")) // 8
 LONGEST = 20.0  # seconds of the processor that one chat may take; milliseconds are usual
 PROTOCOLS = {
@@ -95,8 +95,8 @@ MODELS = {
 
 def recorded():
     """The bodies of real answers: `(wire format, bytes, streamed)`."""
-    for path in sorted(FOLDER.glob("*/*.json")):
-        for one in json.loads(path.read_bytes())["interactions"]:
+    for _, interactions in files():
+        for one in interactions:
             name = PROTOCOLS.get(one["protocol"])
             if name and one["operation"] == "chat" and one["response"]["status"] < 300:
                 yield "mistral" if one["family"] == "mistral" else name, *body_of(one["response"])

@@ -15,7 +15,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from pkgutil import iter_modules
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,7 +26,19 @@ from ellmer_core import providers
 from ellmer_core.wire.base import Wire
 
 from ..contract.readers import vendor_of
-from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
+from ..scenarios.messages import (
+    PDF,
+    Approve,
+    Image,
+    Part,
+    Reply,
+    Source,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
 from . import Capabilities, Endpoint, Place
 from .endpoints import WHERE
 from .shared.retry_waits import patience
@@ -77,6 +91,9 @@ class Vendor:
             pdf_in_tool_result="pointer" if pdfs and tools else "refused",
             changed_prompt="native",
             compaction="native",
+            approval="native" if tools else "refused",
+            citations="native",
+            uploads="native" if wire.uploads else "refused",
         )
 
 
@@ -223,6 +240,25 @@ class Session:
     async def acompacted(self) -> None:
         await self.chat.compact_async(keep=0)
 
+    def approving(self, approve: Approve) -> None:
+        """Asks about calls of tools that need it."""
+        self.chat.approve = lambda request: _decision(approve(request.name, request.arguments))
+
+    def searching(self) -> None:
+        """Allows the provider's web search; models that search by themselves need no leave."""
+        search = ec.tool_web_search()
+        if self.chat.wire.name in search.forms and search.name not in self.chat.get_tools():
+            self.chat.register_tool(search)
+
+    def upload(self, file: PDF) -> ec.Content:
+        """Uploads a file, by its path."""
+        with TemporaryDirectory() as folder:
+            return self.chat.upload(_saved(file, folder))
+
+    async def aupload(self, file: PDF) -> ec.Content:
+        with TemporaryDirectory() as folder:
+            return await self.chat.upload_async(_saved(file, folder))
+
     def transcript(self) -> str:
         return str(self.chat)
 
@@ -234,6 +270,8 @@ class Session:
         return [
             ec.ContentToolResult(part.value, request=dangling[part.id])
             if isinstance(part, ToolResult)
+            else part
+            if isinstance(part, ec.Content)
             else _content(part)
             for part in parts
         ]
@@ -248,7 +286,27 @@ class Session:
             complete=not isinstance(turn, ec.AssistantPartialTurn),
             usage={name: getattr(turn.tokens, name) for name in ("input", "output", "cached", "reasoning")},
             pieces=pieces,
+            sources=[_source(text, each) for text in _texts(turn) for each in text.citations],
         )
+
+
+def _texts(turn: ec.Turn) -> Iterator[ec.ContentText]:
+    return (content for content in turn.contents if isinstance(content, ec.ContentText))
+
+
+def _source(text: ec.ContentText, citation: ec.ContentCitation) -> Source:
+    cited = "" if citation.start is None else text.text[citation.start : citation.end]
+    return Source(citation.url, citation.title, citation.quote, cited)
+
+
+def _decision(arguments: Mapping[str, Any] | None) -> bool | Mapping[str, Any]:
+    return False if arguments is None else {"approved": True, "arguments": dict(arguments)}
+
+
+def _saved(file: PDF, folder: str) -> Path:
+    path = Path(folder, file.filename)
+    path.write_bytes(file.data)
+    return path
 
 
 def _requests(turn: ec.Turn) -> Sequence[ec.ContentToolRequest]:
@@ -295,6 +353,7 @@ def _tool(tool: Tool) -> ec.ToolDef:
         call,
         tool.description,
         name=tool.name,
+        needs_approval=tool.needs_approval,
         arguments={
             name: replace(_type(schema), required=name in tool.parameters["required"])
             for name, schema in tool.parameters["properties"].items()

@@ -65,6 +65,7 @@ class Run:
     exchanges: Sequence[Exchange] = ()
     replies: Sequence[Reply] = ()
     tool_runs: Sequence[ToolRun] = ()
+    asked: Sequence[tuple[str, Mapping[str, Any]]] = ()  # the calls that somebody was asked about
     transcript: str = ""
     refused: Sequence[str] = ()  # capabilities the case needs and the adapter declares as refused
     replayed: bool = False
@@ -132,6 +133,13 @@ class Run:
                 found = [part for part in step.parts if isinstance(part, Call) and part.text is None]
                 if found and step.stop != "length":
                     yield index, found
+
+    def approved(self, call: Call) -> Mapping[str, Any] | None:
+        """The arguments to run a call with, by what somebody says about it; None for a call that is denied."""
+        needy = {tool.name for tool in self.case.tools if tool.needs_approval}
+        if self.case.approve is None or call.name not in needy or "approval" in self.refused:
+            return call.arguments
+        return self.case.approve(call.name, call.arguments)
 
     def cut_calls(self) -> list[Call]:
         """The calls of the script that never came whole: cut, or stopped by the token limit."""
