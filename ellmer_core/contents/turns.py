@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from ..errors import UsageError
@@ -81,15 +80,15 @@ class Turn(Displayed):
         markdown: str | None = RENDERERS["markdown"]([self])
         return markdown
 
-    @cached_property
-    def plain(self) -> bool:
-        """Whether it is one piece of text, as most are: nothing in it needs an answer, or another form."""
-        return len(self.contents) == 1 and type(self.contents[0]) is ContentText
-
     @property
     def text(self) -> str:
         """All text of the turn, joined; thinking, tool calls and media left out."""
         return "".join(c.text for c in self.contents if isinstance(c, ContentText))
+
+
+def are_plain(turns: Iterable[Turn]) -> list[bool]:
+    """Whether each is one piece of text, as most are: nothing in it needs an answer, or another form."""
+    return [len(said := turn.contents) == 1 and type(said[0]) is ContentText for turn in turns]
 
 
 @dataclass(frozen=True, init=False)

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
 from ..errors import UsageError
 from ..tools.results import split
 from .approval import Decision
@@ -178,12 +178,13 @@ def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
 def sendable(turns: Sequence[Turn]) -> list[Turn]:
     """`turns` with an answer to every tool request but the last turn's: some came from elsewhere, and every
     provider refuses a history with an open call."""
-    if all([turn.plain for turn in turns]):  # noqa: C419 - a list is faster, and this is for long histories
+    plain = are_plain(turns)
+    if all(plain):
         return list(turns)
     sent = list(turns[:1])
-    for before, turn in pairwise(turns):
+    for (before, turn), same in zip(pairwise(turns), plain, strict=False):
         missing: tuple[ContentToolResult, ...] = ()
-        if isinstance(before, AssistantTurn) and not before.plain:
+        if isinstance(before, AssistantTurn) and not same:
             missing = _unanswered(before, turn)
         if not missing:
             sent.append(turn)
