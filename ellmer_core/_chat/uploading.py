@@ -28,26 +28,57 @@ class Uploading:
     def upload(
         self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
     ) -> ContentUploaded:
-        """Uploads a file to OpenAI, Anthropic or Google, for any number of questions about it; returns what to give to
-        `chat()`. Another provider is sent the file itself.
+        """Uploads a file to OpenAI, Anthropic or Google, for any number of questions about it.
 
-        `expires_in`: after so many seconds OpenAI deletes it (default: never). Google does after 48 hours, Anthropic
-        does not. `delete_upload()` deletes it.
+        Other providers receive the file itself. `delete_upload()` deletes it.
+
+        Args:
+            path: Path of the file.
+            content_type: Media type; `None` (default) finds it out.
+            expires_in: Seconds after which OpenAI deletes it; `None` (default) means never. Google deletes it after 48 hours,
+                Anthropic does not delete it.
+
+        Returns:
+            The uploaded file, to pass to `chat()`.
+
+        Raises:
+            UsageError: The provider has no uploads, or the path is no regular file.
+            ProviderError: The provider refused the file.
         """
         return run(self._uploading(path, content_type, expires_in), self._connection)
 
     async def upload_async(
         self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
     ) -> ContentUploaded:
-        """`upload()` without blocking."""
+        """`upload()` for async code.
+
+        Args:
+            path: As in `upload()`.
+            content_type: As in `upload()`.
+            expires_in: As in `upload()`.
+
+        Returns:
+            The uploaded file.
+        """
         return await arun(self._uploading(path, content_type, expires_in), self._connection)
 
     def delete_upload(self, uploaded: ContentUploaded) -> None:
-        """Deletes a file from the provider. Turns that name it can then not be sent to it any more."""
+        """Deletes an uploaded file from the provider. Turns that refer to it can then no longer be sent there.
+
+        Args:
+            uploaded: The file.
+
+        Raises:
+            ProviderError: The provider answered with an error.
+        """
         run(self._deleting(uploaded), self._connection)
 
     async def delete_upload_async(self, uploaded: ContentUploaded) -> None:
-        """`delete_upload()` without blocking."""
+        """`delete_upload()` for async code.
+
+        Args:
+            uploaded: The file.
+        """
         await arun(self._deleting(uploaded), self._connection)
 
     def _uploads(self) -> Uploads:

@@ -161,13 +161,16 @@ def _place(called: Sequence[str], run: ToolRun) -> int:
 
 
 def call_key(name: str, arguments: object) -> str:
-    """What stands for a call: equal for those that differ in no more than what JSON readers lose of a number."""
-    return f"{name}({json.dumps(_rounded(arguments), sort_keys=True, ensure_ascii=False, default=repr)})"
+    """What stands for a call: equal for those that differ in no more than what JSON readers lose of a number, and what
+    Python has None for: a field of an inner object that was left out."""
+    if isinstance(arguments, Mapping):
+        arguments = {str(key): _rounded(each) for key, each in arguments.items()}
+    return f"{name}({json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=repr)})"
 
 
 def _rounded(value: object) -> object:
     if isinstance(value, Mapping):
-        return {str(key): _rounded(each) for key, each in value.items()}
+        return {str(key): _rounded(each) for key, each in value.items() if each is not None}
     if isinstance(value, list | tuple):
         return [_rounded(each) for each in value]
     if not isinstance(value, int | float) or isinstance(value, bool):
