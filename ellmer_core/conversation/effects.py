@@ -120,7 +120,9 @@ class Wait:
 
 
 class Clock:
-    """Say what time it is."""
+    """Say what time it is: seconds from any origin, or, on the wall, since 1970."""
+
+    wall: bool = False
 
 
 Effect = Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Emit | Wait | Clock

@@ -162,7 +162,8 @@ class Session:
         if "model" in options:
             self.chat.set_model(options["model"])
         if "cache" in options:
-            self.chat.wire = replace(self.chat.wire, cache="5m")  # only some wires have a cache to set
+            cached: Any = self.chat.wire  # only some wires have this field
+            self.chat.wire = replace(cached, cache="5m")
         try:
             yield turn_params(wire.name, options) or None
         finally:
