@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from ..contract.exchange import Json
 from ..scenarios.messages import PDF, Image, Part, Text
 from . import Capabilities
-from .shared.sdk_session import Answered, Said, SDKAdapter, texts_and_calls
+from .shared.bridge import BridgeAdapter
+from .shared.sdk_session import Answered, Said, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import base64_of, media_type, parameters
 
@@ -60,13 +61,15 @@ class Session(Parsing):
                     self.pieces.append(text)
                 return _said(await events.get_final_message())
 
-    def parse(self, model: type[BaseModel]) -> Any:
+    def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         with self.client() as client:
-            return client.messages.parse(**self.body(), output_format=model).parsed_output
+            message = client.messages.parse(**self.body(), output_format=model)
+        return _said(message), message.parsed_output
 
-    async def aparse(self, model: type[BaseModel]) -> Any:
+    async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         async with self.aclient() as client:
-            return (await client.messages.parse(**self.body(), output_format=model)).parsed_output
+            message = await client.messages.parse(**self.body(), output_format=model)
+        return _said(message), message.parsed_output
 
     def client(self) -> Any:
         """A client of the SDK."""
@@ -139,7 +142,7 @@ def block(part: Part) -> Json:
     raise TypeError(f"{type(part).__name__} has no place in a user message")
 
 
-class Anthropic(SDKAdapter):
+class Anthropic(BridgeAdapter):
     """The adapter."""
 
     name = "anthropic"

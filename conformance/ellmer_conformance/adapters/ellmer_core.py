@@ -1,8 +1,4 @@
-"""ellmer_core under test, through its public API, as any outside library would be.
-
-Every vendor is found as its users find it, by its module or its entry point, and says itself where it is and what it
-takes: a new one is under test with its file alone.
-"""
+"""ellmer_core under test, through its public API, as any outside library would be."""
 
 from __future__ import annotations
 
@@ -10,22 +6,15 @@ import base64
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from functools import cached_property, partial
-from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
-from pkgutil import iter_modules
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlsplit
 
 import ellmer_core as ec
-from ellmer_core import providers
-from ellmer_core.wire.base import Wire
 
-from ..contract.readers import vendor_of
 from ..scenarios.messages import (
     PDF,
     Approve,
@@ -40,78 +29,16 @@ from ..scenarios.messages import (
     Turn,
 )
 from . import Capabilities, Endpoint, Place
-from .endpoints import WHERE
+from .ellmer_core_vendors import Vendor, vendors_by_key
 from .shared.retry_waits import patience
+from .shared.turn_options import turn_params
 
-__all__ = ["EllmerCore", "Session", "Vendor", "adapter", "vendors"]
+__all__ = ["EllmerCore", "Options", "Session", "adapter"]
+
+#: What holds for one turn alone, by name.
+Options = Mapping[str, Any] | None
 
 _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "content_filter": "filter"}
-_IMAGE = ec.ContentImageInline("image/png", "")
-_PDF = ec.ContentPDF("application/pdf", "", "a.pdf")
-_ANY_MODEL = "example-model"  # where the vendor has no model of its own
-
-
-@dataclass(frozen=True)
-class Vendor:
-    """One vendor of ellmer_core: the name of its constructor is `chat_<name>`."""
-
-    name: str
-    construct: Callable[..., ec.Chat]
-    wire: type[Wire]
-
-    @property
-    def url(self) -> str:
-        """Its base URL; where each account has its own, what one looks like."""
-        return self.wire.base_url or self.wire.example_url
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Wire format and vendor in the suite's words; its own name where the suite has none for its host."""
-        host = urlsplit(self.url).netloc
-        known = vendor_of(host)
-        return self.wire.name, self.name if known == host.partition(":")[0] else known
-
-    @property
-    def place(self) -> Place:
-        """Where it is."""
-        suites = WHERE.get(self.key)
-        return suites or Place(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What it declares, for the model that is played."""
-        wire = ec.Chat(self.wire(model=self.place.model)).wire
-        images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
-        return Capabilities(
-            structured="native",  # where the API has no schemas, the prompt has
-            tools="native" if tools else "refused",
-            image_in_user="native" if images else "refused",
-            image_in_tool_result="pointer" if images and tools else "refused",
-            pdf_in_user="native" if pdfs else "refused",
-            pdf_in_tool_result="pointer" if pdfs and tools else "refused",
-            changed_prompt="native",
-            compaction="native",
-            approval="native" if tools else "refused",
-            citations="native",
-            uploads="native" if wire.uploads else "refused",
-        )
-
-
-def vendors() -> Iterator[Vendor]:
-    """Every vendor: the modules of `ellmer_core.providers`, and what other packages add to them."""
-    for module in sorted(each.name for each in iter_modules(providers.__path__)):
-        found = import_module(f"{providers.__name__}.{module}")
-        yield from _vendor(module, vars(found).get(f"chat_{module}"))
-    for entry in sorted(entry_points(group="ellmer_core.providers")):
-        yield from _vendor(entry.name, entry.load())
-
-
-def _vendor(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Vendor]:
-    """The vendor, unless there is none in the module (GitHub's was retired, what they share is none)."""
-    if construct:
-        for each in vars(import_module(construct.__module__)).values():
-            if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == construct.__module__:
-                yield Vendor(name, construct, each)
 
 
 class EllmerCore:
@@ -119,11 +46,10 @@ class EllmerCore:
 
     name = "ellmer-core"
 
-    @cached_property
+    @property
     def vendors(self) -> Mapping[tuple[str, str], Vendor]:
         """By wire format and vendor, those at whom the formats are at home first."""
-        found = {vendor.key: vendor for vendor in vendors()}
-        return {key: found[key] for key in sorted(found, key=lambda key: [*WHERE, key].index(key))}
+        return vendors_by_key()
 
     @property
     def wires(self) -> Mapping[str, Sequence[str]]:
@@ -189,26 +115,26 @@ class Session:
         fresh.chat.restore(json.loads(json.dumps(self.chat.record())))
         return fresh
 
-    def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+    def send(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with _warned(options), self._with(options or {}) as params:
                 if stream:
-                    pieces.extend(self.chat.stream(*contents))
+                    pieces.extend(self.chat.stream(*contents, params=params))
                 else:
-                    self.chat.chat(*contents)
+                    self.chat.chat(*contents, params=params)
         except ec.EllmerError as error:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
 
-    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with _warned(options), self._with(options or {}) as params:
                 if stream:
-                    pieces.extend([piece async for piece in self.chat.stream_async(*contents)])
+                    pieces.extend([p async for p in self.chat.stream_async(*contents, params=params)])
                 else:
-                    await self.chat.chat_async(*contents)
+                    await self.chat.chat_async(*contents, params=params)
         except ec.EllmerError as error:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
@@ -228,6 +154,22 @@ class Session:
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
+
+    @contextmanager
+    def _with(self, options: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+        """Under the options of a turn: the parameters of its call."""
+        wire = self.chat.wire
+        if "model" in options:
+            self.chat.set_model(options["model"])
+        if "cache" in options:
+            cached: Any = self.chat.wire  # only some wires have this field
+            self.chat.wire = replace(cached, cache="5m")
+        try:
+            yield turn_params(wire.name, options) or None
+        finally:
+            if {"model", "cache"} & set(options):
+                self.chat.set_model(wire.model)
+                self.chat.wire = wire
 
     def instructed(self, system: str) -> None:
         """Goes on under another system prompt."""
@@ -307,6 +249,11 @@ def _saved(file: PDF, folder: str) -> Path:
     path = Path(folder, file.filename)
     path.write_bytes(file.data)
     return path
+
+
+def _warned(options: Mapping[str, Any] | None) -> AbstractContextManager[Any]:
+    """Where the caller sets something, a warning that it is left out is an error."""
+    return warnings.catch_warnings(action="error" if options else "ignore")
 
 
 def _requests(turn: ec.Turn) -> Sequence[ec.ContentToolRequest]:

@@ -14,7 +14,8 @@ from pydantic import BaseModel
 
 from ..scenarios.messages import PDF, Image, Part, Text
 from . import Capabilities
-from .shared.sdk_session import Answered, Said, SDKAdapter, texts_and_calls
+from .shared.bridge import BridgeAdapter
+from .shared.sdk_session import Answered, Said, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import media_type, parameters
 
@@ -63,11 +64,11 @@ class Session(Parsing):
                 chunks.append(chunk)
             return _said(chunks)
 
-    def parse(self, model: type[BaseModel]) -> Any:
+    def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         with self._client() as client:
             return _parsed(client.models.generate_content(**self._request(model)))
 
-    async def aparse(self, model: type[BaseModel]) -> Any:
+    async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         async with self._client().aio as client:
             return _parsed(await client.models.generate_content(**self._request(model)))
 
@@ -120,12 +121,12 @@ def _said(chunks: Sequence[Any]) -> Said:
     )
 
 
-def _parsed(response: Any) -> Any:
-    """The value. Where there is none, the SDK leaves it to the caller to ask why."""
-    if response.parsed is None:
-        said = _said([response])
+def _parsed(response: Any) -> tuple[Said, Any]:
+    """The answer and the value. Where there is none, the SDK leaves it to the caller to ask why."""
+    said = _said([response])
+    if response.parsed is None and said.stop != "tool":
         raise ValueError(f"no value: the answer, which ended with {said.stop!r}, is {said.text!r}")
-    return response.parsed
+    return said, response.parsed
 
 
 def _counts(usage: Any) -> Mapping[str, int | None]:
@@ -155,7 +156,7 @@ def _part(part: Part) -> types.Part:
     raise TypeError(f"{type(part).__name__} has no place in a user content")
 
 
-class GoogleGenAI(SDKAdapter):
+class GoogleGenAI(BridgeAdapter):
     """The adapter."""
 
     name = "google-genai"

@@ -22,42 +22,16 @@ from google.genai.types import HttpOptions, HttpRetryOptions
 
 from ...scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from .. import Capabilities, Endpoint
+from ..shared.bridge import FOUR_WIRES, BridgeAdapter
 from ..shared.chat_messages import json_of
 from ..shared.structured import model_of
-from ..shared.tool_values import media_type, parameters, text_of
+from ..shared.tool_values import calls_in, media_type, parameters, text_of
 
 __all__ = ["Agno", "RunFailed", "adapter"]
 
 
 class RunFailed(Exception):
     """A run with the status `error`: agno raises nothing, its content is the error's text."""
-
-
-class Agno:
-    """The adapter."""
-
-    name = "agno"
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "openai-responses": ["openai"],
-        "anthropic": ["anthropic"],
-        "gemini": ["google"],
-    }
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """A message has a text, images and files, each in a list of its own; what tools return follows the results."""
-        return Capabilities(structured="native", interleaved_parts="refused")
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """An agent with the provider's own model class."""
-        return Session(endpoint, system, tools, history)
 
 
 def _openai(kind: Callable[..., Any]) -> Callable[[Endpoint], Any]:
@@ -92,7 +66,10 @@ class Session:
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
     ) -> None:
-        self.before = [message for turn in history for message in _messages(turn.parts, turn.role)]
+        self.names = {id: call.name for id, call in calls_in(history).items()}
+        self.before = [
+            message for turn in history for message in _messages(turn.parts, turn.role, self.names)
+        ]
         self.agent: Any = Agent(
             model=_MODELS[endpoint.wire](endpoint),
             system_message=system,
@@ -150,7 +127,7 @@ class Session:
 
     def _said(self, parts: Sequence[Part]) -> list[Any]:
         before, self.before = self.before, []
-        return [*before, *_messages(parts, "user")]
+        return [*before, *_messages(parts, "user", self.names)]
 
 
 _SESSION = {"session_id": "conformance"}
@@ -180,9 +157,9 @@ def _value(run: Any) -> Reply:
     return Reply(value=run.content.model_dump() if hasattr(run.content, "model_dump") else run.content)
 
 
-def _messages(parts: Sequence[Part], role: str) -> list[Any]:
+def _messages(parts: Sequence[Part], role: str, names: Mapping[str, str]) -> list[Any]:
     results = [
-        Message(role="tool", tool_call_id=p.id, content=text_of(p.value))
+        Message(role="tool", tool_call_id=p.id, tool_name=names.get(p.id), content=text_of(p.value))
         for p in parts
         if isinstance(p, ToolResult)
     ]
@@ -190,9 +167,7 @@ def _messages(parts: Sequence[Part], role: str) -> list[Any]:
     calls = [_call(part) for part in said if isinstance(part, ToolCall)]
     text = "".join(part.text for part in said if isinstance(part, Text))
     media = {"images": _images(said) or None, "files": _files(said) or None}
-    message = Message(
-        role=role, content=None if calls and not text else text, tool_calls=calls or None, **media
-    )
+    message = Message(role=role, content=text or None, tool_calls=calls or None, **media)
     return [*results, *([message] if said else [])]
 
 
@@ -233,6 +208,18 @@ def _tool(tool: Tool) -> Any:
         entrypoint=call,
         skip_entrypoint_processing=True,
     )
+
+
+class Agno(BridgeAdapter):
+    """The adapter."""
+
+    name = "agno"
+    sessions = Session
+    wires = FOUR_WIRES
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """A message has a text, images and files, each in a list of its own; what tools return follows the results."""
+        return Capabilities(structured="native", interleaved_parts="refused")
 
 
 adapter = Agno

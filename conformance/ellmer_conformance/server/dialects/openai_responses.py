@@ -16,8 +16,8 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._openai import FAILURES, OpenAI, object_at
-from ._response_settings import in_recorded_order, response_settings, tool_usage
-from ._sources import annotations
+from ._response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
+from ._sources import url_citations
 from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, compact, pretty, slices, sse, words
 
 __all__ = ["OpenAIResponses"]
@@ -146,7 +146,7 @@ class OpenAIResponses(OpenAI):
         """A part as an output item."""
         match part:
             case Say(text):
-                cited = {"annotations": annotations(part), "logprobs": []}
+                cited = {"annotations": url_citations(part), "logprobs": []}
                 content = {"type": "output_text", **cited, "text": text}
                 phase = "commentary" if answer.reason == "tool" else "final_answer"
                 return {
@@ -202,32 +202,33 @@ class OpenAIResponses(OpenAI):
     def response(self, status: str, output: Sequence[Json], answer: Answer | None = None) -> Json:
         """The response object at some point of its life; what was asked is said back in it."""
         cause = {"reason": self.stops[answer.reason]} if answer and status == "incomplete" else None
+        return self.common | {
+            "status": status,
+            "completed_at": self.ticket.created + 1 if status == "completed" else None,
+            "incomplete_details": cause,
+            "output": list(output),
+            "usage": usage(answer.usage) if answer else None,
+        }
+
+    @cached_property
+    def common(self) -> Json:
+        """What is the same at each point of a response's life, and None for the rest: its keys are in order."""
         billing = {} if self.ticket.request.stream else {"billing": {"payer": "developer"}}
         return in_recorded_order(
             {
+                **dict.fromkeys(("status", "completed_at", "error", "incomplete_details", "output", "usage")),
                 "id": self.id("resp"),
                 "object": "response",
                 "created_at": self.ticket.created,
-                "status": status,
                 **billing,
-                "completed_at": self.ticket.created + 1 if status == "completed" else None,
-                "error": None,
-                "incomplete_details": cause,
                 "instructions": self.asked.get("instructions"),
                 "max_output_tokens": self.asked.get("max_output_tokens"),
                 "model": self.model,
                 "moderation": None,
-                "output": list(output),
-                **self.settings,
-                "tool_usage": tool_usage(),
-                "usage": usage(answer.usage) if answer else None,
+                **response_settings(self.asked, self.model),
+                "tool_usage": NO_TOOL_USAGE,
             }
         )
-
-    @cached_property
-    def settings(self) -> Json:
-        """The request's settings with their defaults filled in."""
-        return response_settings(self.asked, self.model)
 
     def id(self, prefix: str, number: int | None = None) -> str:
         """`fc_` and 50 hex digits, the time among them."""
