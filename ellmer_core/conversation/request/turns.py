@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..contents.content import ContentImageRemote
-from ..contents.turns import Turn, UserTurn
-from ..errors import ConnectError, ContentError, UsageError
-from ..log import warn
-from ..wire.in_words import Sendable, sendable_to
-from ..wire.remote_images import inlined, unfetched
-from .effects import Fetch, Loop
-from .history import History, sendable
-from .settings import Settings
+from ...contents.content import ContentImageRemote
+from ...contents.turns import Turn, UserTurn
+from ...errors import ConnectError, ContentError, UsageError
+from ...log import warn
+from ..effects import Fetch, Loop
+from ..history import History, sendable
+from ..settings import Settings
+from .in_words import Sendable, sendable_to
+from .remote_images import inlined, unfetched
 
 __all__ = ["request_turns", "warn_replaced"]
 
