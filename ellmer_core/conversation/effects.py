@@ -119,8 +119,11 @@ class Wait:
     at_most: float
 
 
+@dataclass(frozen=True)
 class Clock:
-    """Say what time it is."""
+    """Say what time it is: seconds from any origin, or, on the wall, since 1970."""
+
+    wall: bool = False
 
 
 Effect = Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Emit | Wait | Clock

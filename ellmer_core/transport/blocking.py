@@ -89,6 +89,8 @@ class BlockingDriver(HttpExchange):
                 return self.notify(effect)
             case Wait():
                 return self.controller.wait(some_time(effect))
+            case Clock(wall=True):
+                return time.time()
             case Clock():
                 return time.monotonic()
             case Emit():
