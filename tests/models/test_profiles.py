@@ -58,6 +58,19 @@ def test_a_changed_prefix_drops_thinking_and_does_not_stop_the_chat(model):
     assert request.headers["anthropic-beta"] == "thinking-binding-controls-2026-08-01,mine"
 
 
+def test_bedrock_is_told_to_drop_thinking_in_the_fields_for_its_model():
+    newer, older = (
+        chat_aws_bedrock(model=f"us.anthropic.claude-{name}", credentials=lambda: "k", echo="none")
+        for name in ("fable-5-1", "sonnet-5")
+    )
+    binding = {"prefix_mismatch_behavior": "drop_block"}
+    assert newer.wire.request(ASK).json["additionalModelRequestFields"] == {
+        "thinking": {"type": "adaptive", "block_binding": binding},
+        "anthropic_beta": ["thinking-binding-controls-2026-08-01"],
+    }
+    assert "additionalModelRequestFields" not in older.wire.request(ASK).json
+
+
 def test_one_warning_at_the_line_of_the_caller_names_model_and_parameters():
     with pytest.warns(EllmerWarning) as caught:
         chat = claude(params=params(temperature=0.2, top_p=0.9, seed=1, max_tokens=50))
