@@ -67,6 +67,10 @@ class Capabilities:
     `approve(name, arguments)` is asked before a tool with `needs_approval` runs. With `citations` the replies have
     `sources`, and sessions `searching()`, which allows the provider's own web search, where that must be asked for. With
     `uploads` they have `upload(file)` and `aupload(file)`: what they return is among the `parts`.
+    `structured_with_tools`, refused: a value is asked
+    for without tools. With `tool_choice`, `stop_sequences`, `json_mode`, `model_override` or `prompt_caching`, `send` and
+    `asend` take `options=`, a mapping of what holds for this turn alone: `tool_choice` (`"required"`), `stop` (a list of
+    texts), `json` (True), `model` (its name), `cache` (True). It is passed only where a step has options.
     """
 
     modes: Collection[Mode] = MODES
@@ -83,6 +87,12 @@ class Capabilities:
     approval: Literal["native", "refused"] = "refused"
     citations: Literal["native", "refused"] = "refused"
     uploads: Literal["native", "refused"] = "refused"
+    structured_with_tools: Literal["native", "refused"] = "native"
+    tool_choice: Literal["native", "refused"] = "refused"
+    stop_sequences: Literal["native", "refused"] = "refused"
+    json_mode: Literal["native", "refused"] = "refused"
+    model_override: Literal["native", "refused"] = "refused"
+    prompt_caching: Literal["native", "refused"] = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -18,7 +17,6 @@ __all__ = ["AnthropicUploads", "GeminiUploads", "OpenAIUploads"]
 ANTHROPIC_BETA = {"anthropic-beta": "files-api-2025-04-14"}
 
 
-@dataclass(frozen=True)
 class OpenAIUploads(Uploads):
     """https://platform.openai.com/docs/api-reference/files"""
 
@@ -44,7 +42,6 @@ class OpenAIUploads(Uploads):
         return delete(to, f"/files/{quote(uri, safe='')}")
 
 
-@dataclass(frozen=True)
 class AnthropicUploads(Uploads):
     """https://docs.claude.com/en/api/files-create: files stay until they are deleted."""
 
@@ -59,7 +56,6 @@ class AnthropicUploads(Uploads):
         return delete(to, f"/files/{quote(uri, safe='')}", ANTHROPIC_BETA)
 
 
-@dataclass(frozen=True)
 class GeminiUploads(Uploads):
     """https://ai.google.dev/api/files: files go after 48 hours. Audio and video are ready some time later."""
 
