@@ -68,7 +68,7 @@ def test_bedrock_is_told_to_drop_thinking_in_the_fields_for_its_model():
     binding = {"prefix_mismatch_behavior": "drop_block"}
     assert newer.wire.request(ASK).json["additionalModelRequestFields"] == {
         "thinking": {"type": "adaptive", "block_binding": binding},
-        "anthropic_beta": ["thinking-binding-controls-2026-08-01"],
+        "anthropic_beta": ("thinking-binding-controls-2026-08-01",),  # a list in JSON
     }
     assert "additionalModelRequestFields" not in older.wire.request(ASK).json
 
