@@ -54,6 +54,8 @@ class Declared:
             )
         if any(ask.instructed or ask.compacted for ask in case.steps):
             return "a command has no word for a changed prompt, and none for compaction"
+        if case.approve or case.searching or case.needs & {"uploads"}:
+            return "a command has no word for approvals, for searches of the provider's, and for uploads"
         wanted = {
             "conversations": len(case.speakers) > 1,
             "cancel": any(ask.cancelled for ask in case.steps),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....scenarios.case import Ask
-from ....scenarios.messages import Reply
+from ....scenarios.messages import Reply, Upload
 from ...exchange import Item, Json
 from ...observed_run import Run
 from ...rule import Finding, Kind, Level, broken, met
@@ -40,12 +40,15 @@ def found(fine: object, pointer: str, problem: str) -> Finding:
 
 def declined(run: Run, ask: Ask) -> bool:
     """Whether a step asks for what the adapter declares that it cannot do."""
-    asked = {
+    asks_for = {
         "changed_prompt": bool(ask.instructed),
         "compaction": ask.compacted,
+        "approval": run.case.approve is not None,
+        "citations": run.case.searching,
         "structured_with_tools": ask.schema is not None,
+        "uploads": any(isinstance(part, Upload) for part in ask.parts),
     }
-    return any(asked.get(name, bool(ask.options)) for name in run.refused if name in asked or ask.options)
+    return any(asks_for.get(name, bool(ask.options)) for name in run.refused)
 
 
 def at(exchange: int, item: Item) -> str:
