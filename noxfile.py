@@ -397,6 +397,8 @@ def package(session: nox.Session) -> None:
 
 #: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
 COMMANDS = {"ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs")}
+#: What is played of a library, where that is not everything: the rest of instructor is the SDK's that it wraps.
+ONLY = {"instructor": ("--case", "structured*"), "ai-sdk": ("--wire", "openai-chat", "--wire", "anthropic")}
 #: Libraries that have a bridge, each with a pinned environment, and the commands.
 PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))])
 
@@ -422,7 +424,18 @@ def peers(session: nox.Session, peer: str) -> None:
         session.install("--no-deps", "-e", ".")
     report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/baselines/{peer}.toml"
     what = ("--command", " ".join(COMMANDS[peer])) if peer in COMMANDS else ("--adapter", peer)
-    run = ("run", *what, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
+    run = (
+        "run",
+        *what,
+        *ONLY.get(peer, ()),
+        "--against",
+        "server",
+        "--mode",
+        "sync",
+        "--mode",
+        "stream",
+        baseline,
+    )
     try:
         session.run("conformance", *run, "--report", report, *session.posargs, env=OFFLINE)
     finally:
