@@ -36,9 +36,10 @@ def project(tmp_path, monkeypatch):
 
 
 def test_a_test_class_has_ids_k_workers_and_a_report(project):
-    done = project(*PYTEST, "-rA", "-n", "2", "-k", "stream and not async", "--report=out", *FAST)
+    some = "stream and not async and (plain_text or two_parallel_tools or tool_returns_image)"
+    done = project(*PYTEST, "-rA", "-n", "2", "-k", some, "--report=out")
 
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout  # nor is an expected failure of another part missed
     id = "TestMyLibrary::test_conformance[my-library/openai-chat/openai/plain_text[stream]]"
     assert f"PASSED test_conformance.py::{id}" in done.stdout
     assert "3 passed" in done.stdout
@@ -56,12 +57,6 @@ def test_of_a_part_no_expected_failure_is_missed(project, some):
     code, said = project.pytest_within("-q", *some)
 
     assert code == 0, said
-
-
-def test_of_a_part_among_workers_no_expected_failure_is_missed(project):
-    done = project(*PYTEST, "-k", "plain_text", "-n", "2")
-
-    assert done.returncode == 0, done.stdout
 
 
 def test_a_test_class_fails_where_the_library_does(project):
