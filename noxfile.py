@@ -349,6 +349,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def bench_browser(session: nox.Session) -> None:
+    """Measure the frames of the chat app while an answer of 2,000 chunks streams (apt-get install chromium)."""
+    session.install("-e", ".[demo,html]", *group("browser"))
+    session.run("python", "bench/browser.py")
+
+
+@nox.session(default=False)
 def bench_peers(session: nox.Session) -> None:
     """Measure other chat libraries beside ours, each in an environment of its own; `-- chatlas` only that."""
     session.install("uv")

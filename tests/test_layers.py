@@ -32,6 +32,7 @@ BELOW_CHAT = {
 #: The library. It imports neither the harness nor the suite.
 CORE = {
     "log": set(),
+    "version": set(),
     "schemas": set(),
     "contents": {"log", "schemas"},
     "tools": VALUES,
@@ -41,7 +42,7 @@ CORE = {
     "models": {*VALUES, "wire"},
     "conversation": {*VALUES, "tools", "wire", "telemetry"},
     "render": {*VALUES, "tools", "conversation"},
-    "transport": {*VALUES, "tools", "wire", "calling", "conversation"},
+    "transport": {*VALUES, "version", "tools", "wire", "calling", "conversation"},
     "_chat": BELOW_CHAT,
     "providers": {*BELOW_CHAT, "_chat"},
     "jobs": {*BELOW_CHAT, "_chat"},

@@ -89,8 +89,15 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         return list(self._history.waiting)
 
     def decide(self, decisions: Mapping[str, Said]) -> None:
-        """What somebody said about waiting tool calls, by the id of the call: `True`, `False`, a `Decision`, or as JSON
-        `{"approved": true, "arguments": {…}, "reason": "…"}`. The next `chat()`, which needs no words, goes on with it."""
+        """Stores decisions about waiting tool calls. The next `chat()`, which needs no input, continues with them.
+
+        Args:
+            decisions: A decision for each call id: `True`, `False`, a `Decision`, or its JSON form
+                `{"approved": true, "arguments": {…}, "reason": "…"}`.
+
+        Raises:
+            UsageError: No call with such an id waits, or a value is no decision.
+        """
         with self._idle("decide()"):
             self._history.decide({id: decision_of(said) for id, said in decisions.items()})
 
@@ -101,10 +108,18 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         return recorded(self._history, self.wire.vendor, self.wire.model)
 
     def restore(self, record: Any, *, classes: Iterable[type] = (), keep_model: bool = False) -> None:
-        """Goes on where a recorded chat stopped: its turns, and its model if the vendor is the same (and not `keep_model`).
+        """Continues a recorded conversation in this chat.
 
-        Requests find their tools among those registered here. `classes` are the content classes of other
-        packages that occur; a class that is not known is refused by its name.
+        Requests find their tools among those that are registered here.
+
+        Args:
+            record: The JSON value of `record()`.
+            classes: Content classes of other packages that may occur; any other class is refused.
+            keep_model: Whether this chat keeps its own model. Default: `False`: it takes the recorded model if the provider is
+                the same.
+
+        Raises:
+            UsageError: The value is no record; the chat did not change.
         """
         from .saving import restored  # noqa: PLC0415 - only needed to save
 

@@ -27,7 +27,11 @@ class ModelChoice:
         return self.wire.model
 
     def set_model(self, model: str) -> None:
-        """Goes on with another model of the vendor."""
+        """Continues with another model of the provider.
+
+        Args:
+            model: Name of the model.
+        """
         if not isinstance(model, str) or not model:
             raise UsageError(f"A model is given by its name, not by {model!r}.")
         self.wire = _fitted(replace(self.wire, model=model), self._asked)
@@ -42,7 +46,12 @@ class ModelChoice:
         return dict(self._asked.params)
 
     def set_params(self, params: Mapping[str, Any] | None = None, **words: Any) -> None:
-        """Replaces the parameters: `set_params(params(temperature=0.2))`, or `set_params(temperature=0.2)`."""
+        """Replaces the parameters of the chat: `set_params(params(temperature=0.2))` or `set_params(temperature=0.2)`.
+
+        Args:
+            params: The parameters; `None` (default) leaves those that are given by name.
+            **words: Parameters by name, as in `params()`.
+        """
         asked = Asked({**_checked(params), **words}, self._asked.profile)
         self.wire, self._asked = _fitted(self.wire, asked), asked
 

@@ -26,7 +26,7 @@ from dataclasses import replace
 from itertools import count
 
 from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentProviderCall, ContentToolRequest
+from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, matched
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import (
     ConnectError,
@@ -37,7 +37,6 @@ from ..errors import (
     ToolRoundsError,
 )
 from ..log import logger
-from ..tools.definition import matched
 from ..wire.structured import answer_of
 from ..wire.values import Request
 from . import retry

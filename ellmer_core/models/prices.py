@@ -78,8 +78,26 @@ def _price(vendor: str, model: str, tokens: int) -> _Price | None:
 @lru_cache
 def _thresholds(vendor: str, model: str) -> list[list[float]]:
     """What the table says of a model: a row for each threshold."""
-    found = (row["prices"] for row in _table().get(vendor, ()) if re.search(row["match"], model.lower()))
+    found = (row["prices"] for row in _table().get(vendor, ()) if _matches(row["match"], model.lower()))
     return next(found, [])
+
+
+#: A choice of texts, each of them the whole name, its beginning, its end or some of it.
+_TEXTS = re.compile(r"(\||^)\^?([\w\-/: @]|\\\.)+\$?(?=\||$)")
+
+
+def _matches(pattern: str, model: str) -> bool:
+    """`re.search()`; nearly all patterns are choices of texts, which need not be compiled, and there are many."""
+    if _TEXTS.sub("", pattern):
+        return re.search(pattern, model) is not None
+    return any(_has(model, text.replace("\\", "")) for text in pattern.split("|"))
+
+
+def _has(model: str, text: str) -> bool:
+    begins, ends, text = text.startswith("^"), text.endswith("$"), text.strip("^$")
+    if begins and ends:
+        return model == text
+    return model.startswith(text) if begins else model.endswith(text) if ends else text in model
 
 
 @cache
@@ -101,12 +119,22 @@ def _table() -> Table:
 
 
 def refresh_prices(source: str | Path | None) -> int:
-    """Takes prices from a file or a URL, in the form of the package's own table, before those of that table; gives how
-    many models have one. `None` goes back to the package's own.
+    """Loads prices from a file or a URL. They take precedence over the package's own table.
 
-        refresh_prices("prices.json")
+    Answers that were already counted keep their cost.
 
-    Answers that were counted keep their cost.
+    Args:
+        source: Path or URL of a JSON file in the form of the package's own table; `None` removes what was loaded.
+
+    Returns:
+        The number of models that have a price.
+
+    Raises:
+        UsageError: The file or URL cannot be read, or is no table of prices.
+
+    Examples:
+        >>> refresh_prices("prices.json")  # doctest: +SKIP
+        812
     """
     global _refreshed  # noqa: PLW0603 - one table a process
     _refreshed = {} if source is None else read_table(source)
@@ -133,9 +161,16 @@ def log_usage(wire: Wire, tokens: Tokens, dollars: float | None) -> None:
 
 
 def token_usage() -> list[dict[str, Any]]:
-    """What this Python session has used: one row per vendor and model, over all chats.
+    """Returns what this Python process has used, over all chats.
 
-    `input` includes `cached`. `cost` is in US dollars, `None` as soon as the price of one answer is not known.
+    Returns:
+        A row for each provider and model: its name, the token counts of `Tokens` (`input` includes `cached`), and `cost` in US
+        dollars, which is `None` as soon as the price of one answer is not known.
+
+    Examples:
+        >>> _ = chat_openai().chat("Hi")
+        >>> token_usage()[0]["vendor"]
+        'OpenAI'
     """
     with _lock:
         return [dict(row) for row in _used.values()]

@@ -170,3 +170,12 @@ def test_families_on_bedrock():
     assert profile_of(AWSBedrock(model="us.anthropic.claude-sonnet-5")).refuses
     assert not profile_of(AWSBedrock(model="us.anthropic.claude-sonnet-5")).fields
     assert profile_of(AWSBedrock(model="openai.gpt-oss-20b-1:0")).images == ()
+
+
+def test_the_rows_of_a_provider_are_those_that_name_it():
+    providers = {name for row in rows() for name in row["provider"]}
+
+    assert {"OpenAI", "Anthropic", "AWS/Bedrock"} <= providers
+    for provider in providers:
+        named = [row for row in rows(provider) if provider in row["provider"]]
+        assert named == [row for row in rows() if provider in row["provider"]]

@@ -63,7 +63,14 @@ class Capabilities:
     `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`,
     sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a `value`. With `changed_prompt`
     they have `instructed(system)`, which replaces the system prompt; with `compaction`, `compacted()` and `acompacted()`,
-    which make the conversation shorter, in one request of their own.
+    which make the conversation shorter, in one request of their own. With `approval` they have `approving(approve)`:
+    `approve(name, arguments)` is asked before a tool with `needs_approval` runs. With `citations` the replies have
+    `sources`, and sessions `searching()`, which allows the provider's own web search, where that must be asked for. With
+    `uploads` they have `upload(file)` and `aupload(file)`: what they return is among the `parts`.
+    `structured_with_tools`, refused: a value is asked
+    for without tools. With `tool_choice`, `stop_sequences`, `json_mode`, `model_override` or `prompt_caching`, `send` and
+    `asend` take `options=`, a mapping of what holds for this turn alone: `tool_choice` (`"required"`), `stop` (a list of
+    texts), `json` (True), `model` (its name), `cache` (True). It is passed only where a step has options.
     """
 
     modes: Collection[Mode] = MODES
@@ -77,6 +84,15 @@ class Capabilities:
     interleaved_parts: Literal["native", "refused"] = "native"
     changed_prompt: Literal["native", "refused"] = "refused"
     compaction: Literal["native", "refused"] = "refused"
+    approval: Literal["native", "refused"] = "refused"
+    citations: Literal["native", "refused"] = "refused"
+    uploads: Literal["native", "refused"] = "refused"
+    structured_with_tools: Literal["native", "refused"] = "native"
+    tool_choice: Literal["native", "refused"] = "refused"
+    stop_sequences: Literal["native", "refused"] = "refused"
+    json_mode: Literal["native", "refused"] = "refused"
+    model_override: Literal["native", "refused"] = "refused"
+    prompt_caching: Literal["native", "refused"] = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""

@@ -5,20 +5,38 @@ from __future__ import annotations
 import base64
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import ellmer_core as ec
 
-from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
+from ..scenarios.messages import (
+    PDF,
+    Approve,
+    Image,
+    Part,
+    Reply,
+    Source,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
 from . import Capabilities, Endpoint, Place
 from .ellmer_core_vendors import Vendor, vendors_by_key
 from .shared.retry_waits import patience
+from .shared.turn_options import turn_params
 
-__all__ = ["EllmerCore", "Session", "adapter"]
+__all__ = ["EllmerCore", "Options", "Session", "adapter"]
+
+#: What holds for one turn alone, by name.
+Options = Mapping[str, Any] | None
 
 _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "content_filter": "filter"}
 
@@ -97,26 +115,26 @@ class Session:
         fresh.chat.restore(json.loads(json.dumps(self.chat.record())))
         return fresh
 
-    def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+    def send(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with _warned(options), self._with(options or {}) as params:
                 if stream:
-                    pieces.extend(self.chat.stream(*contents))
+                    pieces.extend(self.chat.stream(*contents, params=params))
                 else:
-                    self.chat.chat(*contents)
+                    self.chat.chat(*contents, params=params)
         except ec.EllmerError as error:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
 
-    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with _warned(options), self._with(options or {}) as params:
                 if stream:
-                    pieces.extend([piece async for piece in self.chat.stream_async(*contents)])
+                    pieces.extend([p async for p in self.chat.stream_async(*contents, params=params)])
                 else:
-                    await self.chat.chat_async(*contents)
+                    await self.chat.chat_async(*contents, params=params)
         except ec.EllmerError as error:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
@@ -137,6 +155,22 @@ class Session:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
 
+    @contextmanager
+    def _with(self, options: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+        """Under the options of a turn: the parameters of its call."""
+        wire = self.chat.wire
+        if "model" in options:
+            self.chat.set_model(options["model"])
+        if "cache" in options:
+            cached: Any = self.chat.wire  # only some wires have this field
+            self.chat.wire = replace(cached, cache="5m")
+        try:
+            yield turn_params(wire.name, options) or None
+        finally:
+            if {"model", "cache"} & set(options):
+                self.chat.set_model(wire.model)
+                self.chat.wire = wire
+
     def instructed(self, system: str) -> None:
         """Goes on under another system prompt."""
         self.chat.set_system_prompt(system)
@@ -147,6 +181,25 @@ class Session:
 
     async def acompacted(self) -> None:
         await self.chat.compact_async(keep=0)
+
+    def approving(self, approve: Approve) -> None:
+        """Asks about calls of tools that need it."""
+        self.chat.approve = lambda request: _decision(approve(request.name, request.arguments))
+
+    def searching(self) -> None:
+        """Allows the provider's web search; models that search by themselves need no leave."""
+        search = ec.tool_web_search()
+        if self.chat.wire.name in search.forms and search.name not in self.chat.get_tools():
+            self.chat.register_tool(search)
+
+    def upload(self, file: PDF) -> ec.Content:
+        """Uploads a file, by its path."""
+        with TemporaryDirectory() as folder:
+            return self.chat.upload(_saved(file, folder))
+
+    async def aupload(self, file: PDF) -> ec.Content:
+        with TemporaryDirectory() as folder:
+            return await self.chat.upload_async(_saved(file, folder))
 
     def transcript(self) -> str:
         return str(self.chat)
@@ -159,6 +212,8 @@ class Session:
         return [
             ec.ContentToolResult(part.value, request=dangling[part.id])
             if isinstance(part, ToolResult)
+            else part
+            if isinstance(part, ec.Content)
             else _content(part)
             for part in parts
         ]
@@ -173,7 +228,32 @@ class Session:
             complete=not isinstance(turn, ec.AssistantPartialTurn),
             usage={name: getattr(turn.tokens, name) for name in ("input", "output", "cached", "reasoning")},
             pieces=pieces,
+            sources=[_source(text, each) for text in _texts(turn) for each in text.citations],
         )
+
+
+def _texts(turn: ec.Turn) -> Iterator[ec.ContentText]:
+    return (content for content in turn.contents if isinstance(content, ec.ContentText))
+
+
+def _source(text: ec.ContentText, citation: ec.ContentCitation) -> Source:
+    cited = "" if citation.start is None else text.text[citation.start : citation.end]
+    return Source(citation.url, citation.title, citation.quote, cited)
+
+
+def _decision(arguments: Mapping[str, Any] | None) -> bool | Mapping[str, Any]:
+    return False if arguments is None else {"approved": True, "arguments": dict(arguments)}
+
+
+def _saved(file: PDF, folder: str) -> Path:
+    path = Path(folder, file.filename)
+    path.write_bytes(file.data)
+    return path
+
+
+def _warned(options: Mapping[str, Any] | None) -> AbstractContextManager[Any]:
+    """Where the caller sets something, a warning that it is left out is an error."""
+    return warnings.catch_warnings(action="error" if options else "ignore")
 
 
 def _requests(turn: ec.Turn) -> Sequence[ec.ContentToolRequest]:
@@ -220,6 +300,7 @@ def _tool(tool: Tool) -> ec.ToolDef:
         call,
         tool.description,
         name=tool.name,
+        needs_approval=tool.needs_approval,
         arguments={
             name: replace(_type(schema), required=name in tool.parameters["required"])
             for name, schema in tool.parameters["properties"].items()

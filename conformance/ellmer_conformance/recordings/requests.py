@@ -14,7 +14,8 @@ from .reading import Recording
 
 __all__ = ["Skip", "request_of"]
 
-HOSTED = ("bedrock-invoke", "cloudflare-run")  # other formats behind doors of their own
+#: Other formats behind doors of their own, and other versions of an API.
+HOSTED = ("bedrock-invoke", "cloudflare-run", "cohere-v1", "gemini-interactions")
 
 
 @dataclass(frozen=True)
@@ -26,19 +27,29 @@ class Skip:
 
 def request_of(recording: Recording) -> Request | Skip:
     """The request of a recording."""
-    if not recording.url:
-        return Skip("a line without an exchange")
-    found = readers.detect(recording.url, None, recording.headers)
-    if found is None:
-        return Skip("not a chat request")
-    if found[0] not in (*rules.WIRES, *HOSTED):
-        return Skip(f"there are no rules for {found[0]} yet")
+    wire = _wire_of(recording)
+    if isinstance(wire, Skip):
+        return wire
     if not recording.body:
         return Skip("the body was not recorded")
     try:
-        return _hosted(found[0], recording) if found[0] in HOSTED else _truly(_plain(recording))
+        return _hosted(wire, recording) if wire in HOSTED else _truly(_plain(recording))
     except ValueError:
         return Skip("the body is not a JSON object")
+
+
+def _wire_of(recording: Recording) -> str | Skip:
+    if not recording.url:
+        return Skip("a line without an exchange")
+    try:
+        found = readers.detect(recording.url, None, recording.headers)
+    except ValueError:  # urlsplit's, for a host that is none: https://[x]/
+        return Skip("the URL is malformed")
+    if found is None:
+        return Skip("not a chat request")
+    wire, vendor = found
+    known = wire in (*rules.WIRES, *HOSTED) and (wire != "cohere-v1" or vendor == "cohere")
+    return wire if known else Skip(f"there are no rules for {wire} yet")
 
 
 def _plain(recording: Recording) -> Request:

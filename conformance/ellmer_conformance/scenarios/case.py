@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from .messages import Part, Text, Tool, Turn
+from .messages import Approve, Part, Text, Tool, Turn
 from .script import Script, Step
 from .variations import named
 
@@ -31,7 +31,8 @@ class Ask:
     `who` counts conversations: each has a session of its own. Those that follow one another with different
     numbers are held at the same time, where the mode is async. With a `schema`, it asks for a `value` instead of text. `cancelled`: it is
     given up when the answer has begun. `reloaded`: the conversation is saved before, and goes on from what was saved.
-    `instructed` replaces the system prompt before; `compacted`: the conversation is made shorter before.
+    `instructed` replaces the system prompt before; `compacted`: the conversation is made shorter before. `options` are
+    those of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`.
     """
 
     parts: tuple[Part, ...]
@@ -44,6 +45,13 @@ class Ask:
     reloaded: bool = False
     instructed: str = ""
     compacted: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def at(self, vendor: str) -> Ask:
+        """The same, with the model that it asks for named as the provider names it."""
+        model = self.options.get("model")
+        named = {"model": model[vendor]} if isinstance(model, Mapping) and vendor in model else {}
+        return replace(self, options={**self.options, **named}) if named else self
 
 
 def ask(*parts: Part | str, text: str = "", outcome: Outcome = "answered", **more: Any) -> Ask:
@@ -59,12 +67,13 @@ class Case:
     is played at every vendor, and not only where its wire format is at home. `streamed_apart` says that its transcript differs between
     streamed and not (a cut stream keeps what was received), `printed_alike` that it is the same for every format.
     `inexpressible` gives a reason per wire format
-    that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
+    (or `wire/vendor`) that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
 
     `variations` names other ways for the same answers to travel: it is played under each, from the cassettes of
     the case `recording`, where it has none of its own. `advisory` gives the reason why its findings fail nobody: what it
     shows is a fault of the provider's, to which no client owes an answer. `on_server`: what it shows happens on the connection, so
-    that it is always played against the strict server, and never recorded.
+    that it is always played against the strict server, and never recorded. `approve` is what somebody says about the
+    calls of tools that need it. `searching`: the caller allows the provider's own web search.
     """
 
     script: Sequence[Step]
@@ -83,6 +92,8 @@ class Case:
     recording: str = ""
     on_server: bool = False
     advisory: str = ""
+    approve: Approve | None = None
+    searching: bool = False
     name: str = ""
     title: str = ""
     area: str = ""
@@ -98,6 +109,15 @@ class Case:
         return mode in self.modes and (
             not varied or any(one.befalls(wire, streamed="stream" in mode) for one in varied)
         )
+
+    def cannot(self, wire: str, vendor: str) -> str:
+        """Why it cannot be said there; empty where it can."""
+        return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
+
+    def at(self, vendor: str) -> Case:
+        """The case as it is played at a provider."""
+        steps = [step.at(vendor) for step in self.steps]
+        return replace(self, steps=steps) if any(step.options for step in steps) else self
 
     @property
     def recorded_as(self) -> str:

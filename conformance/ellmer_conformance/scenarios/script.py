@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from .messages import Source
+
 __all__ = [
     "Answer",
     "Call",
@@ -20,8 +22,10 @@ __all__ = [
     "Failure",
     "Fills",
     "Hears",
+    "Said",
     "Say",
     "Script",
+    "Search",
     "Sees",
     "Step",
     "Stop",
@@ -30,7 +34,7 @@ __all__ = [
     "answers_of",
 ]
 
-Stop = Literal["stop", "tool", "length", "filter"]
+Stop = Literal["stop", "tool", "length", "filter", "pause"]
 
 #: How a connection goes on after the last byte: as HTTP has it; broken by a TCP reset; closed by the server
 #: before the body was announced to end; open and silent until the client leaves.
@@ -39,10 +43,13 @@ Ending = Literal["end", "reset", "half-close", "stall"]
 
 @dataclass(frozen=True)
 class Say:
-    """Text. A stream sends it in `pieces`, which are its parts in order (default: a few words at a time)."""
+    """Text. A stream sends it in `pieces`, which are its parts in order (default: a few words at a time).
+
+    `sources` say where it comes from."""
 
     text: str
     pieces: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,16 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Search:
+    """A web search that the provider runs itself. `ran`: all of it; only that it is wanted, before a pause; only what
+    it found, after one."""
+
+    query: str
+    found: tuple[Source, ...] = ()
+    ran: Literal["whole", "pending", "rest"] = "whole"
+
+
+@dataclass(frozen=True)
 class Usage:
     """Token counts as they are printed: `input` includes `cached`, `output` includes `reasoning`."""
 
@@ -75,11 +92,15 @@ class Usage:
     reasoning: int = 0
 
 
+#: What an answer consists of.
+Said = Say | Think | Call | Search
+
+
 @dataclass(frozen=True)
 class Answer:
     """One answer of the model. `stop` defaults to `tool` when it calls tools, else `stop`."""
 
-    parts: tuple[Say | Think | Call, ...]
+    parts: tuple[Said, ...]
     stop: Stop | None = None
     usage: Usage = Usage()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...contract.exchange import Json
 from ...scenarios.case import Ask, Case
-from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult
+from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult, Upload
 from ...scenarios.script import Call, Delivery, Step, answers_of
 
 __all__ = ["VERSION", "as_json"]
@@ -37,6 +37,7 @@ def _step(ask: Ask) -> Json:
         "schema": dict(ask.schema) if ask.schema else None,
         "cancelled": ask.cancelled,
         "reloaded": ask.reloaded,
+        "options": dict(ask.options),
     }
     return {"parts": [_part(part) for part in ask.parts], **{k: v for k, v in more.items() if v}}
 
@@ -98,6 +99,8 @@ def _part(part: Part) -> Json:
             return {"type": "pdf", "filename": filename, "data": _base64(data)}
         case ToolCall(id, name, arguments):
             return {"type": "tool_call", "id": id, "name": name, "arguments": dict(arguments)}
+        case Upload():
+            raise NotImplementedError("a command has no word for uploads")
         case ToolResult(id, value):
             return {"type": "tool_result", "id": id, "value": _value(value)}
 

@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._eventstream import message
+from ._sources import web_citations
 from .base import (
     ALNUM,
     WRONG_KEY,
@@ -97,6 +98,9 @@ class Bedrock(Dialect):
         """The parts as whole blocks."""
         for index, part in enumerate(self.shown(answer)):
             match part:
+                case Say(text) if part.sources:
+                    cited = {"citations": web_citations(part.sources), "content": [{"text": text}]}
+                    yield {"citationsContent": cited}
                 case Say(text):
                     yield {"text": text}
                 case Think(text):
@@ -105,11 +109,12 @@ class Bedrock(Dialect):
                 case Call():
                     yield {"toolUse": {"input": arguments(part), **self.named(part, index)}}
 
-    def shown(self, answer: Answer) -> list[Say | Think | Call]:
+    def shown(self, answer: Answer) -> list[Said]:
         """The parts that are sent: reasoning only where the model shows it, and nothing empty."""
         return [
             part
             for part in answer.parts
+            if not isinstance(part, Search)
             if isinstance(part, Call) or (part.text and (isinstance(part, Say) or self.shows_thoughts))
         ]
 
@@ -127,11 +132,13 @@ class Bedrock(Dialect):
         counts = {"metrics": self.metrics, "usage": self.usage(answer.usage)}
         yield Frame("end", self.event("metadata", counts))
 
-    def block(self, part: Say | Think | Call, index: int) -> Iterator[Frame]:
+    def block(self, part: Said, index: int) -> Iterator[Frame]:
         """What one block adds; only a call says that it starts."""
         match part:
             case Say():
                 yield from (Frame("text", self.delta(index, {"text": piece})) for piece in words(part))
+                for citation in web_citations(part.sources):
+                    yield Frame("open", self.delta(index, {"citation": citation}))
             case Think():
                 pieces = [{"text": piece} for piece in words(part)]
                 pieces += [{"signature": self.signature(part)}] if self.signs else []

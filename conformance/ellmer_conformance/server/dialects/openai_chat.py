@@ -17,6 +17,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Usage
 from ._log_probabilities import log_probabilities
 from ._openai import OpenAI, fields, object_at
+from ._sources import url_citations
 from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
 
 __all__ = ["OpenAIChat"]
@@ -81,7 +82,13 @@ class OpenAIChat(OpenAI):
         text = answer.text
         content = None if made and not text else text
         more = {"tool_calls": made} if made else {}
-        return {"role": "assistant", "content": content, **more, "refusal": None, "annotations": []}
+        return {
+            "role": "assistant",
+            "content": content,
+            **more,
+            "refusal": None,
+            "annotations": nested(answer),
+        }
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         yield from self.of_one(answer)
@@ -101,6 +108,8 @@ class OpenAIChat(OpenAI):
                 yield Frame("text", self.chunk({"content": piece}))
         for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
+        if cited := nested(answer):
+            yield Frame("open", self.chunk({"annotations": cited}))
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
 
     def opening(self, answer: Answer) -> Json:
@@ -209,3 +218,9 @@ class OpenAIChat(OpenAI):
         if self.options.get("include_usage"):
             yield self.usage_chunk(Usage(0, 0))
         yield sse("[DONE]")
+
+
+def nested(answer: Answer) -> list[Json]:
+    """Annotations of the text, one level down under their type."""
+    found = [each for part in answer.parts if isinstance(part, Say) for each in url_citations(part)]
+    return [{"type": kind, kind: inner} for inner in found if (kind := inner.pop("type"))]

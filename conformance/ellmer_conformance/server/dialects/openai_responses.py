@@ -13,10 +13,11 @@ from typing import ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._openai import FAILURES, OpenAI, object_at
 from ._response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
+from ._sources import url_citations
 from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, compact, pretty, slices, sse, words
 
 __all__ = ["OpenAIResponses"]
@@ -89,7 +90,7 @@ class OpenAIResponses(OpenAI):
         status = self.status(answer)
         yield "end", f"response.{status}", {"response": self.response(status, items, answer)}
 
-    def inside(self, part: Say | Think | Call, item: Json) -> Iterator[_Step]:
+    def inside(self, part: Said, item: Json) -> Iterator[_Step]:
         """What happens between an item's beginning and its end."""
         match part:
             case Say():
@@ -103,14 +104,24 @@ class OpenAIResponses(OpenAI):
                     yield "arguments", "response.function_call_arguments.delta", delta
                 done = {"arguments": item["arguments"]}
                 yield "close", "response.function_call_arguments.done", done
+            case Search():
+                for state in ("in_progress", "searching", "completed"):
+                    yield "open", f"response.web_search_call.{state}", {}
 
     def text(self, part: Say, item: Json) -> Iterator[_Step]:
         """A message's one content part."""
         place, whole = {"content_index": 0}, item["content"][0]
-        yield "open", "response.content_part.added", {**place, "part": whole | {"text": ""}}
+        yield (
+            "open",
+            "response.content_part.added",
+            {**place, "part": whole | {"annotations": [], "text": ""}},
+        )
         for piece in words(part):
             delta = {**place, "delta": piece, "logprobs": [], **self.padding(piece)}
             yield "text", "response.output_text.delta", delta
+        for index, annotation in enumerate(whole["annotations"]):
+            added = {**place, "annotation": annotation, "annotation_index": index}
+            yield "open", "response.output_text.annotation.added", added
         yield "close", "response.output_text.done", {**place, "logprobs": [], "text": part.text}
         yield "close", "response.content_part.done", {**place, "part": whole}
 
@@ -131,11 +142,12 @@ class OpenAIResponses(OpenAI):
             items[-1]["status"] = "incomplete"
         return items
 
-    def item(self, part: Say | Think | Call, number: int, answer: Answer) -> Json:
+    def item(self, part: Said, number: int, answer: Answer) -> Json:
         """A part as an output item."""
         match part:
             case Say(text):
-                content = {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
+                cited = {"annotations": url_citations(part), "logprobs": []}
+                content = {"type": "output_text", **cited, "text": text}
                 phase = "commentary" if answer.reason == "tool" else "final_answer"
                 return {
                     "id": self.id("msg", number),
@@ -159,6 +171,11 @@ class OpenAIResponses(OpenAI):
                     "call_id": self.call_id(part, number),
                     "name": part.name,
                 }
+
+            case Search(query):
+                action = {"type": "search", "queries": [query], "query": query}
+                kind = {"type": "web_search_call", "status": "completed"}
+                return {"id": self.id("ws", number), **kind, "action": action}
 
     @property
     def seals(self) -> bool:
@@ -249,7 +266,9 @@ class OpenAIResponses(OpenAI):
 def started(item: Json) -> Json:
     """An item as it is announced: with nothing in it."""
     empty = {"status": "in_progress", "content": [], "arguments": "", "summary": []}
-    return item | {key: value for key, value in empty.items() if key in item}
+    begun = item | {key: value for key, value in empty.items() if key in item}
+    begun.pop("action", None)
+    return begun
 
 
 def added(frame: Frame) -> Json | None:

@@ -10,6 +10,7 @@ from ...readers.gemini import declarations
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
+from .interactions import INTERACTIONS
 
 OBJECT = 6  # its number in `google.cloud.aiplatform.v1.Type`
 _SIGNATURES = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
@@ -59,7 +60,10 @@ VERTEX = book.extend(
     "SCH-001",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source=[
+        "https://github.com/diegosouzapw/OmniRoute/issues/3357",
+        "https://github.com/vercel/ai/issues/9761",
+    ],
     refusal=refused(
         "Unable to submit request because `{name}` functionDeclaration `parameters` schema should be of type OBJECT. "
         "Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling"
@@ -86,4 +90,6 @@ def dialect(vendor: str) -> RuleBook:
     """The rules of a provider. For proxies, no refusal is known."""
     if vendor in {"", book.vendor}:
         return book
+    if vendor == INTERACTIONS.vendor:
+        return INTERACTIONS
     return VERTEX if vendor == "vertex" else book.extend(vendor, only=[])

@@ -28,7 +28,7 @@ def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
     named = re.findall(r"\[tool request \(([^)\n]*)\)\](?:: (\w+))?", run.transcript)
     theirs = {id for id, name in named if name and name not in ours}  # which the provider runs itself
     asked = [id for id, _ in named if id not in theirs]
-    results = re.findall(r"\[tool result  \(([^)\n]*)\)\]", run.transcript)
+    results = re.findall(r"\[tool result  \(([^)\n]*)\)(?:, [^\n]*)?\]", run.transcript)
     answered = [id for id in results if id not in theirs]
     if asked or answered:
         fine = Counter(asked) == Counter(answered) and len(set(asked)) == len(asked)
