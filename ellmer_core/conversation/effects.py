@@ -119,6 +119,7 @@ class Wait:
     at_most: float
 
 
+@dataclass(frozen=True)
 class Clock:
     """Say what time it is: seconds from any origin, or, on the wall, since 1970."""
 

@@ -77,7 +77,13 @@ def broken(verdicts):
 
 #: Cases that no command can be told, whatever it declares.
 BEYOND = {
-    *("approved_and_denied", "approved_with_other_arguments", "cited_answer", "paused_search", "uploaded_file"),
+    *(
+        "approved_and_denied",
+        "approved_with_other_arguments",
+        "cited_answer",
+        "paused_search",
+        "uploaded_file",
+    ),
     *("changed_prompt_after_thinking", "compacted_after_overflow"),
 }
 
