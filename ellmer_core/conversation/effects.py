@@ -30,6 +30,7 @@ __all__ = [
     "ReadEvents",
     "Send",
     "Wait",
+    "WallClock",
 ]
 
 T = TypeVar("T")
@@ -120,10 +121,25 @@ class Wait:
 
 
 class Clock:
-    """Say what time it is: seconds from any origin, or, on the wall, since 1970."""
-
-    wall: bool = False
+    """Say what time it is: seconds from any origin."""
 
 
-Effect = Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Emit | Wait | Clock
+class WallClock:
+    """Say what time it is: seconds since 1970."""
+
+
+Effect = (
+    Send
+    | ReadBody
+    | ReadEvents
+    | Finish
+    | Fetch
+    | CallTools
+    | Decide
+    | Notify
+    | Emit
+    | Wait
+    | Clock
+    | WallClock
+)
 Loop = Generator[Effect, Any, T]

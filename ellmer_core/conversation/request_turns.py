@@ -11,7 +11,7 @@ from ..errors import ConnectError, ContentError, UsageError
 from ..log import warn
 from ..wire.in_words import Sendable, sendable_to
 from ..wire.remote_images import inlined, unfetched
-from .effects import Clock, Fetch, Loop
+from .effects import Fetch, Loop, WallClock
 from .expired_uploads import expiring, sent_along
 from .history import History, sendable
 from .settings import Settings
@@ -27,7 +27,7 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
         turns = [inlined(turn, settings.fetched) for turn in turns]
     new = user and inlined(user, settings.fetched)
     if expiring([*turns, new]):
-        now: float = yield Clock(wall=True)
+        now: float = yield WallClock()
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
     sent = sendable_to(settings.wire, turns, new, tuple(settings.tools.values()))
     return Sendable(sent.turns, [*sent.replaced, *missed])

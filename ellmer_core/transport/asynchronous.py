@@ -31,6 +31,7 @@ from ..conversation.effects import (
     ReadEvents,
     Send,
     Wait,
+    WallClock,
 )
 from ..errors import UsageError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
@@ -102,7 +103,7 @@ class AsyncDriver(HttpExchange):
                 return await self.notify(effect)
             case Wait():
                 return await self.within(asyncio.sleep(some_time(effect)))
-            case Clock(wall=True):
+            case WallClock():
                 return time.time()
             case Clock():
                 return time.monotonic()

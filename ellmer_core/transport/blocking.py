@@ -31,6 +31,7 @@ from ..conversation.effects import (
     ReadEvents,
     Send,
     Wait,
+    WallClock,
 )
 from ..errors import AsyncToolError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
@@ -89,7 +90,7 @@ class BlockingDriver(HttpExchange):
                 return self.notify(effect)
             case Wait():
                 return self.controller.wait(some_time(effect))
-            case Clock(wall=True):
+            case WallClock():
                 return time.time()
             case Clock():
                 return time.monotonic()
