@@ -6,7 +6,7 @@ from base64 import b64decode
 from pathlib import Path
 
 from ..contents.content import ContentFile, ContentImageInline, ContentPDF, ContentUploaded
-from ..conversation.effects import Loop, Wait
+from ..conversation.effects import Clock, Loop, Wait
 from ..errors import ResponseError, UsageError
 from ..transport.connections import Connection
 from ..transport.single_requests import arun, asked, run, stepped
@@ -103,9 +103,8 @@ class Uploading:
             yield Wait(PAUSE, PAUSE)
             waited += PAUSE
             stored = uploads.polled((yield from asked(wire, look)))
-        return ContentUploaded(
-            stored.uri, content.type, wire.name, wire.vendor, stored.expires_at, source=content
-        )
+        expires = stored.expires((yield Clock(wall=True)))
+        return ContentUploaded(stored.uri, content.type, wire.name, wire.vendor, expires, source=content)
 
     def _deleting(self, uploaded: ContentUploaded) -> Loop[None]:
         if not self.wire.holds(uploaded):

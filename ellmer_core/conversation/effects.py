@@ -120,6 +120,7 @@ class Wait:
     at_most: float
 
 
+@dataclass(frozen=True)
 class Clock:
     """Say what time it is: seconds from any origin."""
 
