@@ -30,7 +30,6 @@ __all__ = [
     "ReadEvents",
     "Send",
     "Wait",
-    "WallClock",
 ]
 
 T = TypeVar("T")
@@ -122,25 +121,10 @@ class Wait:
 
 @dataclass(frozen=True)
 class Clock:
-    """Say what time it is: seconds from any origin."""
+    """Say what time it is: seconds from any origin, or, on the wall, since 1970."""
+
+    wall: bool = False
 
 
-class WallClock:
-    """Say what time it is: seconds since 1970."""
-
-
-Effect = (
-    Send
-    | ReadBody
-    | ReadEvents
-    | Finish
-    | Fetch
-    | CallTools
-    | Decide
-    | Notify
-    | Emit
-    | Wait
-    | Clock
-    | WallClock
-)
+Effect = Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Emit | Wait | Clock
 Loop = Generator[Effect, Any, T]

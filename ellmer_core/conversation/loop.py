@@ -14,7 +14,7 @@ failure thrown into it; `transport/` does what it asks for, once blocking and on
     Emit(content) → None                 shows a piece of an answer, a request, a result, or a finished turn
     Wait(at_least, at_most) → None       seconds
     Fetch(url) → ContentImageInline      downloads an image
-    Clock, WallClock → float             seconds, from any origin; since 1970
+    Clock → float                        seconds, from any origin
 
 Whatever happens at a yield, the history (an object of its own) is left such that the chat can go on.
 """

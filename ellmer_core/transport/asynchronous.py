@@ -31,7 +31,6 @@ from ..conversation.effects import (
     ReadEvents,
     Send,
     Wait,
-    WallClock,
 )
 from ..errors import UsageError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
@@ -103,7 +102,7 @@ class AsyncDriver(HttpExchange):
                 return await self.notify(effect)
             case Wait():
                 return await self.within(asyncio.sleep(some_time(effect)))
-            case WallClock():
+            case Clock(wall=True):
                 return time.time()
             case Clock():
                 return time.monotonic()

@@ -31,7 +31,6 @@ from ..conversation.effects import (
     ReadEvents,
     Send,
     Wait,
-    WallClock,
 )
 from ..errors import AsyncToolError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
@@ -90,7 +89,7 @@ class BlockingDriver(HttpExchange):
                 return self.notify(effect)
             case Wait():
                 return self.controller.wait(some_time(effect))
-            case WallClock():
+            case Clock(wall=True):
                 return time.time()
             case Clock():
                 return time.monotonic()

@@ -9,7 +9,7 @@ from ...contents.content import ContentImageRemote
 from ...contents.turns import Turn, UserTurn
 from ...errors import ConnectError, ContentError, UsageError
 from ...log import warn
-from ..effects import Fetch, Loop, WallClock
+from ..effects import Clock, Fetch, Loop
 from ..history import History, sendable
 from ..settings import Settings
 from .expired_uploads import expiring, sent_along
@@ -27,7 +27,7 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
         turns = [inlined(turn, settings.fetched) for turn in turns]
     new = user and inlined(user, settings.fetched)
     if expiring([*turns, *filter(None, [new])]):
-        now: float = yield WallClock()
+        now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
     sent = sendable_to(settings.wire, turns, new, tuple(settings.tools.values()))
     return Sendable(sent.turns, [*sent.replaced, *missed])
