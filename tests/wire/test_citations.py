@@ -98,6 +98,21 @@ def test_citations_are_on_the_text_they_belong_to_and_go_back_as_they_came(case)
         assert replayed is None or json.dumps(replayed) in json.dumps(body)
 
 
+def test_sources_behind_a_text_of_nova_are_on_it_and_go_back_as_they_came():
+    grounds = {
+        "citationsContent": {"citations": [{"location": {"web": {"url": URL, "domain": "example.com"}}}]}
+    }
+    wire = Bedrock(model="us.amazon.nova-2-lite-v1:0")
+    turn = wire.turn(
+        {"output": {"message": {"content": [{"text": TEXT}, grounds]}}, "stopReason": "end_turn"}
+    )
+
+    assert turn.contents[0].citations == (ContentCitation(URL, "example.com"),)
+    assert turn.text == TEXT
+    sent = wire.request([UserTurn("Hi"), turn, UserTurn("More")]).json["messages"][1]["content"]
+    assert sent == [{"text": TEXT}, grounds]
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_another_provider_gets_the_words_alone(case):
     wire, response, _, _ = case
