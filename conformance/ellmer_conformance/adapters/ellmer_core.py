@@ -33,7 +33,10 @@ from .ellmer_core_vendors import Vendor, vendors_by_key
 from .shared.retry_waits import patience
 from .shared.turn_options import turn_params
 
-__all__ = ["EllmerCore", "Session", "adapter"]
+__all__ = ["EllmerCore", "Options", "Session", "adapter"]
+
+#: What holds for one turn alone, by name.
+Options = Mapping[str, Any] | None
 
 _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "content_filter": "filter"}
 
@@ -112,9 +115,7 @@ class Session:
         fresh.chat.restore(json.loads(json.dumps(self.chat.record())))
         return fresh
 
-    def send(
-        self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
-    ) -> Reply:
+    def send(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
             with _warned(options), self._with(options or {}) as params:
@@ -126,9 +127,7 @@ class Session:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
 
-    async def asend(
-        self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
-    ) -> Reply:
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
             with _warned(options), self._with(options or {}) as params:
@@ -163,7 +162,8 @@ class Session:
         if "model" in options:
             self.chat.set_model(options["model"])
         if "cache" in options:
-            self.chat.wire = replace(self.chat.wire, cache="5m")
+            cached: Any = self.chat.wire  # only some wires have this field
+            self.chat.wire = replace(cached, cache="5m")
         try:
             yield turn_params(wire.name, options) or None
         finally:

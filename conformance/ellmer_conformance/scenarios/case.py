@@ -110,14 +110,14 @@ class Case:
             not varied or any(one.befalls(wire, streamed="stream" in mode) for one in varied)
         )
 
+    def cannot(self, wire: str, vendor: str) -> str:
+        """Why it cannot be said there; empty where it can."""
+        return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
+
     def at(self, vendor: str) -> Case:
         """The case as it is played at a provider."""
         steps = [step.at(vendor) for step in self.steps]
         return replace(self, steps=steps) if any(step.options for step in steps) else self
-
-    def cannot(self, wire: str, vendor: str) -> str:
-        """Why it cannot be said there; empty where it can."""
-        return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
 
     @property
     def recorded_as(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from ....contract.exchange import Json
 from ... import Capabilities
@@ -12,7 +13,7 @@ from ..base import Creature
 class _Sets(Creature):
     """One that says that it can."""
 
-    caught_by = ()
+    caught_by: ClassVar[tuple[str, ...]] = ()
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
         usual = super().capabilities(wire, vendor)
@@ -36,7 +37,7 @@ class KeepsTheStop(_Sets):
     kept: Json | None = None
 
     def body(self, body: Json) -> Json:
-        found = {name: body[name] for name in ("stop", "stop_sequences") if name in body}
+        found: Json = {name: body[name] for name in ("stop", "stop_sequences") if name in body}
         self.kept = found or self.kept
         return body | (self.kept or {})
 

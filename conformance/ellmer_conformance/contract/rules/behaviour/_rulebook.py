@@ -45,8 +45,8 @@ def declined(run: Run, ask: Ask) -> bool:
         "compaction": ask.compacted,
         "approval": run.case.approve is not None,
         "citations": run.case.searching,
-        "structured_with_tools": ask.schema is not None,
         "uploads": any(isinstance(part, Upload) for part in ask.parts),
+        "structured_with_tools": ask.schema is not None,
     }
     return any(asks_for.get(name, bool(ask.options)) for name in run.refused)
 

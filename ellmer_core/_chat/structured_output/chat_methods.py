@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from ..conversation.cancellation import StreamController
-from ..conversation.settings import Settings
-from ..errors import UsageError
-from ..schemas.data_frames import Library
-from ..wire.structured import StructuredMode
-from .async_stream import AsyncStream
-from .base import ChatBase, Input
-from .echo import EchoMode, echo_mode
-from .partial_data import PartialData
-from .structured import Structured
+from ...conversation.cancellation import StreamController
+from ...conversation.settings import Settings
+from ...errors import UsageError
+from ...wire.structured import StructuredMode
+from ..async_stream import AsyncStream
+from ..base import ChatBase, Input, Shown
+from ..echo import EchoMode, echo_mode
+
+if TYPE_CHECKING:
+    from ...schemas.data_frames import Library
+    from .requested_type import Structured
 
 __all__ = ["StructuredChat"]
 
@@ -93,7 +94,7 @@ class StructuredChat(ChatBase):
             >>> chat_openai().chat_structured("Who wrote the first program?", type=person)
             {'name': 'Ada Lovelace', 'born': 1815}
         """
-        wanted = Structured(type, convert=convert, frame=frame)
+        wanted = _structured(type, convert=convert, frame=frame)
         settings = self._plan_data(
             wanted, mode, max_retries, stream=echo != "none", tool_mode=tool_mode, params=params
         )
@@ -154,7 +155,7 @@ class StructuredChat(ChatBase):
         Returns:
             The data.
         """
-        wanted = Structured(type, convert=convert, frame=frame)
+        wanted = _structured(type, convert=convert, frame=frame)
         settings = self._plan_data(
             wanted, mode, max_retries, stream=echo != "none", tool_mode=tool_mode, params=params
         )
@@ -219,13 +220,11 @@ class StructuredChat(ChatBase):
             >>> list(chat_openai().stream_structured("Who wrote the first program?", type=person))[-1]
             {'name': 'Ada Lovelace', 'born': 1815}
         """
-        wanted = Structured(type)
+        wanted = _structured(type)
         settings = self._plan_data(
             wanted, mode, max_retries, stream=True, tool_mode=tool_mode, params=params, controller=controller
         )
-        return self._stream(
-            self._contents(inputs), "none", settings, PartialData(wanted, max_retries, self.wire.paused).pick
-        )
+        return self._stream(self._contents(inputs), "none", settings, self._picker(wanted, max_retries))
 
     @overload
     def stream_structured_async(
@@ -273,15 +272,18 @@ class StructuredChat(ChatBase):
         Returns:
             An asynchronous iterator of objects of the type.
         """
-        wanted = Structured(type)
+        wanted = _structured(type)
         settings = self._plan_data(
             wanted, mode, max_retries, stream=True, tool_mode=tool_mode, params=params, controller=controller
         )
         loop = self._converse(self._contents(inputs), settings)
         shown = self._atalk(loop, "none", settings)
-        return AsyncStream(
-            shown, PartialData(wanted, max_retries, self.wire.paused).pick, lambda: self._abandon(loop)
-        )
+        return AsyncStream(shown, self._picker(wanted, max_retries), lambda: self._abandon(loop))
+
+    def _picker(self, wanted: Structured, max_retries: int) -> Callable[[Shown], Any]:
+        from .partial_data import PartialData  # noqa: PLC0415 - few chats stream data
+
+        return PartialData(wanted, max_retries, self.wire.paused).pick
 
     def _plan_data(
         self, wanted: Structured, mode: StructuredMode | None, max_retries: int, **how: Any
@@ -292,3 +294,9 @@ class StructuredChat(ChatBase):
         plan = self._plan(type=wanted.sent, **how)
         plan.wire.structured_mode(wanted.sent, list(self._tools.values()), mode)
         return replace(plan, mode=mode, check=wanted.problem, max_retries=max_retries)
+
+
+def _structured(type: Any, *, convert: bool = True, frame: Library | None = None) -> Structured:
+    from .requested_type import Structured  # noqa: PLC0415 - what reads types takes long to load
+
+    return Structured(type, convert=convert, frame=frame)

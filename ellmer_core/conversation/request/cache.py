@@ -13,13 +13,13 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..contents.tool_calls import ToolDef
-from ..contents.turns import Turn
-from ..errors import UsageError
-from ..schemas.types import Type
-from ..wire.base import Wire
-from ..wire.structured import StructuredMode
-from ..wire.values import Json, Request
+from ...contents.tool_calls import ToolDef
+from ...contents.turns import Turn
+from ...errors import UsageError
+from ...schemas.type_values import Type
+from ...wire.base import Wire
+from ...wire.structured import StructuredMode
+from ...wire.values import Json, Request
 
 __all__ = ["RequestCache", "encoded"]
 
@@ -30,11 +30,12 @@ SPARE = (
 
 @dataclass
 class RequestCache:
-    """The turns that were sent, each with its messages, by their identity; and these messages' bytes, by
+    """The turns that were sent, and the messages of each, by the identity of the turn; and these messages' bytes, by
     theirs. What is held here is not freed, so that nothing else gets its identity."""
 
     wire: Wire | None = None
-    turns: dict[int, tuple[Turn, list[Json]]] = field(default_factory=dict)
+    turns: dict[int, Turn] = field(default_factory=dict)
+    messages: dict[int, list[Json]] = field(default_factory=dict)
     texts: dict[int, bytes] = field(default_factory=dict)
 
     def request(
@@ -49,7 +50,7 @@ class RequestCache:
     ) -> tuple[Request, bytes]:
         """The request of the wire, and its body. Raises `UsageError` for what is not JSON."""
         if wire != self.wire:
-            self.wire, self.turns, self.texts = wire, {}, {}
+            self.wire, self.turns, self.messages, self.texts = wire, {}, {}, {}
         keeping = copy(wire)
         object.__setattr__(keeping, "keep", self._keep)
         request = keeping.asking(turns, tools, stream=stream, type=type, mode=mode)
@@ -60,28 +61,37 @@ class RequestCache:
 
     def copy(self) -> RequestCache:
         """The same, for a fork of the chat."""
-        return RequestCache(self.wire, dict(self.turns), dict(self.texts))
+        return RequestCache(self.wire, dict(self.turns), dict(self.messages), dict(self.texts))
 
-    def _keep(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
-        known = self.turns.get(id(turn))
-        if known is None:
-            self.turns[id(turn)] = known = turn, message(turn)
-            self.texts.update((id(one), encoded(one)) for one in known[1])
-        return known[1]
+    def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[list[Json]]:
+        """The messages of each turn. Of a long history nearly all are known: these are looked up without a line of
+        Python for each."""
+        known = list(map(self.messages.get, map(id, turns)))
+        return [self._new(turns[n], message) if one is None else one for n, one in enumerate(known)]
+
+    def _new(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
+        if id(turn) not in self.turns:  # else it is there twice
+            self.turns[id(turn)], self.messages[id(turn)] = turn, message(turn)
+            self.texts.update((id(one), encoded(one)) for one in self.messages[id(turn)])
+        return self.messages[id(turn)]
 
     def _forget_all_but(self, turns: Sequence[Turn]) -> None:
-        self.turns = {id(turn): self.turns[id(turn)] for turn in turns if id(turn) in self.turns}
-        messages = {id(one) for _, messages in self.turns.values() for one in messages}
-        self.texts = {name: text for name, text in self.texts.items() if name in messages}
+        self.turns = {id(turn): turn for turn in turns if id(turn) in self.turns}
+        self.messages = {name: self.messages[name] for name in self.turns}
+        there = {id(one) for messages in self.messages.values() for one in messages}
+        self.texts = {name: text for name, text in self.texts.items() if name in there}
 
     def _body(self, body: Json) -> bytes:
         """The whole body; of a list, what is written already as it is. Commas part fields and items alike, so one
         `join()` is enough: to copy a long conversation costs more than to look it up."""
-        pieces, written = [], self.texts.get
+        pieces = []
         for name, value in body.items():
             field = encoded(str(name)) + b":"
             if isinstance(value, list) and value:
-                first, *rest = [written(id(item)) or encoded(item) for item in value]
+                known = map(self.texts.get, map(id, value))
+                first, *rest = [
+                    encoded(item) if text is None else text for text, item in zip(known, value, strict=True)
+                ]
                 pieces += [field + b"[" + first, *rest]
                 pieces[-1] += b"]"
             else:

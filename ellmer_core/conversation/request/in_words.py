@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..contents.content import (
+from ...contents.content import (
     Content,
     ContentFile,
     ContentImageRemote,
@@ -18,12 +18,12 @@ from ..contents.content import (
     ContentUploaded,
     is_media,
 )
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
-from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, is_plain
-from ..errors import ContentError, UsageError
-from ..tools.results import described, result_text
-from .base import Wire
-from .shared.json_bodies import json_text
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
+from ...errors import ContentError, UsageError
+from ...tools.results import described, result_text
+from ...wire.base import Wire
+from ...wire.shared.json_bodies import json_text
 
 __all__ = ["Sendable", "sendable_to"]
 
@@ -45,7 +45,8 @@ def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequ
         names = ", ".join(tool.name for tool in tools)
         raise UsageError(f"{wire.vendor}'s {wire.model} calls no tools: do not register {names} here.")
     replaced: list[str] = []
-    sent = [turn if is_plain(turn) else _turn(wire, turn, replaced) for turn in turns]
+    plain = are_plain(turns)
+    sent = [t if same else _turn(wire, t, replaced) for t, same in zip(turns, plain, strict=True)]
     if new is not None:
         _name_results(wire, new, replaced)
         sent.append(new)
