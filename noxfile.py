@@ -346,6 +346,13 @@ def bench(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def bench_browser(session: nox.Session) -> None:
+    """Measure the frames of the chat app while an answer of 2,000 chunks streams (apt-get install chromium)."""
+    session.install("-e", ".[demo,html]", *group("browser"))
+    session.run("python", "bench/browser.py")
+
+
+@nox.session(default=False)
 def bench_suites(session: nox.Session) -> None:
     """Run public suites of vcrpy's users with vcrpy, with ours and with cassetter, unchanged (`-- openai` some)."""
     session.install("uv")
@@ -416,6 +423,8 @@ def reproducible(session: nox.Session) -> None:
 
 #: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
 COMMANDS = {"ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs")}
+#: What is played of a library, where that is not everything: the rest of instructor is the SDK's that it wraps.
+ONLY = {"instructor": ("--case", "structured*"), "ai-sdk": ("--wire", "openai-chat", "--wire", "anthropic")}
 #: Libraries that have a bridge, each with a pinned environment, and the commands.
 PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))])
 
@@ -441,7 +450,18 @@ def peers(session: nox.Session, peer: str) -> None:
         session.install("--no-deps", "-e", ".")
     report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/baselines/{peer}.toml"
     what = ("--command", " ".join(COMMANDS[peer])) if peer in COMMANDS else ("--adapter", peer)
-    run = ("run", *what, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
+    run = (
+        "run",
+        *what,
+        *ONLY.get(peer, ()),
+        "--against",
+        "server",
+        "--mode",
+        "sync",
+        "--mode",
+        "stream",
+        baseline,
+    )
     try:
         session.run("conformance", *run, "--report", report, *session.posargs, env=OFFLINE)
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from ...contents.content import (
@@ -38,7 +37,6 @@ _CITED = {
 }
 
 
-@dataclass(frozen=True)
 class AnthropicContent(Wire):
     """Contents as blocks."""
 

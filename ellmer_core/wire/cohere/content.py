@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
 from ..openai_chat.content import OpenAIChatContent
@@ -13,7 +12,6 @@ from ..values import Json
 __all__ = ["CohereContent"]
 
 
-@dataclass(frozen=True)
 class CohereContent(OpenAIChatContent):
     """Writes single contents."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from ...contents.content import (
@@ -28,7 +27,6 @@ __all__ = ["ResponsesContent"]
 _STATES = ("completed", "in_progress", "incomplete")
 
 
-@dataclass(frozen=True)
 class ResponsesContent(Wire):
     """Contents as items, and as parts of them."""
 

@@ -10,11 +10,11 @@ from ...scenarios.script import Answer, Say, Search
 from ..signatures import encoded, sign
 
 __all__ = [
-    "annotations",
     "grounding",
     "page_citations",
     "page_found",
     "sources_of",
+    "url_citations",
     "web_citations",
 ]
 
@@ -30,7 +30,7 @@ def span(part: Say, source: Source) -> tuple[int, int]:
     return start, start + len(source.cited or part.text)
 
 
-def annotations(part: Say) -> list[Json]:
+def url_citations(part: Say) -> list[Json]:
     """OpenAI's: https://platform.openai.com/docs/guides/tools-web-search"""
     return [
         {

@@ -17,7 +17,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Usage
 from ._log_probabilities import log_probabilities
 from ._openai import OpenAI, fields, object_at
-from ._sources import annotations
+from ._sources import url_citations
 from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
 
 __all__ = ["OpenAIChat"]
@@ -222,5 +222,5 @@ class OpenAIChat(OpenAI):
 
 def nested(answer: Answer) -> list[Json]:
     """Annotations of the text, one level down under their type."""
-    found = [each for part in answer.parts if isinstance(part, Say) for each in annotations(part)]
+    found = [each for part in answer.parts if isinstance(part, Say) for each in url_citations(part)]
     return [{"type": kind, kind: inner} for inner in found if (kind := inner.pop("type"))]

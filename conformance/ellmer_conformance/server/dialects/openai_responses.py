@@ -17,7 +17,7 @@ from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Us
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._openai import FAILURES, OpenAI, object_at
 from ._response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
-from ._sources import annotations
+from ._sources import url_citations
 from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, compact, pretty, slices, sse, words
 
 __all__ = ["OpenAIResponses"]
@@ -146,7 +146,7 @@ class OpenAIResponses(OpenAI):
         """A part as an output item."""
         match part:
             case Say(text):
-                cited = {"annotations": annotations(part), "logprobs": []}
+                cited = {"annotations": url_citations(part), "logprobs": []}
                 content = {"type": "output_text", **cited, "text": text}
                 phase = "commentary" if answer.reason == "tool" else "final_answer"
                 return {
