@@ -329,7 +329,7 @@ def test_citations_are_footnotes(page, served, axe, picture, tmp_path):
             marks = page.locator("sup").get_by_role("link").filter(has_text=name)
             expect(marks).to_have_count(times)
             expect(marks.first).to_have_attribute("href", re.compile(url))
-        expect(page.get_by_text("Rye grows in Bohemia1, and wheat too12.")).to_be_visible()
+        expect(page.get_by_text("Rye grows in Bohemia1, and wheat too1 2.")).to_be_visible()
         expect(page.get_by_role("listitem").get_by_role("link", name="Fields")).to_be_visible()
         expect(page.get_by_text("Sources", exact=True)).to_have_count(1)
         assert axe(page) == {}
