@@ -220,7 +220,10 @@ def test_what_is_cited_has_the_number_of_its_source():
     html = ec.contents_html([AssistantTurn(PARTS)])
     link = '<sup><a href="https://{}.test" target="_blank" rel="noopener noreferrer" aria-label="Source {}">{}</a></sup>'
 
-    assert f"<strong>Bohemia</strong>{link.format('a', 1, 1)}, and wheat too.{link.format('a', 1, 1)}" in html
+    assert (
+        f"<strong>Bohemia</strong>{link.format('a', 1, 1)}, and wheat too.{link.format('a', 1, 1)}\u202f{link.format('b', 2, 2)}"
+        in html
+    )
     assert html.count('<p class="sources">') == 1
     [shown] = ec.contents_shinychat([AssistantTurn(PARTS)])
     assert "Rye grows in **Bohemia**<sup>[1](https://a.test)</sup>, and wheat too." in shown.content
