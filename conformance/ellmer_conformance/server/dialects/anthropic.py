@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
+from ...contract.readers.json_access import object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
-from ..signatures import decoded, encoded, is_ours, opened, sign
+from ..signatures import decoded, is_ours
+from ..thinking_prefix import (
+    BOUND_ELSEWHERE,
+    UNSENT_BETA,
+    Block,
+    Conversation,
+    binds,
+    dropped,
+    sealed,
+    texts,
+    unsealed,
+)
 from .base import (
     WRONG_KEY,
     Dialect,
@@ -39,7 +52,10 @@ _SNAPSHOTS = {
     "claude-opus-4-5": "20251101",
     "claude-sonnet-4-5": "20250929",
 }
-_THINKS_UNASKED = re.compile(r"claude-(opus|sonnet|haiku|fable)-([5-9]|\d\d)")  # with the text left out
+_THINKS_UNASKED = re.compile(r"claude-(opus|sonnet|haiku|fable|mythos)-([5-9]|\d\d)")
+#: They show their thoughts to who asks for thinking, and for nothing more.
+_SHOWS_THOUGHTS = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(?!-[7-9]))")
+_BINDING = "thinking-binding-controls-2026-08-01"
 
 
 class Anthropic(Dialect):
@@ -86,6 +102,22 @@ class Anthropic(Dialect):
         message["stop_reason"] = self.stops[answer.reason]
         return utf8(compact(message))
 
+    @cached_property
+    def conversation(self) -> Conversation:
+        """The request as the check of its thoughts reads it."""
+        system, tools = texts(self.asked.get("system")), self.asked.get("tools")
+        return Conversation(
+            self.ticket.request.model,
+            list(system),
+            tools if isinstance(tools, list) else [],
+            list(_compared_blocks(self.asked)),
+        )
+
+    @cached_property
+    def reports_bindings(self) -> bool:
+        """Whether the client asks which of its thoughts are read."""
+        return _BINDING in self.ticket.request.headers.get("anthropic-beta", "")
+
     def message(self, usage: Usage, written: Json) -> Json:
         """The message before it says anything; `written` counts the output tokens so far."""
         return {
@@ -97,6 +129,7 @@ class Anthropic(Dialect):
             "stop_reason": None,
             "stop_sequence": None,
             "stop_details": None,
+            **({"input_transformations": self.transformations} if self.reports_bindings else {}),
             "usage": {
                 **input_usage(usage),
                 "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
@@ -106,15 +139,26 @@ class Anthropic(Dialect):
             },
         }
 
+    @property
+    def transformations(self) -> list[Json]:
+        """The thoughts that were left out of what the model reads."""
+        return [
+            {"type": "thinking_dropped", "path": place, "reason": reason}
+            for place, reason, _ in self.conversation.mismatches
+        ]
+
     def blocks(self, answer: Answer) -> Iterator[tuple[Say | Think | Call, Json, Json]]:
         """Each part with its block as it starts in a stream and as it is in the end."""
+        prefix = self.conversation.prefix if binds(self.ticket.request.model) else None
         for number, part in enumerate(answer.parts):
             match part:
                 case Say(text) if text:
                     yield part, {"type": "text", "text": ""}, {"type": "text", "text": text}
                 case Think() if (shown := self.shown(part)) is not None:
-                    signed = {"thinking": shown, "signature": encoded(sign(shown))}
+                    signature = sealed(shown, prefix)
+                    prefix = prefix and prefix.after(signature)
                     start: Json = {"type": "thinking", "thinking": "", "signature": ""}
+                    signed = {"thinking": shown, "signature": signature}
                     yield Think(shown), start, {"type": "thinking", **signed}
                 case Call():
                     id = part.id or f"toolu_01{self.ticket.token(f'call {number}', 22, _BASE58)}"
@@ -123,14 +167,14 @@ class Anthropic(Dialect):
                     yield part, start, start | {"input": arguments(part)}
 
     def shown(self, part: Think) -> str | None:
-        """What is seen of the reasoning: newer models think unasked, and then only the signature is sent."""
+        """What is seen of the reasoning: newer models think unasked, and send only the signature where none asks for more."""
         match self.asked.get("thinking"):
-            case {"type": "disabled"}:
+            case {"type": "disabled" | "between_tools"}:
                 return None
-            case {"display": "omitted"}:
-                return ""
+            case {"display": str(display)}:
+                return part.text if display == "summarized" else ""
             case {"type": "enabled" | "adaptive"}:
-                return part.text
+                return part.text if _SHOWS_THOUGHTS.match(self.model) else ""
             case _:
                 return "" if _THINKS_UNASKED.match(self.model) else None
 
@@ -207,13 +251,22 @@ class Anthropic(Dialect):
         return Refusal("Not Found", 404, "not_found_error")
 
     def forged(self, *, strict: bool) -> Refusal | None:
-        messages = self.asked.get("messages")
-        for i, message in enumerate(messages if isinstance(messages, list) else ()):
-            content = message.get("content") if isinstance(message, dict) else None
-            for j, block in enumerate(content if isinstance(content, list) else ()):
-                if is_forged(block, strict=strict):
-                    sentence = f"messages.{i}.content.{j}: Invalid `signature` in `thinking` block"
-                    return Refusal(sentence, 400, "invalid_request_error")
+        for block in _compared_blocks(self.asked):
+            if is_forged(block.value, strict=strict):
+                sentence = f"{block.place}: Invalid `signature` in `thinking` block"
+                return Refusal(sentence, 400, "invalid_request_error")
+        return self.unbound()
+
+    def unbound(self) -> Refusal | None:
+        """What is said of a thought that is sent back behind another prefix, unless the client has it dropped."""
+        model = self.ticket.request.model
+        if not binds(model) or dropped(self.asked.get("thinking")):
+            return None
+        beta = "" if self.reports_bindings else UNSENT_BETA
+        for place, reason, differs in self.conversation.mismatches:
+            if reason == "prefix_binding_mismatch":
+                said = f"{place}: {BOUND_ELSEWHERE} {beta}{differs}".rstrip()
+                return Refusal(said, 400, "invalid_request_error")
         return None
 
 
@@ -239,15 +292,27 @@ def deltas(part: Say | Think | Call, whole: Json) -> Iterator[Json]:
             yield from ({"type": "input_json_delta", "partial_json": piece} for piece in slices(text))
 
 
+def _compared_blocks(asked: Json) -> Iterator[Block]:
+    """The blocks of a request, thoughts with their signatures."""
+    messages = asked.get("messages")
+    for i, message in enumerate(messages if isinstance(messages, list) else ()):
+        said = object_of(message)
+        for j, block in enumerate(texts(said.get("content"))):
+            thought = object_of(block).get("type") in {"thinking", "redacted_thinking"}
+            signature = text_of(object_of(block).get("signature")) if thought else None
+            yield Block(f"messages.{i}.content.{j}", text_of(said.get("role")), block, signature)
+
+
 def is_forged(block: Any, *, strict: bool) -> bool:
     """Whether a thinking block is not as it was sent."""
     if not isinstance(block, dict) or block.get("type") != "thinking":
         return False
-    signature = block.get("signature")
-    blob = decoded(signature) if isinstance(signature, str) else None
+    signature = text_of(block.get("signature"))
+    blob = decoded(signature)
     if blob and not strict and not is_ours(blob):
         return False
-    return not blob or opened(blob) != block.get("thinking")
+    record = unsealed(signature)
+    return record is None or record.text != block.get("thinking")
 
 
 def input_usage(usage: Usage) -> Json:
