@@ -16,7 +16,7 @@ from functools import cache
 from itertools import count
 
 from ..adapters import Adapter, Endpoint, Place
-from ..adapters.endpoints import endpoint, place_of
+from ..adapters.endpoints import endpoint, place_for, place_of
 from ..contract import readers
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run, Trouble, Varied
@@ -93,7 +93,7 @@ def play_direct(
 ) -> Run:
     """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
     try:
-        place = place_of(adapter, wire, vendor)
+        place = place_for(case, adapter, wire, vendor)
         run = _play(adapter, Conversation(server, place, wire, vendor, case), mode)
         if run.trouble or run.refused:
             return run

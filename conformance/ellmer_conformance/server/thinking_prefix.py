@@ -10,39 +10,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from ..contract.exchange import Json
+from ..contract.readers.anthropic import BINDING_BETA, PRESERVES_THINKING
 from ..contract.readers.json_access import object_of
 from .signatures import decoded, encoded, opened, sign
 
 __all__ = [
-    "BOUND_ELSEWHERE",
-    "UNSENT_BETA",
     "Block",
     "Conversation",
     "Mismatch",
     "binds",
-    "dropped",
     "sealed",
-    "texts",
     "unsealed",
 ]
 
-_BINDS = re.compile(r"claude-(fable|mythos|opus|sonnet|haiku)-([6-9]|\d\d|5-[1-9](?!\d))")
 #: Claude Mythos 5.1 records the prefix, and does not check it.
 _CHECKS = re.compile(r"claude-(?!mythos-5-1)")
 #: What is said of a thought that is sent back behind another prefix.
-BOUND_ELSEWHERE = (
+_ELSEWHERE = (
     "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set "
     '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
 )
-UNSENT_BETA = (
-    "That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header. "
-)
+_UNSENT = f"That setting requires the `{BINDING_BETA}` value in the `anthropic-beta` header. "
 _RECORD = "\0"  # what a signed text begins with that is a record
 _UNSAID = frozenset({"cache_control", "cachePoint"})
 
@@ -62,7 +57,7 @@ class Prefix(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A block of a request: where it is, and the signature where it is a thought."""
+    """A block of a request: where it is; where it is a thought, its text and its signature."""
 
     place: str
     role: str
@@ -122,6 +117,22 @@ class Conversation:
             thought = _digest(block.signature)
         return found
 
+    def objection(self, *, dropped: bool, beta: bool) -> str | None:
+        """What is said of the first thought behind another prefix, unless such are `dropped`; `beta`: the header is sent."""
+        if dropped or not binds(self.model):
+            return None
+        for place, reason, sentence in self.mismatches:
+            if reason == "prefix_binding_mismatch":
+                return f"{place}: {_ELSEWHERE} {'' if beta else _UNSENT}{sentence}".rstrip()
+        return None
+
+    def transformations(self) -> list[Json]:
+        """The same thoughts as a reply lists them: they were left out."""
+        return [
+            {"type": "thinking_dropped", "path": place, "reason": reason}
+            for place, reason, _ in self.mismatches
+        ]
+
     def _differs(self, bound: Prefix, said: Sequence[Block], block: Block, thought: str) -> str | None:
         """What differs from what a thought is bound to; None where nothing does."""
         if bound.system != _digest(self.system):
@@ -153,7 +164,7 @@ class Sealed(NamedTuple):
 
 def binds(model: str) -> bool:
     """Whether the model binds its thoughts to what stood before them."""
-    return bool(_BINDS.search(model))
+    return bool(PRESERVES_THINKING.search(model))
 
 
 def sealed(text: str, prefix: Prefix | None) -> str:
@@ -172,14 +183,9 @@ def unsealed(signature: str) -> Sealed | None:
     return Sealed(shown, Prefix(*prefix))
 
 
-def dropped(thinking: Any) -> bool:
-    """Whether thoughts behind another prefix are to be left out."""
-    return object_of(object_of(thinking).get("block_binding")).get("prefix_mismatch_behavior") == "drop_block"
-
-
 def _reads(model: str, author: str) -> bool:
     """Whether a model reads the thoughts of one that binds them."""
-    ours, theirs = _BINDS.search(model), _BINDS.search(author)
+    ours, theirs = PRESERVES_THINKING.search(model), PRESERVES_THINKING.search(author)
     if theirs is None or theirs[1] == "haiku":
         return True
     greater = theirs[1] in {"fable", "mythos", "opus"} and ours is not None and ours[1] in {"fable", "mythos"}
@@ -209,9 +215,3 @@ def _compared(value: Any, key: str = "") -> Any:
     if isinstance(value, list | tuple):
         return [_compared(one) for one in value]
     return value.partition("?")[0] if key == "url" and isinstance(value, str) else value
-
-
-def texts(content: Any) -> Iterator[Any]:
-    """Blocks, where content may be one text."""
-    yield from [{"type": "text", "text": content}] if isinstance(content, str) else ()
-    yield from content if isinstance(content, list) else ()

@@ -1,15 +1,14 @@
 """The strict server binds the thoughts of newer Claude models to all that stood before them, as the API does."""
 
-import anthropic
-import pytest
-from questions_to_the_server import MESSAGES, NONCES
+import json
 
-from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Think
-from ellmer_conformance.server import StrictServer
+import pytest
+
+from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.scenarios.script import Answer, Call, Say, Think
 from ellmer_conformance.server.dialects.anthropic import Anthropic
 from ellmer_conformance.server.dialects.base import Ticket
 from ellmer_conformance.server.dialects.bedrock import Bedrock
-from ellmer_conformance.contract.exchange import Request
 
 BETA = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
 TOOL = {"name": "get_weather", "input_schema": {"type": "object", "properties": {}}}
@@ -56,7 +55,11 @@ def without_thought(body, index):
 
 LATER = {"role": "user", "content": "Weather now?"}
 EDITS = {
-    "system": (lambda body: body | {"system": "Be long."}, "messages.1.content.0", "The `system` prompt differs"),
+    "system": (
+        lambda body: body | {"system": "Be long."},
+        "messages.1.content.0",
+        "The `system` prompt differs",
+    ),
     "a tool": (
         lambda body: body | {"tools": [{**TOOL, "description": "Weather"}]},
         "messages.1.content.0",
@@ -82,8 +85,9 @@ EDITS = {
 }
 FINE = {
     "unchanged": lambda body: body,
-    "cache marks": lambda body: body
-    | {"system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]},
+    "cache marks": lambda body: (
+        body | {"system": [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]}
+    ),
     "content as blocks": lambda body: with_message(
         body, 0, {"role": "user", "content": [{"type": "text", "text": "Weather?"}]}
     ),
@@ -113,7 +117,7 @@ def test_the_refusal_names_the_header_that_was_not_sent():
 def test_what_is_no_edit_is_taken(change):
     one = dialect(change(held()), beta=True)
     assert one.forged(strict=True) is None
-    assert one.transformations == []
+    assert one.conversation.transformations() == []
 
 
 def test_a_gap_between_thoughts_is_refused():
@@ -129,7 +133,7 @@ def test_who_has_them_dropped_is_answered_and_told():
     changed = with_message(held(), 2, THANKS) | {"thinking": {"type": "adaptive", **binding}}
     one = dialect(changed, beta=True)
     assert one.forged(strict=True) is None
-    assert one.transformations == [
+    assert one.conversation.transformations() == [
         {"type": "thinking_dropped", "path": "messages.3.content.0", "reason": "prefix_binding_mismatch"}
     ]
 
@@ -137,7 +141,7 @@ def test_who_has_them_dropped_is_answered_and_told():
 def test_older_models_do_not_check():
     changed = held("claude-sonnet-5") | {"system": "Be long."}
     one = dialect(changed, beta=True, model="claude-sonnet-5")
-    assert (one.forged(strict=True), one.transformations) == (None, [])
+    assert (one.forged(strict=True), one.conversation.transformations()) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -154,5 +158,47 @@ def test_older_models_do_not_check():
 def test_a_thought_that_the_model_cannot_read_is_left_out(author, reader, read):
     one = dialect(held(author), beta=True, model=reader)
     assert one.forged(strict=True) is None
-    reasons = [entry["reason"] for entry in one.transformations]
+    reasons = [entry["reason"] for entry in one.conversation.transformations()]
     assert reasons == ([] if read else ["model_binding_mismatch"] * 2)
+
+
+def converse(body, *, dropped=False):
+    more = {"thinking": {"type": "adaptive"}}
+    if dropped:
+        more = {
+            "thinking": {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}},
+            "anthropic_beta": [BETA["anthropic-beta"]],
+        }
+    path = {"additionalModelResponseFieldPaths": ["/input_transformations"]}
+    model = "us.anthropic.claude-fable-5-1"
+    whole = {**body, **path, "additionalModelRequestFields": more}
+    return Bedrock(Ticket(Request("bedrock", "bedrock", whole, model=model), "a case", 0))
+
+
+@pytest.fixture
+def conversed():
+    """A request to Converse behind whose thought nothing has changed."""
+    body = {"system": [{"text": "Be brief."}], "messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
+    content = list(converse(body).blocks(Answer((Think("They greet."), Say("Hello.")))))
+    more = [{"role": "assistant", "content": content}, {"role": "user", "content": [{"text": "Bye"}]}]
+    return body | {"messages": [*body["messages"], *more]}
+
+
+def test_bedrock_hands_the_same_refusal_over(conversed):
+    assert converse(conversed).forged(strict=True) is None
+    refusal = converse(conversed | {"system": [{"text": "Be long."}]}).forged(strict=True)
+    assert refusal.type == "ValidationException"
+    assert refusal.message.startswith(
+        f"The model returned the following errors: messages.1.content.0: {REFUSAL}"
+    )
+
+
+def test_bedrock_says_what_was_dropped_where_it_is_asked(conversed):
+    changed = converse(conversed | {"system": [{"text": "Be long."}]}, dropped=True)
+    assert changed.forged(strict=True) is None
+    fields = json.loads(changed.body(Answer((Say("Hello."),))))["additionalModelResponseFields"]
+    assert fields["input_transformations"] == [
+        {"type": "thinking_dropped", "path": "messages.1.content.0", "reason": "prefix_binding_mismatch"}
+    ]
+    stop = next(f.data for f in changed.frames(Answer((Say("Hello."),))) if b"messageStop" in f.data)
+    assert b"thinking_dropped" in stop

@@ -5,6 +5,7 @@ https://docs.claude.com/en/api/messages
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -14,6 +15,11 @@ from .json_access import elements, inline, linked, object_of, text_of
 WIRE = "anthropic"
 VENDOR = "anthropic"
 paths = (r"/v1/messages/?$", r"/publishers/anthropic/models/(?!count-tokens)[^/:]+:(streamR|r)awPredict$")
+
+#: Models that bind a thought to what stood before it. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+PRESERVES_THINKING = re.compile(r"claude-(fable|mythos|opus|sonnet|haiku)-([6-9]|\d\d|5-[1-9](?!\d))")
+#: The header in which a client may say what becomes of thoughts behind another prefix.
+BINDING_BETA = "thinking-binding-controls-2026-08-01"
 
 Role = Literal["system", "user", "assistant", "tool"]
 _ROLES: dict[str, Role] = {"assistant": "assistant", "system": "system"}
@@ -36,6 +42,12 @@ def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
         yield f"{pointer}/content", {"type": "text", "text": content}
     else:
         yield from elements(content, f"{pointer}/content")
+
+
+def drops_stale_thoughts(thinking: Any, betas: Any) -> bool:
+    """Whether thoughts behind another prefix are to be left out, rather than refused."""
+    binding = object_of(object_of(thinking).get("block_binding"))
+    return binding.get("prefix_mismatch_behavior") == "drop_block" and BINDING_BETA in (betas or "")
 
 
 def read(request: Request) -> list[Item]:

@@ -9,25 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...contract.exchange import Json
-from ...contract.readers.json_access import object_of, text_of
+from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
-from ..signatures import decoded, is_ours
-from ..thinking_prefix import (
-    BOUND_ELSEWHERE,
-    UNSENT_BETA,
-    Block,
-    Conversation,
-    binds,
-    dropped,
-    sealed,
-    texts,
-    unsealed,
-)
+from ..thinking_prefix import Conversation, binds, sealed
+from ._signed_thoughts import anthropic_blocks, as_blocks, is_changed
 from .base import (
     WRONG_KEY,
     Dialect,
@@ -55,7 +45,6 @@ _SNAPSHOTS = {
 _THINKS_UNASKED = re.compile(r"claude-(opus|sonnet|haiku|fable|mythos)-([5-9]|\d\d)")
 #: They show their thoughts to who asks for thinking, and for nothing more.
 _SHOWS_THOUGHTS = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(?!-[7-9]))")
-_BINDING = "thinking-binding-controls-2026-08-01"
 
 
 class Anthropic(Dialect):
@@ -105,18 +94,23 @@ class Anthropic(Dialect):
     @cached_property
     def conversation(self) -> Conversation:
         """The request as the check of its thoughts reads it."""
-        system, tools = texts(self.asked.get("system")), self.asked.get("tools")
+        system, tools = as_blocks(self.asked.get("system")), self.asked.get("tools")
         return Conversation(
             self.ticket.request.model,
-            list(system),
+            system,
             tools if isinstance(tools, list) else [],
-            list(_compared_blocks(self.asked)),
+            list(anthropic_blocks(self.asked)),
         )
+
+    @property
+    def betas(self) -> str:
+        """What the client tries of what is new."""
+        return self.ticket.request.headers.get("anthropic-beta", "")
 
     @cached_property
     def reports_bindings(self) -> bool:
         """Whether the client asks which of its thoughts are read."""
-        return _BINDING in self.ticket.request.headers.get("anthropic-beta", "")
+        return BINDING_BETA in self.betas
 
     def message(self, usage: Usage, written: Json) -> Json:
         """The message before it says anything; `written` counts the output tokens so far."""
@@ -129,7 +123,11 @@ class Anthropic(Dialect):
             "stop_reason": None,
             "stop_sequence": None,
             "stop_details": None,
-            **({"input_transformations": self.transformations} if self.reports_bindings else {}),
+            **(
+                {"input_transformations": self.conversation.transformations()}
+                if self.reports_bindings
+                else {}
+            ),
             "usage": {
                 **input_usage(usage),
                 "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
@@ -138,14 +136,6 @@ class Anthropic(Dialect):
                 "inference_geo": "not_available",
             },
         }
-
-    @property
-    def transformations(self) -> list[Json]:
-        """The thoughts that were left out of what the model reads."""
-        return [
-            {"type": "thinking_dropped", "path": place, "reason": reason}
-            for place, reason, _ in self.conversation.mismatches
-        ]
 
     def blocks(self, answer: Answer) -> Iterator[tuple[Say | Think | Call, Json, Json]]:
         """Each part with its block as it starts in a stream and as it is in the end."""
@@ -251,23 +241,13 @@ class Anthropic(Dialect):
         return Refusal("Not Found", 404, "not_found_error")
 
     def forged(self, *, strict: bool) -> Refusal | None:
-        for block in _compared_blocks(self.asked):
-            if is_forged(block.value, strict=strict):
-                sentence = f"{block.place}: Invalid `signature` in `thinking` block"
-                return Refusal(sentence, 400, "invalid_request_error")
-        return self.unbound()
-
-    def unbound(self) -> Refusal | None:
-        """What is said of a thought that is sent back behind another prefix, unless the client has it dropped."""
-        model = self.ticket.request.model
-        if not binds(model) or dropped(self.asked.get("thinking")):
-            return None
-        beta = "" if self.reports_bindings else UNSENT_BETA
-        for place, reason, differs in self.conversation.mismatches:
-            if reason == "prefix_binding_mismatch":
-                said = f"{place}: {BOUND_ELSEWHERE} {beta}{differs}".rstrip()
-                return Refusal(said, 400, "invalid_request_error")
-        return None
+        dropped = drops_stale_thoughts(self.asked.get("thinking"), self.betas)
+        said = self.conversation.objection(dropped=dropped, beta=self.reports_bindings)
+        for block in anthropic_blocks(self.asked):
+            if is_changed(block, strict=strict):
+                said = f"{block.place}: Invalid `signature` in `thinking` block"
+                break
+        return Refusal(said, 400, "invalid_request_error") if said else None
 
 
 _KINDS: Mapping[str, Kind] = {
@@ -290,29 +270,6 @@ def deltas(part: Say | Think | Call, whole: Json) -> Iterator[Json]:
             yield {"type": "input_json_delta", "partial_json": ""}
             text = arguments_text(part) if part.arguments or part.text else ""
             yield from ({"type": "input_json_delta", "partial_json": piece} for piece in slices(text))
-
-
-def _compared_blocks(asked: Json) -> Iterator[Block]:
-    """The blocks of a request, thoughts with their signatures."""
-    messages = asked.get("messages")
-    for i, message in enumerate(messages if isinstance(messages, list) else ()):
-        said = object_of(message)
-        for j, block in enumerate(texts(said.get("content"))):
-            thought = object_of(block).get("type") in {"thinking", "redacted_thinking"}
-            signature = text_of(object_of(block).get("signature")) if thought else None
-            yield Block(f"messages.{i}.content.{j}", text_of(said.get("role")), block, signature)
-
-
-def is_forged(block: Any, *, strict: bool) -> bool:
-    """Whether a thinking block is not as it was sent."""
-    if not isinstance(block, dict) or block.get("type") != "thinking":
-        return False
-    signature = text_of(block.get("signature"))
-    blob = decoded(signature)
-    if blob and not strict and not is_ours(blob):
-        return False
-    record = unsealed(signature)
-    return record is None or record.text != block.get("thinking")
 
 
 def input_usage(usage: Usage) -> Json:
