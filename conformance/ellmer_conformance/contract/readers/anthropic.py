@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from ..exchange import Item, Json, Media, Request
 from .json_access import elements, inline, linked, object_of, text_of
+from .read_once import read_once
 
 WIRE = "anthropic"
 VENDOR = "anthropic"
@@ -35,6 +36,7 @@ def tools(body: Json) -> Iterator[tuple[str, Json]]:
     return elements(body.get("tools"), "/tools")
 
 
+@read_once
 def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
     """A message's blocks with their pointers; a string counts as one text block."""
     content = message.get("content")
