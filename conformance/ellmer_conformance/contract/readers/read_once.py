@@ -35,20 +35,20 @@ def reading_once() -> Iterator[None]:
 
 def read_once(
     function: Callable[Concatenate[Any, P], Iterable[T]],
-) -> Callable[Concatenate[Any, P], Iterable[T]]:
+) -> Callable[Concatenate[Any, P], Iterator[T]]:
     """The function, which reads a value, and remembers what it read while the value is judged."""
 
     @wraps(function)
-    def reading(value: Any, *args: P.args, **rest: P.kwargs) -> Iterable[T]:
+    def reading(value: Any, *args: P.args, **rest: P.kwargs) -> Iterator[T]:
         memory = _memory.read
         if memory is None:
-            return function(value, *args, **rest)
+            return iter(function(value, *args, **rest))
         key = function, id(value)
         known = memory.get(key)
         if known is not None and known[1] == args:
-            return known[2]
+            return iter(known[2])
         found = [*function(value, *args, **rest)]
         memory[key] = value, args, found
-        return found
+        return iter(found)
 
     return reading
