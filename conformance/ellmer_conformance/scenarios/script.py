@@ -22,7 +22,9 @@ __all__ = [
     "Hears",
     "Say",
     "Script",
+    "Search",
     "Sees",
+    "Source",
     "Step",
     "Stop",
     "Think",
@@ -38,11 +40,36 @@ Ending = Literal["end", "reset", "half-close", "stall"]
 
 
 @dataclass(frozen=True)
+class Source:
+    """A page: one that a search found, or one that a text names, and then `text` is what of the text rests on it."""
+
+    url: str
+    title: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search of the web that the provider runs itself before it answers, where its API has one."""
+
+    query: str
+    found: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True)
 class Say:
-    """Text. A stream sends it in `pieces`, which are its parts in order (default: a few words at a time)."""
+    """Text. A stream sends it in `pieces`, which are its parts in order (default: a few words at a time). It names the
+    sources that it `cites`, where the format has a place for them."""
 
     text: str
     pieces: tuple[str, ...] = ()
+    cites: tuple[Source, ...] = ()
+
+    @property
+    def citations(self) -> Sequence[tuple[int, int, Source]]:
+        """Each source with the characters that rest on it: from the first up to the one behind the last."""
+        found = [(max(0, self.text.find(source.text)), source) for source in self.cites]
+        return [(at, at + len(source.text or self.text), source) for at, source in found]
 
 
 @dataclass(frozen=True)
@@ -82,6 +109,7 @@ class Answer:
     parts: tuple[Say | Think | Call, ...]
     stop: Stop | None = None
     usage: Usage = Usage()
+    searches: tuple[Search, ...] = ()
 
     @cached_property
     def text(self) -> str:
@@ -97,6 +125,17 @@ class Answer:
     def calls(self) -> Sequence[Call]:
         """Its tool calls."""
         return tuple(part for part in self.parts if isinstance(part, Call))
+
+    @cached_property
+    def citations(self) -> Sequence[tuple[int, int, Source]]:
+        """The sources of all its text, with the characters that rest on each."""
+        found: list[tuple[int, int, Source]] = []
+        before = 0
+        for part in self.parts:
+            if isinstance(part, Say):
+                found += [(before + start, before + end, source) for start, end, source in part.citations]
+                before += len(part.text)
+        return found
 
     @cached_property
     def reason(self) -> Stop:

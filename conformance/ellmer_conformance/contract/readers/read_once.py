@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from threading import local
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 __all__ = ["read_once", "reading_once"]
 
@@ -38,7 +38,6 @@ def read_once(
 ) -> Callable[Concatenate[Any, P], Iterator[T]]:
     """The function, which reads a value, and remembers what it read while the value is judged."""
 
-    @wraps(function)
     def reading(value: Any, *args: P.args, **rest: P.kwargs) -> Iterator[T]:
         memory = _memory.read
         if memory is None:
@@ -51,4 +50,4 @@ def read_once(
         memory[key] = value, args, found
         return iter(found)
 
-    return reading
+    return cast("Callable[Concatenate[Any, P], Iterator[T]]", wraps(function)(reading))

@@ -17,6 +17,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
+from ._citations import found_page, location_citations, server_tool_use
 from ._signed_thoughts import anthropic_blocks, as_blocks, is_changed
 from .base import (
     WRONG_KEY,
@@ -86,7 +87,7 @@ class Anthropic(Dialect):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        message = self.message(answer.usage, output_usage(answer.usage))
+        message = self.message(answer.usage, output_usage(answer.usage) | server_tool_use(answer))
         message["content"] = [whole for _, _, whole in self.blocks(answer)]
         message["stop_reason"] = self.stops[answer.reason]
         return utf8(compact(message))
@@ -139,11 +140,14 @@ class Anthropic(Dialect):
 
     def blocks(self, answer: Answer) -> Iterator[tuple[Say | Think | Call, Json, Json]]:
         """Each part with its block as it starts in a stream and as it is in the end."""
+        yield from self.searches(answer)
         prefix = self.conversation.prefix if binds(self.ticket.request.model) else None
         for number, part in enumerate(answer.parts):
             match part:
                 case Say(text) if text:
-                    yield part, {"type": "text", "text": ""}, {"type": "text", "text": text}
+                    cited = {"citations": location_citations(part)} if part.cites else {}
+                    empty: Json = {"citations": []} if part.cites else {}
+                    yield part, {**empty, "type": "text", "text": ""}, {**cited, "type": "text", "text": text}
                 case Think() if (shown := self.shown(part)) is not None:
                     signature = sealed(shown, prefix)
                     prefix = prefix and prefix.after(signature)
@@ -155,6 +159,18 @@ class Anthropic(Dialect):
                     start = {"type": "tool_use", "id": id, "name": part.name, "input": {}}
                     start["caller"] = {"type": "direct"}
                     yield part, start, start | {"input": arguments(part)}
+
+    def searches(self, answer: Answer) -> Iterator[tuple[Say | Call, Json, Json]]:
+        """Each search of the web: the call that the API runs itself, and what it found."""
+        for number, search in enumerate(answer.searches):
+            id = f"srvtoolu_01{self.ticket.token(f'search {number}', 22, _BASE58)}"
+            asked = {"query": search.query}
+            start: Json = {"type": "server_tool_use", "id": id, "name": "web_search", "input": {}}
+            start["caller"] = {"type": "direct"}
+            yield Call("web_search", asked), start, start | {"input": asked}
+            found = {"tool_use_id": id, "content": [found_page(source) for source in search.found]}
+            result = {"type": "web_search_tool_result", **found, "caller": {"type": "direct"}}
+            yield Say(""), result, result
 
     def shown(self, part: Think) -> str | None:
         """What is seen of the reasoning: newer models think unasked, and send only the signature where none asks for more."""
@@ -174,7 +190,7 @@ class Anthropic(Dialect):
         empty = {"type": "text", "text": ""}
         blocks = list(self.blocks(answer)) or [(Say(""), empty, empty)]
         for index, (part, block, whole) in enumerate(blocks):
-            kind: Kind = "call" if isinstance(part, Call) else "open"
+            kind: Kind = "call" if block["type"] == "tool_use" else "open"
             head = {"type": "content_block_start", "index": index, "content_block": block}
             yield Frame(kind, event(head))
             if not index:
@@ -188,7 +204,7 @@ class Anthropic(Dialect):
     def ending(self, answer: Answer) -> Iterator[Frame]:
         """Stop reason, token counts (of the whole answer, not of what came since), and the terminal marker."""
         stop = {"stop_reason": self.stops[answer.reason], "stop_sequence": None, "stop_details": None}
-        usage = input_usage(answer.usage) | output_usage(answer.usage)
+        usage = input_usage(answer.usage) | output_usage(answer.usage) | server_tool_use(answer)
         yield Frame("end", event({"type": "message_delta", "delta": stop, "usage": usage}))
         yield Frame("end", event({"type": "message_stop"}))
 
@@ -252,6 +268,7 @@ class Anthropic(Dialect):
 
 _KINDS: Mapping[str, Kind] = {
     "text_delta": "text",
+    "citations_delta": "text",
     "thinking_delta": "thinking",
     "signature_delta": "thinking",
     "input_json_delta": "arguments",
@@ -262,6 +279,7 @@ def deltas(part: Say | Think | Call, whole: Json) -> Iterator[Json]:
     """What a block adds after its start. Arguments begin with an empty piece, and may end there."""
     match part:
         case Say():
+            yield from ({"type": "citations_delta", "citation": cite} for cite in whole.get("citations", ()))
             yield from ({"type": "text_delta", "text": piece} for piece in words(part))
         case Think():
             yield from ({"type": "thinking_delta", "thinking": piece} for piece in words(part))

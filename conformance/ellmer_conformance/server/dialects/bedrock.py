@@ -20,6 +20,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
+from ._citations import web_citations
 from ._eventstream import message
 from ._signed_thoughts import as_blocks, bedrock_blocks, is_changed
 from .base import (
@@ -100,6 +101,7 @@ class Bedrock(Dialect):
             "metrics": self.metrics,
             "output": {"message": said},
             "stopReason": self.stops[answer.reason],
+            **self.trace,
             "usage": self.usage(answer.usage),
         }
         return utf8(compact(self.transformed() | reply))
@@ -117,6 +119,10 @@ class Bedrock(Dialect):
         """The parts as whole blocks."""
         for index, part in enumerate(self.shown(answer)):
             match part:
+                case Say(text) if part.cites:
+                    yield {
+                        "citationsContent": {"citations": web_citations(part), "content": [{"text": text}]}
+                    }
                 case Say(text):
                     yield {"text": text}
                 case Think(text):
@@ -157,7 +163,7 @@ class Bedrock(Dialect):
             yield Frame("close", self.event("contentBlockStop", {"contentBlockIndex": index}))
         stop = {"stopReason": self.stops[answer.reason], **self.transformed()}
         yield Frame("end", self.event("messageStop", stop))
-        counts = {"metrics": self.metrics, "usage": self.usage(answer.usage)}
+        counts = {"metrics": self.metrics, **self.trace, "usage": self.usage(answer.usage)}
         yield Frame("end", self.event("metadata", counts))
 
     def block(self, part: Say | Think | Call, index: int) -> Iterator[Frame]:
@@ -165,6 +171,8 @@ class Bedrock(Dialect):
         match part:
             case Say():
                 yield from (Frame("text", self.delta(index, {"text": piece})) for piece in words(part))
+                for citation in web_citations(part):
+                    yield Frame("text", self.delta(index, {"citation": citation}))
             case Think():
                 pieces = [{"text": piece} for piece in words(part)]
                 pieces += [{"signature": part.signature}] if isinstance(part, _Signed) else []
@@ -203,6 +211,17 @@ class Bedrock(Dialect):
             "serverToolUsage": {},
             "totalTokens": usage.input + usage.output,
         }
+
+    @property
+    def trace(self) -> Json:
+        """What a guardrail looked at, where the request asks to be told."""
+        guard = object_of(self.asked.get("guardrailConfig"))
+        if guard.get("trace") not in {"enabled", "enabled_full"}:
+            return {}
+        units = dict.fromkeys(("contentPolicyUnits", "topicPolicyUnits", "wordPolicyUnits"), 1)
+        looked = {"guardrailProcessingLatency": 231, "usage": _NO_UNITS | units}
+        assessed = {str(guard.get("guardrailIdentifier")): {"invocationMetrics": looked}}
+        return {"trace": {"guardrail": {"actionReason": "No action.", "inputAssessment": assessed}}}
 
     @property
     def metrics(self) -> Json:
@@ -295,6 +314,16 @@ class Bedrock(Dialect):
                 break
         sentence = f"The model returned the following errors: {said}"
         return Refusal(sentence, 400, "ValidationException") if said else None
+
+
+_NO_UNITS: Json = dict.fromkeys(
+    (
+        "contextualGroundingPolicyUnits",
+        "sensitiveInformationPolicyFreeUnits",
+        "sensitiveInformationPolicyUnits",
+    ),
+    0,
+)
 
 
 _WRONG = Refusal("The security token included in the request is invalid.", 403, "UnrecognizedClientException")

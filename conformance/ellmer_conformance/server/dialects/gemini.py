@@ -17,6 +17,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ..signatures import decoded, encoded, is_ours, opened, sign
+from ._citations import grounding
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 
 __all__ = ["Gemini"]
@@ -130,17 +131,27 @@ class Gemini(Dialect):
 
     def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
         """A whole reply, or a chunk of it; with a finish reason where `answer` ends here."""
+        if answer and answer.reason == "filter" and not answer.parts:
+            blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": usage}
+            return {**blocked, "modelVersion": self.model, "responseId": self.response_id}
         candidate = {"content": self.content(parts), **(self.finish(answer) if answer else {}), "index": 0}
         if answer and self.made(answer) and not (self.modern and self.ticket.request.stream):
             candidate["finishMessage"] = "Model generated function call(s)."
+        if answer and (answer.searches or answer.citations):
+            candidate["groundingMetadata"] = grounding(answer)
         if answer and self.averages and not self.ticket.request.stream:
             candidate["avgLogprobs"] = -0.0125
         return {
             "candidates": [candidate | ({"index": index} if index else {}) for index in range(self.count)],
             "usageMetadata": usage,
             "modelVersion": self.model,
-            "responseId": self.ticket.token("response", 23, _URLSAFE),
+            "responseId": self.response_id,
         }
+
+    @property
+    def response_id(self) -> str:
+        """23 characters."""
+        return self.ticket.token("response", 23, _URLSAFE)
 
     def content(self, parts: Sequence[Json]) -> Json:
         """The model's content; without parts where it said nothing."""

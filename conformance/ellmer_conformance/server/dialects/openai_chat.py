@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Usage
+from ._citations import nested_url_citations
 from ._log_probabilities import log_probabilities
 from ._openai import OpenAI, fields, object_at
 from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
@@ -81,7 +82,8 @@ class OpenAIChat(OpenAI):
         text = answer.text
         content = None if made and not text else text
         more = {"tool_calls": made} if made else {}
-        return {"role": "assistant", "content": content, **more, "refusal": None, "annotations": []}
+        cited = nested_url_citations(answer)
+        return {"role": "assistant", "content": content, **more, "refusal": None, "annotations": cited}
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         for index in range(self.count):
@@ -98,6 +100,8 @@ class OpenAIChat(OpenAI):
         for part in answer.parts:
             for piece in words(part) if isinstance(part, Say) else ():
                 yield Frame("text", self.chunk({"content": piece}))
+        if cited := nested_url_citations(answer):
+            yield Frame("text", self.chunk({"annotations": cited}))
         for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))

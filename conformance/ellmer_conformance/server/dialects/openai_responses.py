@@ -9,12 +9,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Say, Search, Stop, Think, Usage
 from ..signatures import decoded, encoded, is_ours, opened, sign
+from ._citations import url_citations
+from ._log_probabilities import log_probabilities
 from ._openai import FAILURES, OpenAI, object_at
 from ._response_settings import in_recorded_order, response_settings, tool_usage
 from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, compact, pretty, slices, sse, words
@@ -79,19 +81,21 @@ class OpenAIResponses(OpenAI):
         yield "open", "response.created", {"response": begun}
         yield "open", "response.in_progress", {"response": begun}
         items = self.items(answer)
-        for index, item in enumerate(items):
+        for index, (part, item) in enumerate(zip((*answer.searches, *answer.parts), items, strict=True)):
             kind: Kind = "call" if item["type"] == "function_call" else "open"
             yield kind, "response.output_item.added", {"item": started(item), "output_index": index}
-            part = answer.parts[index]
             for inner, name, fields in self.inside(part, item):
                 yield inner, name, fields | {"item_id": item["id"], "output_index": index}
             yield "close", "response.output_item.done", {"item": item, "output_index": index}
         status = self.status(answer)
         yield "end", f"response.{status}", {"response": self.response(status, items, answer)}
 
-    def inside(self, part: Say | Think | Call, item: Json) -> Iterator[_Step]:
+    def inside(self, part: Say | Think | Call | Search, item: Json) -> Iterator[_Step]:
         """What happens between an item's beginning and its end."""
         match part:
+            case Search():
+                for name in ("in_progress", "searching", "completed"):
+                    yield "close", f"response.web_search_call.{name}", {}
             case Say():
                 yield from self.text(part, item)
             case Think():
@@ -107,11 +111,16 @@ class OpenAIResponses(OpenAI):
     def text(self, part: Say, item: Json) -> Iterator[_Step]:
         """A message's one content part."""
         place, whole = {"content_index": 0}, item["content"][0]
-        yield "open", "response.content_part.added", {**place, "part": whole | {"text": ""}}
+        empty = {"text": "", "annotations": [], "logprobs": []}
+        yield "open", "response.content_part.added", {**place, "part": whole | empty}
         for piece in words(part):
-            delta = {**place, "delta": piece, "logprobs": [], **self.padding(piece)}
+            delta = {**place, "delta": piece, "logprobs": self.probabilities(piece), **self.padding(piece)}
             yield "text", "response.output_text.delta", delta
-        yield "close", "response.output_text.done", {**place, "logprobs": [], "text": part.text}
+        for number, cited in enumerate(whole["annotations"]):
+            added = {**place, "annotation": cited, "annotation_index": number}
+            yield "text", "response.output_text.annotation.added", added
+        done = {**place, "logprobs": self.probabilities(part.text), "text": part.text}
+        yield "close", "response.output_text.done", done
         yield "close", "response.content_part.done", {**place, "part": whole}
 
     def summary(self, summary: Json, index: int) -> Iterator[_Step]:
@@ -125,8 +134,9 @@ class OpenAIResponses(OpenAI):
         yield "close", "response.reasoning_summary_part.done", {**place, "part": summary}
 
     def items(self, answer: Answer) -> list[Json]:
-        """The output items, one for each part; the last of an answer that stopped short is incomplete."""
-        items = [self.item(part, number, answer) for number, part in enumerate(answer.parts)]
+        """The output items, one for each search and part; the last of an answer that stopped short is incomplete."""
+        items = [self.searched(search, number) for number, search in enumerate(answer.searches)]
+        items += [self.item(part, number, answer) for number, part in enumerate(answer.parts)]
         if items and self.status(answer) == "incomplete" and "status" in items[-1]:
             items[-1]["status"] = "incomplete"
         return items
@@ -135,7 +145,8 @@ class OpenAIResponses(OpenAI):
         """A part as an output item."""
         match part:
             case Say(text):
-                content = {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
+                said = {"annotations": url_citations(part), "logprobs": self.probabilities(text)}
+                content = {"type": "output_text", **said, "text": text}
                 phase = "commentary" if answer.reason == "tool" else "final_answer"
                 return {
                     "id": self.id("msg", number),
@@ -160,12 +171,30 @@ class OpenAIResponses(OpenAI):
                     "name": part.name,
                 }
 
+    def searched(self, search: Search, number: int) -> Json:
+        """A search that the API ran itself."""
+        action: Json = {"type": "search", "queries": [search.query], "query": search.query}
+        if "web_search_call.action.sources" in self.included:
+            action |= {"sources": [{"type": "url", "url": page.url} for page in search.found]}
+        id = self.id("ws", f"search {number}")
+        return {"id": id, "type": "web_search_call", "status": "completed", "action": action}
+
+    def probabilities(self, text: str) -> list[Json]:
+        """The log probabilities of a text, if they are asked for."""
+        if "message.output_text.logprobs" not in self.included:
+            return []
+        return log_probabilities(text, self.asked.get("top_logprobs") or 0)
+
+    @property
+    def included(self) -> list[Any]:
+        """What the request asks for beside the answer."""
+        include = self.asked.get("include")
+        return include if isinstance(include, list) else []
+
     @property
     def seals(self) -> bool:
         """Whether reasoning comes with its encrypted form."""
-        include = self.asked.get("include")
-        wanted = isinstance(include, list) and "reasoning.encrypted_content" in include
-        return wanted or bool(_ALWAYS_SEALED.match(self.model))
+        return "reasoning.encrypted_content" in self.included or bool(_ALWAYS_SEALED.match(self.model))
 
     @property
     def summarises(self) -> bool:
@@ -202,7 +231,7 @@ class OpenAIResponses(OpenAI):
                 "moderation": None,
                 "output": list(output),
                 **self.settings,
-                "tool_usage": tool_usage(),
+                "tool_usage": tool_usage(len(answer.searches) if answer else 0),
                 "usage": usage(answer.usage) if answer else None,
             }
         )
@@ -212,7 +241,7 @@ class OpenAIResponses(OpenAI):
         """The request's settings with their defaults filled in."""
         return response_settings(self.asked, self.model)
 
-    def id(self, prefix: str, number: int | None = None) -> str:
+    def id(self, prefix: str, number: int | str | None = None) -> str:
         """`fc_` and 50 hex digits, the time among them."""
         token = self.ticket.token
         return (
@@ -248,7 +277,8 @@ class OpenAIResponses(OpenAI):
 def started(item: Json) -> Json:
     """An item as it is announced: with nothing in it."""
     empty = {"status": "in_progress", "content": [], "arguments": "", "summary": []}
-    return item | {key: value for key, value in empty.items() if key in item}
+    found = item | {key: value for key, value in empty.items() if key in item}
+    return {key: value for key, value in found.items() if key != "action"}
 
 
 def added(frame: Frame) -> Json | None:

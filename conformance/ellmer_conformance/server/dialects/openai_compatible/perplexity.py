@@ -18,9 +18,6 @@ from .base import Compatible
 
 __all__ = ["Perplexity"]
 
-#: The fields are in every answer; the scripted ones searched for nothing.
-_SOURCES: Json = {"citations": [], "search_results": []}
-
 
 class Perplexity(Compatible):
     """api.perplexity.ai."""
@@ -41,16 +38,16 @@ class Perplexity(Compatible):
     )
 
     def completion(self, answer: Answer) -> Json:
-        return super().completion(answer) | _SOURCES
+        return super().completion(answer) | sources(answer)
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         pieces = [piece for part in answer.parts if isinstance(part, Say) for piece in words(part)]
-        usage = self.usage(answer.usage)
+        rest = {"usage": self.usage(answer.usage), **sources(answer)}
         for place, piece in enumerate(pieces):
-            yield Frame("text", self.cumulative(piece, "".join(pieces[: place + 1]), usage))
-        yield Frame("end", self.cumulative("", "".join(pieces), usage, self.stops[answer.reason]))
+            yield Frame("text", self.cumulative(piece, "".join(pieces[: place + 1]), rest))
+        yield Frame("end", self.cumulative("", "".join(pieces), rest, self.stops[answer.reason]))
 
-    def cumulative(self, piece: str, text: str, usage: Json, finish: str | None = None) -> bytes:
+    def cumulative(self, piece: str, text: str, rest: Json, finish: str | None = None) -> bytes:
         """A chunk: what is new, and what there is."""
         choice = {
             "index": 0,
@@ -58,7 +55,7 @@ class Perplexity(Compatible):
             "finish_reason": finish,
             "message": {"role": "assistant", "content": text},
         }
-        return self.event({"choices": [choice], "usage": usage, **_SOURCES})
+        return self.event({"choices": [choice], **rest})
 
     def event(self, rest: Json) -> bytes:
         return utf8(f"data: {compact(self.chunk_head | rest)}\r\n\r\n")
@@ -83,3 +80,14 @@ class Perplexity(Compatible):
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
         """UNVERIFIED: nobody recorded one. The form is that of its error bodies."""
         yield utf8(f"data: {compact({'error': fields(self.failures[kind])})}\r\n\r\n")
+
+
+def sources(answer: Answer) -> Json:
+    """The pages that were found; the fields are in every answer, whether it searched or not."""
+    pages = [
+        *(page for search in answer.searches for page in search.found),
+        *(page for *_, page in answer.citations),
+    ]
+    found = dict.fromkeys((page.url, page.title) for page in pages)
+    results = [{"title": title, "url": url, "date": None} for url, title in found]
+    return {"citations": [url for url, _ in found], "search_results": results}
