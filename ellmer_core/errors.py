@@ -105,11 +105,20 @@ class ToolReject(EllmerError):
 
 
 class ProviderError(EllmerError):
-    """The provider answered with an error.
+    """The provider answered with an error. `str()` adds provider, model, status and a hint on what to do.
 
-    `status` is the HTTP status (for an error inside a 200 stream: the status it stands for), `code` and
-    `type` the provider's own words, `request_id` what its support asks for, `retry_after` in seconds.
-    `message` is what the provider said; `str()` adds whose model it is, the status, and what to do.
+    Args:
+        message: The provider's own message.
+        status: HTTP status; for an error inside a stream with status 200, the status it stands for.
+        code: The provider's error code; `None` (default) if it gave none, here and below.
+        type: The provider's error type.
+        request_id: The id that the provider's support asks for.
+        retry_after: Seconds to wait before a retry.
+        body: The decoded body of the answer.
+
+    Examples:
+        >>> ProviderError("Overloaded", status=529).status
+        529
     """
 
     vendor: str = ""
@@ -137,13 +146,19 @@ class ProviderError(EllmerError):
         self.body = body
 
     def at(self, vendor: str, model: str, keys: tuple[str, ...] = ()) -> Self:
-        """This error, which knows now whose it is; `keys` are the variables that may hold the key."""
+        """Adds to the error whose it is, and returns it.
+
+        Args:
+            vendor: Name of the provider.
+            model: Name of the model.
+            keys: Environment variables that may hold the key.
+        """
         if not self.vendor:
             self.vendor, self.model, self.keys = vendor, model, keys
         return self
 
     def what_to_do(self) -> str:
-        """A sentence for the caller, if there is one."""
+        """Returns a hint for the caller; `""` if there is none."""
         return ""
 
     def __str__(self) -> str:
@@ -204,7 +219,16 @@ class ConnectError(EllmerError):
 
 
 class TimeoutError(ConnectError, builtins.TimeoutError):
-    """Nothing came in time. `phase` says which of the timeouts it was: connect, idle or total."""
+    """No data arrived in time.
+
+    Args:
+        message: What was wrong, for people.
+        phase: Which of the `Timeouts` was exceeded: `"connect"`, `"idle"` (default) or `"total"`.
+
+    Examples:
+        >>> TimeoutError("Nothing arrived for 600 s.").phase
+        'idle'
+    """
 
     def __init__(self, message: str, phase: Literal["connect", "idle", "total"] = "idle") -> None:
         super().__init__(message)
@@ -220,8 +244,19 @@ class UsageLimitError(EllmerError):
 
 
 class ApprovalRequiredError(EllmerError):
-    """Tool calls wait for somebody's decision; the chat can be saved. `requests` are these calls: give their decisions
-    to `chat.decide()`, and go on with `chat.chat()`."""
+    """Tool calls wait for a decision, and `approve="defer"` stopped the conversation until it is made.
+
+    The chat can be saved meanwhile. Pass the decisions to `chat.decide()`, then call `chat.chat()` again.
+
+    Args:
+        message: What was wrong, for people.
+        requests: The waiting calls, each a `ContentToolRequest`.
+
+    Examples:
+        >>> error = ApprovalRequiredError("1 call waits for a decision.")
+        >>> error.requests
+        ()
+    """
 
     def __init__(self, message: str, requests: Sequence[Any] = ()) -> None:
         super().__init__(message)

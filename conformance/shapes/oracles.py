@@ -4,7 +4,8 @@
 
 A request is held against each official source of its shape that is installed, an answer and each event of a stream
 against the types that the SDK has for them: a field that they have not, or a value of another type, is a complaint.
-What real traffic does, too, is in `tolerated.json`, with where it was seen. Exit code 1 if anything else is found.
+What real traffic does, too, is in `tolerated.json`, with where it was seen. Exit code 1 if anything else is found; 2 if
+a source is not installed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 from mutants import Official, shape_of
 from nodes import Joiner, Json, Source
-from sources import _schema
+from sources import _schema, missing
 
 from ellmer_conformance.contract.shapes import Fault
 from ellmer_conformance.contract.shapes.checker import Checker
@@ -127,11 +128,8 @@ def _said(fault: Fault) -> str:
     return f"{fault.kind} at {_INDEX.sub('/N', fault.pointer) or '/'}{f' ({fault.key})' if fault.key else ''}"
 
 
-def main(paths: list[str]) -> int:
-    """Prints what is not tolerated; gives the exit code."""
-    listing = "--list" in paths  # of what real traffic does, for `tolerated.json`
-    paths = [each for each in paths if each != "--list"]
-    tolerated: Json = json.loads((HERE / "tolerated.json").read_text(encoding="utf-8"))
+def said(paths: list[str]) -> tuple[int, Counter[str], dict[str, str]]:
+    """How many exchanges were judged, how often each complaint was made, and where it was made first."""
     oracles, found, judged, where = Oracles(), Counter[str](), 0, dict[str, str]()
     for path in find([Path(each) for each in paths]):
         try:
@@ -140,15 +138,29 @@ def main(paths: list[str]) -> int:
             continue
         for recording in recordings:
             judged += 1
-            for said in complaints(oracles, recording):
-                found[said] += 1
-                where.setdefault(said, str(path))
-    if listing:
+            for complaint in complaints(oracles, recording):
+                found[complaint] += 1
+                where.setdefault(complaint, str(path))
+    return judged, found, where
+
+
+def main(arguments: list[str]) -> int:
+    """Prints what is not tolerated; gives the exit code."""
+    if absent := missing():
+        print(  # noqa: T201  # where a command says how it is used
+            f"The official types of {', '.join(absent)} are not installed. "
+            f"Run `nox -s oracles`, or: pip install {' '.join(absent)}",
+            file=sys.stderr,
+        )
+        return 2
+    judged, found, where = said([each for each in arguments if each != "--list"])
+    if "--list" in arguments:  # of what real traffic does, for `tolerated.json`
         print(json.dumps(dict(sorted(where.items())), indent=1))  # noqa: T201
         return 0
-    wrong = {said: count for said, count in found.items() if said not in tolerated}
-    for said, count in sorted(wrong.items()):
-        print(f"{count:>6}  {said}  (first in {where[said]})")  # noqa: T201  # its report
+    tolerated: Json = json.loads((HERE / "tolerated.json").read_text(encoding="utf-8"))
+    wrong = {complaint: count for complaint, count in found.items() if complaint not in tolerated}
+    for complaint, count in sorted(wrong.items()):
+        print(f"{count:>6}  {complaint}  (first in {where[complaint]})")  # noqa: T201  # its report
     print(f"{judged} exchanges, {len(found)} kinds of complaints, {len(wrong)} of them not tolerated")  # noqa: T201
     return 1 if wrong or not judged else 0
 

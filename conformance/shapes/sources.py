@@ -236,6 +236,27 @@ def _cerebras(_: Path | None) -> Iterator[Source | None]:
     yield sdk("cerebras-cloud-sdk", module, "CompletionCreateParams", "null")
 
 
+#: The module that each package of the sources installs.
+PACKAGES: Mapping[str, str] = {
+    "anthropic": "anthropic",
+    "botocore": "botocore",
+    "cerebras-cloud-sdk": "cerebras.cloud.sdk",
+    "cohere": "cohere",
+    "google-ai-generativelanguage": "google.ai.generativelanguage_v1beta",
+    "google-api-python-client": "googleapiclient",
+    "google-genai": "google.genai",
+    "groq": "groq",
+    "mistralai": "mistralai",
+    "ollama": "ollama",
+    "openai": "openai",
+}
+
+
+def missing() -> list[str]:
+    """The packages of the sources that are not installed."""
+    return [package for package, module in PACKAGES.items() if not _installed(module)]
+
+
 SOURCES: Mapping[str, Find] = {
     "openai-chat": _chat,
     "openai-responses": _responses,

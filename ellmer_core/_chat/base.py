@@ -24,7 +24,6 @@ from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..log import warn
 from ..models import prices
-from ..models.fitting import Asked, fitted
 from ..transport.blocking import BlockingDriver, drive
 from ..transport.connections import Connection
 from ..transport.timeouts_and_limits import Limits, Timeouts
@@ -33,6 +32,7 @@ from ..wire.profile import Profile
 from .approvers import approver
 from .echo import Echo, EchoMode, echo_mode
 from .memory import Memory
+from .model_choice import ModelChoice
 from .tool_registry import ToolRegistry
 from .uploading import Uploading
 
@@ -42,7 +42,7 @@ Input = str | Content
 Shown = Content | Turn
 
 
-class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
+class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
     """The machinery under `Chat`."""
 
     def __init__(
@@ -63,11 +63,10 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
     ) -> None:
         Memory.__init__(self)
         ToolRegistry.__init__(self)
+        ModelChoice.__init__(self, wire, thinking, profile)
         for name, count, least in (("max_tries", max_tries, 1), ("max_tool_rounds", max_tool_rounds, 0)):
             if not isinstance(count, int) or count < least:
                 raise UsageError(f"{name}= is a whole number, {least} or more, not {count!r}.")
-        self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
-        self.wire = self._fitted(wire, self._asked)
         self._told: set[str] = set()
         if fetch not in (None, "none", "https"):
             raise UsageError(f'fetch= is "none" or "https", not {fetch!r}.')
@@ -90,41 +89,17 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
         return list(self._history.waiting)
 
     def decide(self, decisions: Mapping[str, Said]) -> None:
-        """What somebody said about waiting tool calls, by the id of the call: `True`, `False`, a `Decision`, or as JSON
-        `{"approved": true, "arguments": {…}, "reason": "…"}`. The next `chat()`, which needs no words, goes on with it."""
+        """Stores decisions about waiting tool calls. The next `chat()`, which needs no input, continues with them.
+
+        Args:
+            decisions: A decision for each call id: `True`, `False`, a `Decision`, or its JSON form
+                `{"approved": true, "arguments": {…}, "reason": "…"}`.
+
+        Raises:
+            UsageError: No call with such an id waits, or a value is no decision.
+        """
         with self._idle("decide()"):
             self._history.decide({id: decision_of(said) for id, said in decisions.items()})
-
-    def get_model(self) -> str:
-        """The model's name."""
-        return self.wire.model
-
-    def set_model(self, model: str) -> None:
-        """Goes on with another model of the vendor."""
-        if not isinstance(model, str) or not model:
-            raise UsageError(f"A model is given by its name, not by {model!r}.")
-        self.wire = self._fitted(replace(self.wire, model=model), self._asked)
-
-    @property
-    def profile(self) -> Profile:
-        """What the model takes, as far as it is known, with the sources."""
-        return self.wire.profile
-
-    def get_params(self) -> dict[str, Any]:
-        """The parameters that were asked for, `thinking` among them; the model may take fewer."""
-        return dict(self._asked.params)
-
-    def set_params(self, params: Mapping[str, Any] | None = None, **words: Any) -> None:
-        """Replaces the parameters: `set_params(params(temperature=0.2))`, or `set_params(temperature=0.2)`."""
-        asked = Asked({**_checked_params(params), **words}, self._asked.profile)
-        self.wire, self._asked = self._fitted(self.wire, asked), asked
-
-    def _fitted(self, wire: Wire, asked: Asked) -> Wire:
-        """The wire with the parameters that the model takes; of the others, a warning tells the caller."""
-        fit, warning = fitted(wire, asked)
-        if warning:
-            warn(warning)
-        return fit
 
     def record(self) -> dict[str, Any]:
         """The conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
@@ -133,10 +108,18 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
         return recorded(self._history, self.wire.vendor, self.wire.model)
 
     def restore(self, record: Any, *, classes: Iterable[type] = (), keep_model: bool = False) -> None:
-        """Goes on where a recorded chat stopped: its turns, and its model if the vendor is the same (and not `keep_model`).
+        """Continues a recorded conversation in this chat.
 
-        Requests find their tools among those registered here. `classes` are the content classes of other
-        packages that occur; a class that is not known is refused by its name.
+        Requests find their tools among those that are registered here.
+
+        Args:
+            record: The JSON value of `record()`.
+            classes: Content classes of other packages that may occur; any other class is refused.
+            keep_model: Whether this chat keeps its own model. Default: `False`: it takes the recorded model if the provider is
+                the same.
+
+        Raises:
+            UsageError: The value is no record; the chat did not change.
         """
         from .saving import restored  # noqa: PLC0415 - only needed to save
 
@@ -201,12 +184,8 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
             raise UsageError(f"controller is a StreamController, not {controller.__class__.__name__}.")
         if not isinstance(self.usage_limits, UsageLimits):
             raise UsageError(f"usage_limits is UsageLimits(…), not {self.usage_limits!r:.80}.")
-        wire = self.wire
-        if params is not None:
-            asked = Asked({**self._asked.params, **_checked_params(params)}, self._asked.profile)
-            wire = self._fitted(wire, asked)
         return Settings(
-            wire,
+            self.wire if params is None else self._wire_with(params),
             self._tools,
             stream=stream,
             type=type,
@@ -296,9 +275,3 @@ class ChatBase(Memory, ToolRegistry, Uploading, Displayed):
         """The stream of this conversation is gone: keeps what it received, and lets the next one in."""
         loop.close()
         self._left(loop)
-
-
-def _checked_params(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if not isinstance(params, Mapping | None):
-        raise UsageError(f"params= is a dictionary, as params() makes one, not {params!r}.")
-    return params or {}

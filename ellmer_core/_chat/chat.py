@@ -28,10 +28,31 @@ Params = Mapping[str, Any] | None
 
 
 class Chat(StructuredChat):
-    """A conversation. `chat_openai()` and its like make one; `fork()` makes another from it.
+    """A conversation with a model. Constructors such as `chat_openai()` make one, and `fork()` copies one.
 
-    A chat holds one conversation at a time: entered again before it has answered, it refuses. What was
-    answered is in the history, whatever fails later; see `get_turns()`.
+    A chat holds one conversation at a time: a second call that starts before the first has ended raises
+    `UsageError`. Answers that were received stay in the history, even if a later step fails; see `get_turns()`.
+
+    Args:
+        wire: The wire format with its provider and model, from `ellmer_core.wire`.
+        system_prompt: Instructions for the model; `None` (default) sends none.
+        echo: What is printed to the terminal: `"none"` (default), `"output"` or `"all"`.
+        client: Your `httpx.Client`, `httpx.AsyncClient`, or a tuple of both; it is not closed. `None` (default)
+            uses clients of the library's own.
+        timeouts: How long to wait, in seconds; `None` (default) means `Timeouts()`.
+        limits: How much of an answer is read; `None` (default) means `Limits()`.
+        proxy: URL of a proxy for all requests; `None` (default) reads `HTTPS_PROXY` and its like.
+        max_tries: How often one request is tried where a retry may help. Default: 3.
+        max_tool_rounds: How many rounds of tool calls one answer may need. Default: 100.
+        thinking: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"`, or a number of tokens; `None` (default) leaves it
+            to the provider.
+        profile: What the model accepts, if you know better than the library: a `Profile` or some of its fields.
+        fetch: `"https"` downloads images by URL where the API fetches none; `None` (default) does not.
+
+    Examples:
+        >>> chat = chat_openai("You are terse.", model="gpt-4.1")
+        >>> chat.get_model()
+        'gpt-4.1'
     """
 
     # Talking ------------------------------------------------------------------------------------------------
@@ -43,10 +64,28 @@ class Chat(StructuredChat):
         tool_mode: ToolMode = "sequential",
         params: Params = None,
     ) -> str:
-        """Says something (strings, images, …), runs the tools the model asks for, returns its last answer's text.
+        """Sends something to the model, runs the tools that it calls, and returns the text of its last answer.
 
-        `echo` is what to show meanwhile, `tool_mode="concurrent"` runs several tools at once, in threads. `params` are
-        parameters for this call, beside those of the chat.
+        In a notebook, the text is shown as Markdown.
+
+        Args:
+            *inputs: What to send: strings, contents, or lists of those. None is needed after `decide()`.
+            echo: What is printed meanwhile: `"none"`, `"output"` or `"all"`; `None` (default) is the chat's setting.
+            tool_mode: `"sequential"` (default) runs one tool after the other, `"concurrent"` several at once, in threads.
+            params: Parameters for this call, in addition to those of the chat.
+
+        Returns:
+            The text.
+
+        Raises:
+            ProviderError: The provider answered with an error.
+            ConnectError: The provider could not be reached.
+            IncompleteResponseError: The answer ended before its end marker.
+            UsageError: The call cannot work as written.
+
+        Examples:
+            >>> chat_openai().chat("Hi")
+            'Hello!'
         """
         mode = self.echo if echo is None else echo_mode(echo)
         self._exhaust(inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params))
@@ -59,7 +98,17 @@ class Chat(StructuredChat):
         tool_mode: ToolMode = "concurrent",
         params: Params = None,
     ) -> str:
-        """`chat()` without blocking. Several tools run at once unless `tool_mode="sequential"`."""
+        """`chat()` for async code.
+
+        Args:
+            *inputs: As in `chat()`.
+            echo: As in `chat()`.
+            tool_mode: As in `chat()`, but `"concurrent"` by default.
+            params: As in `chat()`.
+
+        Returns:
+            The text.
+        """
         mode = self.echo if echo is None else echo_mode(echo)
         await self._aexhaust(
             inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
@@ -95,10 +144,25 @@ class Chat(StructuredChat):
         controller: StreamController | None = None,
         params: Params = None,
     ) -> Generator[Any, None, None]:
-        """As `chat()`, but yields the answer as it comes: its text in pieces, or, with `content="all"`, as
-        contents: pieces of text and of thinking, tool requests and their results.
+        """Works as `chat()`, but yields the answer while it arrives.
 
-        Nothing is sent before the first `next()`. An abandoned stream keeps what it received as a partial turn.
+        Nothing is sent before the first `next()`. A stream that is abandoned keeps what it received as a partial turn.
+
+        Args:
+            *inputs: As in `chat()`.
+            content: `"text"` (default) yields pieces of text; `"all"` yields contents: pieces of text and of thinking,
+                tool requests and results.
+            echo: As in `chat()`. Default: `"none"`.
+            tool_mode: As in `chat()`.
+            controller: Cancels the stream; `None` (default) means that nobody can.
+            params: As in `chat()`.
+
+        Returns:
+            A generator of strings, or of contents.
+
+        Examples:
+            >>> "".join(chat_openai().stream("Hi"))
+            'Hello!'
         """
         settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
         return self._stream(self._contents(inputs), echo_mode(echo), settings, _picker(content))
@@ -132,7 +196,19 @@ class Chat(StructuredChat):
         controller: StreamController | None = None,
         params: Params = None,
     ) -> AsyncStream[Any]:
-        """`stream()` for `async for`."""
+        """`stream()` for async code: iterate with `async for`.
+
+        Args:
+            *inputs: As in `chat()`.
+            content: As in `stream()`. Default: `"text"`.
+            echo: As in `chat()`. Default: `"none"`.
+            tool_mode: As in `chat()`, but `"concurrent"` by default.
+            controller: As in `stream()`.
+            params: As in `chat()`.
+
+        Returns:
+            An asynchronous iterator of strings, or of contents.
+        """
         settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
         loop = self._converse(self._contents(inputs), settings)
         shown = self._atalk(loop, echo_mode(echo), settings)
@@ -141,32 +217,68 @@ class Chat(StructuredChat):
     def token_count(
         self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
     ) -> int:
-        """How many tokens the inputs are, as the provider counts them before anything is answered: by themselves, or
-        (`include="complete"`) with the system prompt, the tools and all that was said, as they would be sent.
+        """Returns how many tokens an input has, as the provider counts it; the model does not answer.
 
-        `type` is that of structured output. Raises `UsageError` where the provider does not count; OpenAI (over
-        Responses), Anthropic and Google do.
+        Args:
+            *inputs: As in `chat()`.
+            include: `"new"` (default) counts the inputs alone; `"complete"` counts the whole request with system prompt, tools
+                and history.
+            type: The `type` of `chat_structured()`; `None` (default) for `chat()`.
+
+        Returns:
+            The number of tokens.
+
+        Raises:
+            UsageError: The provider does not count tokens. OpenAI (over Responses), Anthropic and Google do.
         """
         return run(self._counted(inputs, include, type), self._connection)
 
     async def token_count_async(
         self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
     ) -> int:
-        """`token_count()` without blocking."""
+        """`token_count()` for async code.
+
+        Args:
+            *inputs: As in `chat()`.
+            include: As in `token_count()`. Default: `"new"`.
+            type: As in `token_count()`.
+
+        Returns:
+            The number of tokens.
+        """
         return await arun(self._counted(inputs, include, type), self._connection)
 
     def compact(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
-        """Makes the conversation shorter, for a context that is full (`ContextWindowError`) or too dear.
+        """Makes the conversation shorter, when the context is full (`ContextWindowError`) or too expensive.
 
-        The last `keep` rounds stay as they are. For those before them stands a summary, for which the model is asked; or,
-        with `how="drop"`, nothing. Where nothing is older, nothing is changed.
+        Nothing changes if there are no older rounds.
+
+        Args:
+            keep: Number of the last rounds that stay. Default: 2.
+            how: `"summary"` (default) replaces older rounds by a summary that the model writes; `"drop"` removes them.
+
+        Raises:
+            ProviderError: The model could not write the summary; the conversation did not change.
+
+        Examples:
+            >>> chat = chat_openai()
+            >>> for question in ("Hi", "And?", "Then?"):
+            ...     _ = chat.chat(question)
+            >>> chat.compact(keep=1, how="drop")
+            >>> len(chat.get_turns())
+            2
         """
         if to_sum := self._older(keep, how):
             to_sum.chat(PROMPT, echo="none")
         self._shorten(keep, to_sum)
 
     async def compact_async(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
-        """`compact()` without blocking."""
+        """`compact()` for async code.
+
+        Args:
+            keep: As in `compact()`. Default: 2.
+            how: As in `compact()`. Default: `"summary"`.
+        """
         if to_sum := self._older(keep, how):
             await to_sum.chat_async(PROMPT, echo="none")
         self._shorten(keep, to_sum)
@@ -211,7 +323,11 @@ class Chat(StructuredChat):
         return other
 
     def with_fallbacks(self, others: Sequence[Chat]) -> Chat:
-        """A fork that goes on with the providers of `others` where its own fails: see `chat_fallback()`."""
+        """Returns a fork that continues with other providers when its own fails; see `chat_fallback()`.
+
+        Args:
+            others: The chats whose providers are tried, in order.
+        """
         fork = self.fork()
         fork.fallbacks += [one.as_fallback() for one in others]
         return fork

@@ -11,13 +11,25 @@ __all__ = ["chat_fallback"]
 
 
 def chat_fallback(chats: Sequence[Chat]) -> Chat:
-    """A chat that asks the first of `chats`, and on overload, outage or a lost connection the next.
+    """Makes a chat that asks the first chat, and on overload, outage or a lost connection the next.
 
-        chat = chat_fallback([chat_anthropic(max_tries=1), chat_openai()])
+    The system prompt, tools and history are those of the first chat. Provider, model, parameters and connection are
+    each chat's own. A chat is tried as often as its own `max_tries` says. Once a part of an answer was shown, its error
+    is raised. The next call starts with the first chat again.
 
-    The system prompt, the tools and what was said are those of the first; of the others it takes the provider, the
-    model, the parameters and the connection. Each is tried as often as its own `max_tries` says. What was said is
-    carried over; once something of an answer was shown, its error is raised. The next call begins with the first again.
+    Args:
+        chats: The chats, in the order in which they are tried.
+
+    Returns:
+        The chat.
+
+    Raises:
+        UsageError: The list is empty.
+
+    Examples:
+        >>> chat = chat_fallback([chat_anthropic(max_tries=1), chat_openai()])
+        >>> chat.get_model() == chat_anthropic().get_model()
+        True
     """
     chats = list(chats)
     if not chats or not all(isinstance(chat, Chat) for chat in chats):

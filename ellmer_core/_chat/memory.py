@@ -23,16 +23,26 @@ class Memory:
         self._talking: object = None
 
     def get_turns(self, *, include_system_prompt: bool = False) -> list[Turn]:
-        """What was said, oldest first. An answer that broke off is an `AssistantPartialTurn`.
+        """Returns the history, oldest turn first. An answer that broke off is an `AssistantPartialTurn`.
 
-        Where a request failed after tools had run, the last turn is the one that asked for them; their
-        results go out with the next request.
+        If a request failed after tools had run, the last turn is the one that called them; the next request sends their
+        results.
+
+        Args:
+            include_system_prompt: Whether the system prompt is included as a `SystemTurn`. Default: `False`.
         """
         turns = self._history.view()
         return turns if include_system_prompt else [t for t in turns if not isinstance(t, SystemTurn)]
 
     def set_turns(self, turns: Iterable[Turn]) -> None:
-        """Replaces what was said. A `SystemTurn` at its beginning replaces the system prompt, which else stays."""
+        """Replaces the history.
+
+        Args:
+            turns: The turns. A `SystemTurn` at the beginning replaces the system prompt, which otherwise stays.
+
+        Raises:
+            UsageError: A value is no turn; the history did not change.
+        """
         turns = [_checked_turn(turn) for turn in turns]
         if any(isinstance(turn, SystemTurn) for turn in turns[1:]):
             raise UsageError("A SystemTurn is the first turn or none; set_system_prompt() replaces it.")
@@ -41,7 +51,14 @@ class Memory:
             self._history.replace([*(t for t in kept if isinstance(t, SystemTurn)), *turns])
 
     def add_turn(self, *turns: Turn) -> None:
-        """Adds turns that were said elsewhere."""
+        """Adds turns to the history.
+
+        Args:
+            *turns: The turns.
+
+        Raises:
+            UsageError: A value is no turn.
+        """
         unsent = [self._history.reply(())] if self._history.results else []
         self.set_turns([*self.get_turns(include_system_prompt=True), *unsent, *turns])
 
@@ -50,7 +67,11 @@ class Memory:
     @overload
     def last_turn(self, role: Literal["user", "system"] | None = None) -> Turn | None: ...
     def last_turn(self, role: Literal["user", "assistant", "system"] | None = None) -> Turn | None:
-        """The last turn, or the last one of a role; `None` where there is none."""
+        """Returns the last turn, or `None` where there is none.
+
+        Args:
+            role: `"user"`, `"assistant"` or `"system"` returns the last turn of that role; `None` (default) any.
+        """
         if role not in (None, "user", "assistant", "system"):
             raise UsageError(f'role is "user", "assistant" or "system", not {role!r}.')
         turns = reversed(self._history.view())
@@ -62,7 +83,11 @@ class Memory:
         return first.text if isinstance(first, SystemTurn) else None
 
     def set_system_prompt(self, value: str | None) -> None:
-        """Replaces the system prompt; `None` removes it."""
+        """Replaces the system prompt.
+
+        Args:
+            value: The system prompt; `None` removes it.
+        """
         if value is not None and not isinstance(value, str):
             raise UsageError(f"The system prompt is a string or None, not {type(value).__name__}.")
         with self._idle("set_system_prompt()"):
@@ -70,9 +95,13 @@ class Memory:
             self._history.turns[:] = [*([SystemTurn(value)] if value is not None else []), *rest]
 
     def get_tokens(self) -> list[dict[str, Any]]:
-        """One row per answer that its provider ended: `input`, `output`, `cached`, `cache_write`, `reasoning` (tokens, `None`
-        where the provider did not say), `cost` (US dollars, `None` where the price is not known) and the
-        beginning of what was asked as `preview`."""
+        """Returns a row for each answer that its provider finished.
+
+        Returns:
+            Dictionaries with `input`, `output`, `cached`, `cache_write` and `reasoning` (tokens; `None` where the provider did
+            not report them), `cost` (US dollars; `None` where the price is not known), and `preview`, the beginning of
+            the question.
+        """
         rows, asked = [], ""
         for turn in self._history.turns:
             if isinstance(turn, UserTurn):
@@ -82,7 +111,11 @@ class Memory:
         return rows
 
     def get_cost(self, include: Literal["all", "last"] = "all") -> float | None:
-        """US dollars, of all answers or the last one; `None` where the price of one is not known."""
+        """Returns the cost in US dollars, or `None` where the price of an answer is not known.
+
+        Args:
+            include: `"all"` (default) counts all answers, `"last"` the last one.
+        """
         if include not in ("all", "last"):
             raise UsageError(f'include is "all" or "last", not {include!r}.')
         costs = [row["cost"] for row in self.get_tokens()]

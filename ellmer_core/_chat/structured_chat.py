@@ -63,16 +63,35 @@ class StructuredChat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: Literal["sequential", "concurrent"] = "sequential",
     ) -> Any:
-        """As `chat()`, but the last answer is data of `type` (a `type_…()`, a Python type, a model class).
+        """Works as `chat()`, but the last answer is data of a type.
 
-        With `convert`, it is checked and made what the type says; without, it is the JSON as it came. An array of
-        objects becomes a data frame with `frame="pandas"` or `frame="polars"`.
+        The provider is asked in the first way that its model and this schema allow: `"native"` (the API enforces the schema),
+        `"tool"` (the answer is a tool call), or `"prompt"` (the prompt describes the JSON).
 
-        The provider is asked in the first way that its model and this schema allow: `"native"` (the API holds the
-        answer to the schema), `"tool"` (the answer is a call), `"prompt"` (a message says which JSON is wanted);
-        `mode` names one. An answer of another shape is asked for again, up to `max_retries` times, with what was
-        wrong. Raises `ConversionError` if it stays so, `IncompleteResponseError` for an answer that was cut at a
-        limit, `UsageError` before anything is sent for what cannot be asked.
+        Args:
+            *inputs: As in `chat()`.
+            type: The type: a `type_…()`, a Python type, or a model class.
+            convert: Whether the data are validated and converted to `type`. Default: `True`. Otherwise they are the JSON
+                value.
+            frame: `"pandas"` or `"polars"` turns an array of objects into a data frame; `None` (default) does not.
+            mode: `"native"`, `"tool"` or `"prompt"` selects the way; `None` (default) selects the first that works.
+            max_retries: How often invalid data are requested again, with the error. Default: 1.
+            params: As in `chat()`.
+            echo: As in `chat()`. Default: `"none"`.
+            tool_mode: As in `chat()`.
+
+        Returns:
+            The data.
+
+        Raises:
+            ConversionError: The data do not fit the type, after all retries.
+            IncompleteResponseError: The answer was cut at a limit.
+            UsageError: The schema cannot be requested; nothing was sent.
+
+        Examples:
+            >>> person = type_object(name=type_string(), born=type_integer())
+            >>> chat_openai().chat_structured("Who wrote the first program?", type=person)
+            {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = Structured(type, convert=convert, frame=frame)
         settings = self._plan_data(
@@ -119,7 +138,22 @@ class StructuredChat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
     ) -> Any:
-        """`chat_structured()` without blocking."""
+        """`chat_structured()` for async code.
+
+        Args:
+            *inputs: As in `chat()`.
+            type: As in `chat_structured()`.
+            convert: As in `chat_structured()`. Default: `True`.
+            frame: As in `chat_structured()`.
+            mode: As in `chat_structured()`.
+            max_retries: As in `chat_structured()`. Default: 1.
+            params: As in `chat()`.
+            echo: As in `chat()`. Default: `"none"`.
+            tool_mode: As in `chat()`, but `"concurrent"` by default.
+
+        Returns:
+            The data.
+        """
         wanted = Structured(type, convert=convert, frame=frame)
         settings = self._plan_data(
             wanted, mode, max_retries, stream=echo != "none", tool_mode=tool_mode, params=params
@@ -159,10 +193,31 @@ class StructuredChat(ChatBase):
         tool_mode: Literal["sequential", "concurrent"] = "sequential",
         controller: StreamController | None = None,
     ) -> Generator[Any, None, None]:
-        """As `chat_structured()`, but yields the data as they come: objects of `type` of which fields that have not come
-        yet have their default, or else are None; lists and texts that grow. The last one is whole, and checked.
+        """Works as `chat_structured()`, but yields the data while they arrive.
 
-        Where an answer is asked for again, the data begin anew. Nothing is sent before the first `next()`.
+        Fields that have not arrived have their default, or `None`; lists and texts grow. The last object is complete and
+        validated. When an answer is requested again, the data start anew. Nothing is sent before the first `next()`.
+
+        Args:
+            *inputs: As in `chat()`.
+            type: As in `chat_structured()`.
+            mode: As in `chat_structured()`.
+            max_retries: As in `chat_structured()`. Default: 1.
+            params: As in `chat()`.
+            tool_mode: As in `chat()`.
+            controller: As in `stream()`.
+
+        Returns:
+            A generator of objects of the type.
+
+        Raises:
+            ConversionError: The data do not fit the type, after all retries.
+            UsageError: The schema cannot be requested; nothing was sent.
+
+        Examples:
+            >>> person = type_object(name=type_string(), born=type_integer())
+            >>> list(chat_openai().stream_structured("Who wrote the first program?", type=person))[-1]
+            {'name': 'Ada Lovelace', 'born': 1815}
         """
         wanted = Structured(type)
         settings = self._plan_data(
@@ -204,7 +259,20 @@ class StructuredChat(ChatBase):
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
         controller: StreamController | None = None,
     ) -> AsyncStream[Any]:
-        """`stream_structured()` for `async for`."""
+        """`stream_structured()` for async code: iterate with `async for`.
+
+        Args:
+            *inputs: As in `chat()`.
+            type: As in `chat_structured()`.
+            mode: As in `chat_structured()`.
+            max_retries: As in `chat_structured()`. Default: 1.
+            params: As in `chat()`.
+            tool_mode: As in `chat()`, but `"concurrent"` by default.
+            controller: As in `stream()`.
+
+        Returns:
+            An asynchronous iterator of objects of the type.
+        """
         wanted = Structured(type)
         settings = self._plan_data(
             wanted, mode, max_retries, stream=True, tool_mode=tool_mode, params=params, controller=controller

@@ -32,23 +32,44 @@ class ToolRegistry:
         self._on_history: list[Callable[[list[Turn]], Iterable[Turn]]] = []
 
     def register_tool(self, tool_def: Callable[P, R]) -> FunctionTool[P, R]:
-        """Lets the model ask for a tool, or for a function as `tool()` makes it one; returns the tool.
+        """Registers a tool. It replaces a tool of the same name, and works as a decorator.
 
-        Replaces one of the same name. Also good as a decorator.
+        Args:
+            tool_def: A tool, or a function that `tool()` can make one of.
+
+        Returns:
+            The tool.
+
+        Raises:
+            UsageError: The function has a parameter without a type, or its name is not allowed.
         """
         definition: Any = tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
         self._tools[definition.name] = definition
         return definition  # type: ignore[no-any-return]  # a class for type checkers only
 
     def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
-        """Registers several tools, or none if one of them is no tool."""
+        """Registers several tools, or none if one of them is not a tool.
+
+        Args:
+            tools: The tools, or functions.
+
+        Raises:
+            UsageError: One of them is not a tool.
+        """
         new = ToolRegistry()
         for one in tools:
             new.register_tool(one)
         self._tools.update(new._tools)
 
     def set_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
-        """Replaces all tools."""
+        """Replaces all tools.
+
+        Args:
+            tools: The tools, or functions.
+
+        Raises:
+            UsageError: One of them is not a tool.
+        """
         new = ToolRegistry()
         new.register_tools(tools)
         self._tools.clear()
@@ -59,19 +80,38 @@ class ToolRegistry:
         return dict(self._tools)
 
     def on_tool_request(self, callback: Callback[ContentToolRequest]) -> Callable[[], None]:
-        """Has `callback(request)` called before each tool call; it may raise `ToolReject` (see `tool_reject()`).
+        """Calls a function before each tool call.
 
-        Returns a function that removes it again. An async callback needs an async chat.
+        Args:
+            callback: The function; it receives the `ContentToolRequest` and may raise `ToolReject` (see `tool_reject()`). An
+                async function works only in async calls.
+
+        Returns:
+            A function that removes the callback.
         """
         return _registered(self._on_request, callback)
 
     def on_tool_result(self, callback: Callback[ContentToolResult]) -> Callable[[], None]:
-        """Has `callback(result)` called after each tool call, refused ones too. Returns a function that removes it."""
+        """Calls a function after each tool call, also after one that was rejected.
+
+        Args:
+            callback: The function; it receives the `ContentToolResult`. An async function works only in async calls.
+
+        Returns:
+            A function that removes the callback.
+        """
         return _registered(self._on_result, callback)
 
     def on_history(self, callback: Callable[[list[Turn]], Iterable[Turn]]) -> Callable[[], None]:
-        """Has `callback(turns)` called before each request: what it returns is sent in the place of the history, which
-        stays as it is. Returns a function that removes it."""
+        """Calls a function before each request. The turns that it returns are sent instead of the history, which does not
+        change.
+
+        Args:
+            callback: The function; it receives the list of turns.
+
+        Returns:
+            A function that removes the callback.
+        """
         return _registered(self._on_history, callback)
 
 

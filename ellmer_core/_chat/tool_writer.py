@@ -35,11 +35,22 @@ tool(
 
 
 def create_tool_def(function: Callable[..., Any], chat: Chat) -> str:
-    """Asks the model of `chat` for the `tool()` call that makes a tool of `function`; returns its Python code, to be
-    read, corrected and pasted.
+    """Asks a model to write the `tool()` call for a function.
 
-    The model sees the function's name, signature and docstring (its source, where it has none). `chat` itself stays
-    as it is.
+    The model sees the function's name, signature and docstring; it sees the source where there is no docstring.
+
+    Args:
+        function: The function.
+        chat: The chat whose model is asked; its history does not change.
+
+    Returns:
+        Python code, to be read, corrected and pasted.
+
+    Raises:
+        ProviderError: The provider answered with an error.
+
+    Examples:
+        >>> code = create_tool_def(len, chat_openai())
     """
     if not callable(function):
         raise UsageError(f"create_tool_def() takes a function, not {function!r}.")

@@ -10,8 +10,9 @@ from ..contents.files import content_file
 from ..conversation.effects import Loop, Wait
 from ..errors import ResponseError, UsageError
 from ..transport.connections import Connection
-from ..transport.single_requests import arun, asked, run
-from ..wire.base import Uploads, Wire
+from ..transport.single_requests import arun, asked, run, stepped
+from ..wire.base import Wire
+from ..wire.services.base import Uploads
 
 __all__ = ["Uploading"]
 
@@ -27,26 +28,57 @@ class Uploading:
     def upload(
         self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
     ) -> ContentUploaded:
-        """Uploads a file to OpenAI, Anthropic or Google, for any number of questions about it; returns what to give to
-        `chat()`. Another provider is sent the file itself.
+        """Uploads a file to OpenAI, Anthropic or Google, for any number of questions about it.
 
-        `expires_in`: after so many seconds OpenAI deletes it (default: never). Google does after 48 hours, Anthropic
-        does not. `delete_upload()` deletes it.
+        Other providers receive the file itself. `delete_upload()` deletes it.
+
+        Args:
+            path: Path of the file.
+            content_type: Media type; `None` (default) finds it out.
+            expires_in: Seconds after which OpenAI deletes it; `None` (default) means never. Google deletes it after 48 hours,
+                Anthropic does not delete it.
+
+        Returns:
+            The uploaded file, to pass to `chat()`.
+
+        Raises:
+            UsageError: The provider has no uploads, or the path is no regular file.
+            ProviderError: The provider refused the file.
         """
         return run(self._uploading(path, content_type, expires_in), self._connection)
 
     async def upload_async(
         self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
     ) -> ContentUploaded:
-        """`upload()` without blocking."""
+        """`upload()` for async code.
+
+        Args:
+            path: As in `upload()`.
+            content_type: As in `upload()`.
+            expires_in: As in `upload()`.
+
+        Returns:
+            The uploaded file.
+        """
         return await arun(self._uploading(path, content_type, expires_in), self._connection)
 
     def delete_upload(self, uploaded: ContentUploaded) -> None:
-        """Deletes a file from the provider. Turns that name it can then not be sent to it any more."""
+        """Deletes an uploaded file from the provider. Turns that refer to it can then no longer be sent there.
+
+        Args:
+            uploaded: The file.
+
+        Raises:
+            ProviderError: The provider answered with an error.
+        """
         run(self._deleting(uploaded), self._connection)
 
     async def delete_upload_async(self, uploaded: ContentUploaded) -> None:
-        """`delete_upload()` without blocking."""
+        """`delete_upload()` for async code.
+
+        Args:
+            uploaded: The file.
+        """
         await arun(self._deleting(uploaded), self._connection)
 
     def _uploads(self) -> Uploads:
@@ -62,13 +94,7 @@ class Uploading:
         wire, uploads = self.wire, self._uploads()
         content: ContentFile | ContentImageInline | ContentPDF = content_file(path, content_type)
         steps = uploads.upload(wire, b64decode(content.data), content.type, Path(path).name, expires_in)
-        body: bytes | None = None
-        try:
-            while True:
-                request = next(steps) if body is None else steps.send(body)
-                body = yield from asked(wire, request, max_tries=1)
-        except StopIteration as end:
-            stored = end.value
+        stored = yield from stepped(wire, steps, max_tries=1)
         waited = 0.0
         while not stored.ready:
             if waited >= LONGEST or (look := uploads.poll(wire, stored.uri)) is None:

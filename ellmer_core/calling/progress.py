@@ -38,14 +38,18 @@ class Progress:
 
 
 def local_shinychat() -> Progress:
-    """The chat that is on the screen, from inside a tool, to say how far it is:
+    """Returns the chat on the screen, so that a tool can show its progress.
 
-        chat_ui = local_shinychat()
-        chat_ui.append("Searching…")
-        chat_ui.replace("50 %")
+    Without a UI (`live_browser()`, `live_console()` or `shinychat_stream()`), its methods do nothing. Progress is never
+    sent to the model and disappears when the tool returns.
 
-    Outside a tool, or where nobody shows the chat (no `live_browser()`, no `live_console()`, no
-    `shinychat_stream()`), it does nothing. What is to stay belongs in the result.
+    Returns:
+        An object with `append(text)` and `replace(text)`.
+
+    Examples:
+        >>> chat_ui = local_shinychat()
+        >>> chat_ui.append("Searching…")
+        >>> chat_ui.replace("50 %")
     """
     show, request = _show.get(), _call.get()
     if show is None or request is None:

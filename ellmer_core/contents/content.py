@@ -35,7 +35,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Content(Displayed):
-    """Base class of everything a turn can hold. `str()` is its printed form."""
+    """Base class of everything that a turn can contain. `str()` gives its printed form.
+
+    Examples:
+        >>> isinstance(ContentText("Hello"), Content)
+        True
+    """
 
     def __post_init__(self) -> None:
         if wrong := next(misfits(self), ""):
@@ -48,10 +53,22 @@ class Content(Displayed):
 
 @dataclass(frozen=True)
 class ContentCitation(Content):
-    """Where a text comes from, among the `citations` of the text it belongs to; a stream of contents has it after the
-    text. It says what of the source was said: its `url` and `title`, and the words that are cited, `quote`.
+    """A citation: the source of a text, or of a part of it.
 
-    `start` and `end` are the characters of the text that it is for; `None` is all of the text.
+    Citations are in `ContentText.citations`. `stream(content="all")` yields each after its text.
+
+    Args:
+        url: Address of the source; `""` (default) where it has none.
+        title: Title of the source.
+        quote: The words of the source that are cited.
+        start: Index of the first character of the text that the citation is for; `None` (default) means the
+            whole text.
+        end: Index after the last such character.
+
+    Examples:
+        >>> source = ContentCitation("https://example.com", "Example")
+        >>> ContentText("It rains.", citations=(source,)).citations[0].title
+        'Example'
     """
 
     url: str = ""
@@ -63,10 +80,22 @@ class ContentCitation(Content):
 
 @dataclass(frozen=True)
 class ContentText(Content):
-    """Text, often Markdown; the content that is shown while it streams. `citations` say where it comes from.
+    """Text, often Markdown. It is the content that is shown while it streams.
 
-    `extra` holds what the provider attached to this text and wants back (citations, an item id, a signature),
-    under the wire format's name as in `ContentThinking`. Texts are equal when their words are.
+    Two texts are equal when their words are equal.
+
+    Args:
+        text: The words.
+        extra: What the provider attached to this text and expects back (an item id, a signature), under the name of
+            the wire format as in `ContentThinking`.
+        citations: The sources of the text.
+
+    Raises:
+        ContentFieldError: A field has another type; `ContentText(5)` raises it.
+
+    Examples:
+        >>> ContentText("Hello") == ContentText("Hello", extra={"openai-responses": {"id": "msg_1"}})
+        True
     """
 
     text: str
@@ -76,12 +105,29 @@ class ContentText(Content):
 
 @dataclass(frozen=True)
 class ContentImage(Content):
-    """Base class of the two kinds of image."""
+    """Base class of images: `ContentImageInline` and `ContentImageRemote`.
+
+    Examples:
+        >>> isinstance(content_image_url("https://example.com/cat.png"), ContentImage)
+        True
+    """
 
 
 @dataclass(frozen=True)
 class ContentImageRemote(ContentImage):
-    """An image that the provider fetches from `url`; `detail` is `""`, `"auto"`, `"low"` or `"high"`."""
+    """An image by its address: the provider fetches it.
+
+    Args:
+        url: Address of the image.
+        detail: How closely the model looks: `""` (default, the provider decides), `"auto"`, `"low"` or `"high"`.
+
+    Raises:
+        ContentFieldError: A field has another type.
+
+    Examples:
+        >>> ContentImageRemote("https://example.com/cat.png").url
+        'https://example.com/cat.png'
+    """
 
     url: str
     detail: str = ""
@@ -89,9 +135,19 @@ class ContentImageRemote(ContentImage):
 
 @dataclass(frozen=True)
 class ContentImageInline(ContentImage):
-    """An image sent along: `type` is its media type, `data` its bytes in standard base64.
+    """An image whose bytes are sent with the request. `content_image_file()` makes one from a path.
 
-    `extra` is what the provider attached to an image it made, as in `ContentText`.
+    Args:
+        type: Media type, `"image/png"` for example.
+        data: The bytes in standard base64.
+        extra: What the provider attached to an image that it made, as in `ContentText`.
+
+    Raises:
+        ContentFieldError: A field has another type.
+
+    Examples:
+        >>> ContentImageInline("image/png", "iVBORw0KGgo=").type
+        'image/png'
     """
 
     type: str
@@ -101,7 +157,20 @@ class ContentImageInline(ContentImage):
 
 @dataclass(frozen=True)
 class ContentPDF(Content):
-    """A PDF sent along: `data` is its bytes in standard base64."""
+    """A PDF whose bytes are sent with the request. `content_pdf_file()` makes one from a path.
+
+    Args:
+        type: Media type: `"application/pdf"`.
+        data: The bytes in standard base64.
+        filename: Name that the model may see. Default: `"document.pdf"`.
+
+    Raises:
+        ContentFieldError: A field has another type.
+
+    Examples:
+        >>> ContentPDF("application/pdf", "JVBERi0xLjQ=").filename
+        'document.pdf'
+    """
 
     type: str
     data: str = field(repr=False)
@@ -110,15 +179,36 @@ class ContentPDF(Content):
 
 @dataclass(frozen=True)
 class ContentJson(Content):
-    """Structured data, as the model gave it or for the model to read: any JSON value."""
+    """Structured data, from the model or for it.
+
+    Args:
+        value: Any JSON value.
+
+    Examples:
+        >>> ContentJson({"city": "Paris"}).value
+        {'city': 'Paris'}
+    """
 
     value: Any
 
 
 @dataclass(frozen=True)
 class ContentFile(Content):
-    """A document, audio or video sent along: `type` is its media type, `data` its bytes in standard base64, `text` the
-    words in it, where they are known: they are sent where the API does not take the file itself."""
+    """A document, audio or video file that is sent with the request. `content_file()` makes one from a path.
+
+    Args:
+        type: Media type, `"text/csv"` for example.
+        data: The bytes in standard base64.
+        filename: Name that the model may see. Default: `"file"`.
+        text: The text of the document, if it is known; it is sent where the API does not accept the file.
+
+    Raises:
+        ContentFieldError: A field has another type.
+
+    Examples:
+        >>> ContentFile("text/plain", "SGVsbG8=", "hello.txt").filename
+        'hello.txt'
+    """
 
     type: str
     data: str = field(repr=False)
@@ -128,10 +218,24 @@ class ContentFile(Content):
 
 @dataclass(frozen=True)
 class ContentUploaded(Content):
-    """A file that the provider already holds: `uri` is its name there, `type` its media type.
+    """A file that the provider already stores. `chat.upload()` makes one.
 
-    Only the wire format that issued it (`wire`), at its `vendor`, can refer to it; others are sent its `source`, the
-    content itself, where that is known. `expires_at` is in Unix time, `None` where it stays until it is deleted.
+    Only the wire format and the provider that issued it can refer to it. Others receive its `source`, if that is known.
+
+    Args:
+        uri: The provider's name for the file.
+        type: Media type.
+        wire: Name of the wire format.
+        vendor: Name of the provider.
+        expires_at: Unix time at which the provider deletes it; `None` (default) if it stays until it is deleted.
+        source: The content itself, for other providers; `None` (default) if it is not known.
+
+    Raises:
+        ContentFieldError: A field has another type.
+
+    Examples:
+        >>> ContentUploaded("file-1", "application/pdf", "openai-responses", "OpenAI").uri
+        'file-1'
     """
 
     uri: str
@@ -144,10 +248,19 @@ class ContentUploaded(Content):
 
 @dataclass(frozen=True)
 class ContentThinking(Content):
-    """The model's reasoning as the provider shows it.
+    """The model's reasoning, as far as the provider shows it.
 
-    `extra` holds what must go back unchanged with the next request (a signature, an encrypted blob), under
-    the key `wire`: the name of the wire format that issued it. Other wire formats never send it.
+    Args:
+        thinking: The words; `""` where the provider hides them.
+        extra: What must be sent back unchanged (a signature, an encrypted block), under the name of the wire format
+            that issued it. No other wire format sends it.
+
+    Raises:
+        ContentFieldError: A field has another type.
+
+    Examples:
+        >>> ContentThinking("The user greets me.").thinking
+        'The user greets me.'
     """
 
     thinking: str
@@ -156,7 +269,16 @@ class ContentThinking(Content):
 
 @dataclass(frozen=True)
 class ContentUnknown(Content):
-    """A block that this version does not know: kept as it came and sent back to the wire it came from."""
+    """A block that this version of the library does not know. It is kept and sent back to the wire it came from.
+
+    Args:
+        wire: Name of the wire format that the block came from.
+        data: The block.
+
+    Examples:
+        >>> ContentUnknown("anthropic", {"type": "new_block"}).data["type"]
+        'new_block'
+    """
 
     wire: str
     data: Mapping[str, Any]

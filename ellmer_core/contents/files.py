@@ -34,11 +34,27 @@ MOST = 5_000_000  # characters of a workbook: a small file can hold many more
 def content_file(
     path: str | Path, content_type: str | None = None
 ) -> ContentFile | ContentImageInline | ContentPDF:
-    """A file, sent along: an image or a PDF as `content_image_file()` (as it is) and `content_pdf_file()` have it, else a
-    `ContentFile`. `content_type` is its media type, where neither the bytes nor the name say it.
+    r"""Reads a file, to be sent with a prompt.
 
-    Which API takes which files differs. Where one does not take a document, its text is sent; audio and video that the
-    API does not take are a `ContentError` before anything is sent.
+    An image becomes a `ContentImageInline` (not resized), a PDF a `ContentPDF`, anything else a `ContentFile`. APIs
+    accept different files: where one does not accept a document, its text is sent. Audio and video that the API
+    does not accept raise `ContentError` before anything is sent.
+
+    Args:
+        path: Path of the file.
+        content_type: Media type, where neither the bytes nor the file name tell it; `None` (default) finds it out.
+
+    Returns:
+        The content.
+
+    Raises:
+        UsageError: The file cannot be read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> _ = Path("sales.csv").write_text("city,sales\nParis,3\n")
+        >>> content_file("sales.csv").type
+        'text/csv'
     """
     data = read_file(path)
     match sniffed(data) if content_type is None else content_type:

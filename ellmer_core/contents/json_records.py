@@ -10,7 +10,8 @@ requests find their tools by name. Replay never imports anything: other packages
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields
 from math import isfinite
 from typing import Any
@@ -24,6 +25,15 @@ from .turns import Tokens, Turn, as_contents
 __all__ = ["contents_record", "contents_replay"]
 
 VERSION = 1
+#: What the fields of ours hold, by their types.
+HELD: dict[str, type | tuple[type, ...]] = {
+    **KINDS,
+    "Tokens": Tokens,
+    "tuple[Content, ...]": (list, tuple, str, Content),
+    "int | None": (int, type(None)),
+    "float | None": (int, float, type(None)),
+    "str | None": (str, type(None)),
+}
 OURS: dict[str, type[Any]] = {
     name: cls
     for module in (content, tool_calls, turns)
@@ -33,26 +43,50 @@ OURS: dict[str, type[Any]] = {
 
 
 def contents_record(value: Any) -> Any:
-    """A content or a turn as a record, a list of them as a list of records, a chat as `Chat.record()` has it:
-    plain JSON."""
+    """Converts contents, turns or a chat to plain JSON, for `contents_replay()`.
+
+    Args:
+        value: A content, a turn, a list of those, or a chat (as `Chat.record()`).
+
+    Returns:
+        A dictionary for a content, a turn or a chat; a list of dictionaries for a list.
+
+    Examples:
+        >>> contents_replay(contents_record(UserTurn("Hello"))).text
+        'Hello'
+    """
     if hasattr(value, "get_turns"):
         return value.record()
     if isinstance(value, (list, tuple)):
         return [contents_record(item) for item in value]
     if not isinstance(value, (Content, Turn)):
         raise UsageError(f"Only contents, turns and chats can be saved, not {type(value).__name__}.")
-    return {"version": VERSION, **_record(value, type(value).__name__)}
+    with _modest(f"A {type(value).__name__} cannot be saved: a value in it"):
+        return {"version": VERSION, **_record(value, type(value).__name__)}
 
 
 def contents_replay(
     recorded: Any, *, tools: Iterable[ToolDef] = (), classes: Iterable[type] = (), chat: Any = None
 ) -> Any:
-    """What `contents_record()` recorded. Requests are matched to `tools` by name.
+    """Restores what `contents_record()` recorded.
 
-    A whole chat needs a `chat` to go on in, since no key is recorded: it gets the tools and what was said, as
-    by `Chat.restore()`, keeps its own model, and is returned. `classes` are the content classes of other packages that may occur, beside
-    those that the tools have for their requests; any other is refused by its name, so that a record cannot name code
-    to run.
+    Args:
+        recorded: The JSON value.
+        tools: Tools that the recorded requests are matched to, by name.
+        classes: Content classes of other packages that may occur, in addition to the request classes of `tools`. A class
+            that is not listed is refused, so that a record cannot name code to run.
+        chat: The chat that a recorded chat continues in; it is required for one, because no key is recorded. It gets
+            the recorded tools and turns and keeps its own model.
+
+    Returns:
+        The content, the turn, the list of those, or `chat`.
+
+    Raises:
+        UsageError: The value is no record, or names a class that is not listed.
+
+    Examples:
+        >>> contents_replay(contents_record(ContentText("Hello")))
+        ContentText(text='Hello')
     """
     if isinstance(recorded, dict) and recorded.get("class") == "Chat":
         if chat is None:
@@ -63,9 +97,18 @@ def contents_replay(
     tools = list(tools)
     known = {*classes, *(tool.request for tool in tools)}
     replay = _Replay({tool.name: tool for tool in tools}, OURS | {_path(cls): cls for cls in known})
-    if isinstance(recorded, list):
-        return [replay.top(item, f"[{i}]") for i, item in enumerate(recorded)]
-    return replay.top(recorded, "record")
+    with _modest("The record"):
+        if isinstance(recorded, list):
+            return [replay.top(item, f"[{i}]") for i, item in enumerate(recorded)]
+        return replay.top(recorded, "record")
+
+
+@contextmanager
+def _modest(what: str) -> Iterator[None]:
+    try:
+        yield
+    except RecursionError:
+        raise UsageError(f"{what} is nested too deeply, or holds itself.") from None
 
 
 # recording --------------------------------------------------------------------------------------------------
@@ -172,14 +215,37 @@ class _Replay:
             case {"$record": record}:
                 return self.instance(record, path)
             case {"$map": [*pairs]}:
-                return {self.value(k, path): self.value(v, f"{path}[{k!r}]") for k, v in pairs}
+                return dict(self.pair(pair, path) for pair in pairs)
             case {"$float": "nan" | "inf" | "-inf" as number}:
                 return float(number)
             case {"$bytes": str(data)}:
-                return b64decode(data)
+                return _bytes(data, path)
             case dict():
                 return {k: self.value(v, f"{path}.{k}") for k, v in value.items()}
         return value
+
+    def pair(self, pair: Any, path: str) -> tuple[Hashable, Any]:
+        match pair:
+            case [key, value]:
+                return _hashable(self.value(key, path), path), self.value(value, f"{path}[{key!r:.80}]")
+        raise UsageError(f"{path} is not a mapping. The `$map` of one is a list of pairs.")
+
+
+def _hashable(key: Any, path: str) -> Hashable:
+    """The key of a mapping; a tuple was recorded as a list."""
+    key = tuple(_hashable(part, path) for part in key) if isinstance(key, list) else key
+    try:
+        hash(key)
+    except TypeError:
+        raise UsageError(f"{path} has a {type(key).__name__} for a key.") from None
+    return key  # type: ignore[no-any-return]  # hash() told
+
+
+def _bytes(data: str, path: str) -> bytes:
+    try:
+        return b64decode(data, validate=True)
+    except ValueError as error:
+        raise UsageError(f"{path} is not base64: {error}.") from None
 
 
 def _citations(values: Any, path: str) -> tuple[ContentCitation, ...]:
@@ -191,9 +257,10 @@ def _citations(values: Any, path: str) -> tuple[ContentCitation, ...]:
 
 
 def _check(field: Field[Any], value: Any, path: str) -> None:
-    kind = (KINDS | {"Tokens": Tokens}).get(str(field.type))
+    kind = HELD.get(str(field.type))
     if kind is not None and not isinstance(value, kind):
-        raise UsageError(f"{path} is {type(value).__name__}, not {kind.__name__}.")
+        wanted = kind.__name__ if isinstance(kind, type) else str(field.type)
+        raise UsageError(f"{path} is {type(value).__name__}, not {wanted}.")
 
 
 def _default(field: Field[Any], path: str) -> Any:

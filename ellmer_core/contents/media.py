@@ -49,9 +49,22 @@ READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0
 
 
 def content_image_url(url: str, detail: str = "auto") -> ContentImageRemote | ContentImageInline:
-    """An image that the provider fetches from `url`; a `data:` URL is an image sent along.
+    """Names an image by its address; the provider fetches it.
 
-    `detail`: how closely the model looks, `"auto"`, `"low"` or `"high"`, where the provider lets one choose.
+    Args:
+        url: Address of the image. A `data:` URL is an image that is sent with the request.
+        detail: How closely the model looks: `"auto"` (default), `"low"` or `"high"`, where the provider has this
+            option.
+
+    Returns:
+        The image.
+
+    Raises:
+        UsageError: The URL is malformed.
+
+    Examples:
+        >>> content_image_url("https://example.com/cat.png").url
+        'https://example.com/cat.png'
     """
     if detail not in {"auto", "low", "high"}:
         raise UsageError(f'detail= is "auto", "low" or "high", not {detail!r}.')
@@ -70,13 +83,26 @@ def content_image_url(url: str, detail: str = "auto") -> ContentImageRemote | Co
 def content_image_file(
     path: str | Path, content_type: str = "auto", resize: str = "low"
 ) -> ContentImageInline:
-    """An image file, sent along.
+    """Reads an image file, to be sent with a prompt.
 
-    `resize` (needs Pillow, the extra `images`): `"low"` fits it into 512 x 512 pixels, `"high"` into
-    2000 x 768 or, if it is not wider than high, 768 x 2000; both only make it smaller. `"none"` sends the
-    file as it is. Or a geometry in pixels: `"200x100"`, `"200"` (wide), `"x100"` (high) fit it into that;
-    followed by `>` they only make it smaller, followed by `!` they distort it. An image that has the size
-    already is sent as it is; one that is resized loses its metadata.
+    Args:
+        path: Path of the file.
+        content_type: Media type; `"auto"` (default) reads it from the bytes.
+        resize: `"low"` (default) fits the image into 512 x 512 pixels, `"high"` into 2000 x 768 or 768 x 2000; both
+            only make it smaller. `"none"` sends the file unchanged. A geometry in pixels (`"200x100"`, `"200"` for
+            the width, `"x100"` for the height) fits the image into it; with `>` at its end it only makes the image
+            smaller, with `!` it distorts it. A resized image loses its metadata. Resizing needs Pillow (the extra
+            `images`).
+
+    Returns:
+        The image.
+
+    Raises:
+        UsageError: The file cannot be read, or is no image.
+
+    Examples:
+        >>> content_image_file("red.png", resize="none").type
+        'image/png'
     """
     data = read_file(path)
     type = _image_type(data, None if content_type == "auto" else content_type, str(path))
@@ -84,7 +110,24 @@ def content_image_file(
 
 
 def content_image_plot(figure: Any = None, width: int = 768, height: int = 768) -> ContentImageInline:
-    """A matplotlib figure (the current one when none is given) as a PNG of `width` x `height` pixels."""
+    """Renders a matplotlib figure as a PNG, to be sent with a prompt.
+
+    Args:
+        figure: The figure; `None` (default) takes the current one.
+        width: Width in pixels. Default: 768.
+        height: Height in pixels. Default: 768.
+
+    Returns:
+        The image.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+
+    Examples:
+        >>> import matplotlib.figure
+        >>> content_image_plot(matplotlib.figure.Figure(), width=100, height=100).type
+        'image/png'
+    """
     figure = figure if figure is not None else _current_figure()
     if not hasattr(figure, "savefig"):
         raise UsageError(f"figure= is a matplotlib figure (something with savefig()), not {figure!r}.")
@@ -126,18 +169,50 @@ def _image_type(data: bytes, claimed: str | None, source: str) -> str:
 
 
 def content_pdf_file(path: str | Path) -> ContentPDF:
-    """A PDF file, sent along."""
+    """Reads a PDF file, to be sent with a prompt.
+
+    Args:
+        path: Path of the file.
+
+    Returns:
+        The PDF.
+
+    Raises:
+        UsageError: The file cannot be read, or is no PDF.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> _ = Path("report.pdf").write_bytes(b"%PDF-1.4")
+        >>> content_pdf_file("report.pdf").filename
+        'report.pdf'
+    """
     return _pdf(read_file(path), str(path), Path(path).name)
 
 
 def content_pdf_url(
     url: str, *, client: httpx.Client | None = None, allow_private: bool = False
 ) -> ContentPDF:
-    """The PDF at `url`, downloaded now (at most 50 MB) and sent along; also from a `data:` URL.
+    """Downloads a PDF (at most 50 MB), to be sent with a prompt.
 
-    Addresses inside a private network, this machine's own among them, are refused unless `allow_private`,
-    so that a URL from elsewhere cannot read what only this machine can reach. With a `client` of the caller's,
-    names are the client's business, and only addresses written as numbers are refused.
+    Addresses inside a private network, including this machine's own, are refused, so that a URL from elsewhere cannot
+    read what only this machine can reach.
+
+    Args:
+        url: Address of the PDF, or a `data:` URL.
+        client: Your `httpx.Client`; the library then refuses only private addresses that are written as numbers.
+            `None` (default) uses a client of the library's own.
+        allow_private: Whether private addresses are allowed. Default: `False`.
+
+    Returns:
+        The PDF.
+
+    Raises:
+        UsageError: The address is refused, or what it returned is no PDF.
+        ConnectError: The address could not be reached.
+
+    Examples:
+        >>> content_pdf_url("data:application/pdf;base64,JVBERi0xLjQ=").type
+        'application/pdf'
     """
     if url.startswith("data:"):
         return _pdf(_data_url(url)[1], "the data: URL", "document.pdf")

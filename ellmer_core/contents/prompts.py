@@ -13,9 +13,24 @@ __all__ = ["interpolate", "interpolate_file", "params"]
 
 
 def interpolate(template: str, /, **values: Any) -> str:
-    """The template with each `{{ name }}` replaced by the value of that name.
+    """Fills in a template: each `{{ name }}` becomes the value of that name.
 
-    Single braces are text, so JSON can stand in a prompt; what a value contains is not looked at again.
+    Single braces are text, so a template can contain JSON. Values are inserted as they are, and braces in them are not
+    replaced.
+
+    Args:
+        template: The template.
+        **values: The values; each is converted to text.
+
+    Returns:
+        The text.
+
+    Raises:
+        UsageError: A name in the template has no value.
+
+    Examples:
+        >>> interpolate("Hello, {{ name }}!", name="Ada")
+        'Hello, Ada!'
     """
 
     def value(match: re.Match[str]) -> str:
@@ -32,7 +47,24 @@ def interpolate(template: str, /, **values: Any) -> str:
 
 
 def interpolate_file(path: str | Path, /, **values: Any) -> str:
-    """`interpolate()` with the text of a file (UTF-8)."""
+    """Fills in the template in a file; see `interpolate()`.
+
+    Args:
+        path: Path of the file, in UTF-8.
+        **values: The values.
+
+    Returns:
+        The text.
+
+    Raises:
+        UsageError: A name in the template has no value.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> _ = Path("prompt.md").write_text("Translate into {{ language }}.")
+        >>> interpolate_file("prompt.md", language="French")
+        'Translate into French.'
+    """
     try:
         template = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -56,12 +88,31 @@ def params(
     thinking: str | int | None = None,
     **extra: Any,
 ) -> dict[str, Any]:
-    """Parameters of a model for `chat(params=…)`; those that are None are left to the provider.
+    """Collects parameters of a model, for `chat_openai(params=…)` and its like. `None` leaves a parameter to the provider.
 
-    `max_tokens` bounds the answer, reasoning included. `thinking` is one setting for all providers: `"off"`, `"low"`,
-    `"medium"`, `"high"`, `"max"` or a number of tokens; `reasoning_effort` (a word) and `reasoning_tokens` (a budget)
-    are what single providers call it. What the model does not take is left out with a warning; `extra` are parameters
-    by the provider's own name.
+    A parameter that the model does not accept is left out with a warning.
+
+    Args:
+        temperature: Randomness; 0 is the least. The largest value differs by provider (1 or 2).
+        top_p: Share of the probability that tokens are drawn from, 0 to 1.
+        top_k: Number of the most likely tokens that tokens are drawn from.
+        frequency_penalty: Penalty for tokens by how often they occurred, usually -2 to 2.
+        presence_penalty: Penalty for tokens that occurred, usually -2 to 2.
+        seed: Seed for repeatable answers, where the provider has one.
+        max_tokens: Largest number of tokens of an answer, reasoning included.
+        log_probs: Whether the provider returns log probabilities of the tokens.
+        stop_sequences: Texts that end the answer.
+        reasoning_effort: The provider's own word for how much the model thinks.
+        reasoning_tokens: Number of tokens to think with.
+        thinking: One setting for all providers: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"`, or a number of tokens.
+        **extra: Parameters by the provider's own names.
+
+    Returns:
+        The parameters that are not `None`.
+
+    Examples:
+        >>> params(temperature=0.2, max_tokens=500)
+        {'temperature': 0.2, 'max_tokens': 500}
     """
     named = {
         "temperature": temperature,

@@ -23,12 +23,24 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ContentToolRequest(Content):
-    """The model asks for a tool call.
+    """The model's request to call a tool.
 
-    `arguments` are the decoded arguments. `raw` is their JSON text exactly as the model wrote it, where the
-    wire format carries text; when it does not decode to an object, `problem` says why, `arguments` is empty
-    and the tool is never called. `extra` holds opaque provider data that belongs to this very call (a
-    Gemini thought signature, an OpenAI item id), under the wire format's name as in `ContentThinking`.
+    Args:
+        id: Id that pairs the call with its result; made up where the provider gives none.
+        name: Name of the tool.
+        arguments: The decoded arguments; empty when they could not be decoded.
+        tool: The tool itself; `None` (default) where no tool of that name is registered.
+        raw: The JSON text exactly as the model wrote it, where the wire format carries text.
+        problem: Why the arguments could not be decoded; the tool is not called then. `None` (default): no problem.
+        extra: Provider data that belongs to this call (a Gemini thought signature, an OpenAI item id), under the
+            name of the wire format as in `ContentThinking`.
+
+    Raises:
+        ContentFieldError: A field has another type.
+
+    Examples:
+        >>> ContentToolRequest("call_1", "get_weather", {"city": "Paris"}).arguments
+        {'city': 'Paris'}
     """
 
     id: str
@@ -42,10 +54,17 @@ class ContentToolRequest(Content):
 
 @dataclass(frozen=True)
 class ContentToolResult(Content):
-    """The outcome of a tool call: `value`, or `error` (a message or the exception that was raised).
+    """The outcome of a tool call: a value or an error.
 
-    `request` is filled in by the chat when a tool returns a result of its own. `extra` is for the caller
-    (a custom display, say) and is never sent to the model.
+    Args:
+        value: What the tool returned.
+        error: A message, or the exception that the tool raised; `None` (default) for a success.
+        extra: Data for your own program, such as a display; it is never sent to the model.
+        request: The call that the result belongs to. The chat fills it in when a tool returns a result itself.
+
+    Examples:
+        >>> ContentToolResult("21 °C").value
+        '21 °C'
     """
 
     value: Any = None
@@ -68,8 +87,24 @@ class ContentToolResult(Content):
 
 @dataclass(frozen=True)
 class ContentProviderCall(ContentUnknown):
-    """A call of a tool that the provider ran itself (a web search, its code interpreter), and what came of it, where
-    the provider says both in one block. `data` is that block, which goes back as it came."""
+    """A tool call that the provider ran itself, such as a web search or its code interpreter.
+
+    Where the provider reports call and result in one block, this content has both.
+
+    Args:
+        wire: Name of the wire format that the block came from.
+        data: The provider's block; it is sent back unchanged.
+        id: Id of the call; `""` (default) where there is none.
+        name: Name of the provider's tool.
+        arguments: The arguments of the call.
+        value: The result; `None` (default) while it is not known.
+        error: The error message of a call that failed.
+
+    Examples:
+        >>> call = ContentProviderCall("anthropic", {}, name="web_search", arguments={"query": "cats"})
+        >>> call.request.arguments
+        {'query': 'cats'}
+    """
 
     id: str = ""
     name: str = ""
@@ -92,16 +127,43 @@ class ContentProviderCall(ContentUnknown):
 
 @dataclass(frozen=True)
 class ContentProviderResult(ContentProviderCall):
-    """What came of a call of a tool that the provider ran itself, where that is a block of its own."""
+    """The result of a tool call that the provider ran itself, where the provider reports it as a block of its own.
+
+    Args:
+        wire: Name of the wire format that the block came from.
+        data: The provider's block; it is sent back unchanged.
+        id: Id of the call that it belongs to.
+        name: Name of the provider's tool.
+        arguments: The arguments of the call, where the block repeats them.
+        value: The result.
+        error: The error message of a call that failed.
+
+    Examples:
+        >>> ContentProviderResult("anthropic", {}, id="srv_1", value="3 pages").value
+        '3 pages'
+    """
 
 
 @dataclass(frozen=True, repr=False)
 class ToolDef(Displayed):
-    """A function with what the model needs to know to ask for it. Calling it calls the function.
+    """A tool: a function with what the model needs to know. `tool()` makes one. Calling it calls the function.
 
-    `convert`: arguments are validated and made what `arguments` and the function's own `hints` say (dates,
-    enums, models); without it the function gets the JSON as it came. `timeout` is in seconds. `request` is the class
-    of the requests for it. `context` is the parameter that is given the call's `ToolContext`; no model sees it.
+    Args:
+        function: The function.
+        name: Name that the model sees.
+        description: Description that the model sees.
+        arguments: Types of the arguments.
+        convert: Whether the arguments are validated and converted to what `arguments` and `hints` say (dates, enums,
+            models). Default: `True`. Otherwise the function receives the JSON values.
+        annotations: Annotations for people and programs, as of `tool_annotations()`.
+        timeout: Seconds after which a call becomes an error result; `None` (default) means no limit.
+        hints: The Python types of the function's parameters.
+        request: Class of the requests for this tool.
+        context: Name of the parameter that receives the `ToolContext`; `None` (default) if there is none.
+
+    Examples:
+        >>> ToolDef(len, "length", "Counts.", type_object(text=type_string())).name
+        'length'
     """
 
     function: Callable[..., Any]
@@ -122,12 +184,21 @@ class ToolDef(Displayed):
         return f"<ToolDef {self.name}({', '.join(self.arguments.properties)})>"
 
     def provided(self, wire: str) -> dict[str, Any] | None:  # noqa: ARG002 - a function of ours is one everywhere
-        """What a request over `wire` holds for a tool that the provider runs itself (see `ToolBuiltIn`)."""
+        """Returns the definition of a provider's own tool (see `ToolBuiltIn`), or `None` if it is not one.
+
+        Args:
+            wire: Name of the wire format.
+        """
         return None
 
     def title(self, arguments: Mapping[str, Any] | None = None) -> str:
-        """What to call the tool, or this call of it, before people: the annotation `title` (a string, or a
-        function of the arguments), else the name in words: "Get current weather"."""
+        """Returns the title of the tool, or of one call of it, for people.
+
+        It is the annotation `title` (a string, or a function of the arguments), else the name in words: "Get current weather".
+
+        Args:
+            arguments: The arguments of the call; `None` (default) for the tool itself.
+        """
         title = self.annotations.get("title")
         try:
             title = title(dict(arguments or {})) if callable(title) else title

@@ -29,10 +29,18 @@ FinishReason = Literal[
 
 @dataclass(frozen=True)
 class Tokens:
-    """Token counts of one answer; `None` where the provider did not say.
+    """The token counts of one answer. Each is `None` where the provider did not report it.
 
-    `input` counts every input token, those read from or written to a cache included; `output` every output
-    token, reasoning included. `cached` and `cache_write` are parts of `input`, `reasoning` of `output`.
+    Args:
+        input: All input tokens, including those read from or written to a cache.
+        output: All output tokens, including reasoning.
+        cached: Input tokens that were read from a cache; a part of `input`.
+        cache_write: Input tokens that were written to a cache; a part of `input`.
+        reasoning: Output tokens that were spent on reasoning; a part of `output`.
+
+    Examples:
+        >>> Tokens(input=30, output=8, cached=20).cached
+        20
     """
 
     input: int | None = None
@@ -44,7 +52,15 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Turn(Displayed):
-    """Base class: some contents, in order. A string stands for a `ContentText`. `str()` is its printed form."""
+    """Base class of turns: contents in order. `str()` gives its printed form.
+
+    Args:
+        contents: The contents. A string stands for a `ContentText`.
+
+    Examples:
+        >>> isinstance(UserTurn("Hello"), Turn)
+        True
+    """
 
     contents: tuple[Content, ...]
     role: ClassVar[str] = ""
@@ -78,14 +94,30 @@ def is_plain(turn: Turn) -> bool:
 
 @dataclass(frozen=True, init=False)
 class SystemTurn(Turn):
-    """The system prompt."""
+    """The system prompt as a turn.
+
+    Args:
+        contents: The contents, in order. A string stands for a `ContentText`.
+
+    Examples:
+        >>> SystemTurn("You are terse.").text
+        'You are terse.'
+    """
 
     role: ClassVar[str] = "system"
 
 
 @dataclass(frozen=True, init=False)
 class UserTurn(Turn):
-    """What the user, or a tool on the user's side, sends."""
+    """A turn of the user, or the tool results that are sent in the user's name.
+
+    Args:
+        contents: The contents, in order. A string stands for a `ContentText`.
+
+    Examples:
+        >>> UserTurn(["What is this?", content_image_url("https://example.com/cat.png")]).text
+        'What is this?'
+    """
 
     role: ClassVar[str] = "user"
 
@@ -97,12 +129,23 @@ class UserTurn(Turn):
 
 @dataclass(frozen=True, init=False)
 class AssistantTurn(Turn):
-    """What the model answered.
+    """One answer of the model.
 
-    `json` is the provider's whole answer (for a stream: the equivalent non-streamed answer), `finish_reason`
-    a `FinishReason`, the provider's own word for a reason we do not know, or `None` when it gave none. `error` says
-    that the model failed in writing its answer: a tool call that is no call, say.
-    `cost` is in US dollars, `duration` in seconds.
+    Its `error` attribute says that the model failed while it wrote the answer (a malformed tool call, for example);
+    it is `None` otherwise.
+
+    Args:
+        contents: The contents of the answer, in order. A string stands for a `ContentText`.
+        tokens: Token counts; each is `None` where the provider did not report it.
+        finish_reason: A `FinishReason`, the provider's own word where there is none for it, or `None` when the
+            provider gave no reason.
+        json: The provider's whole answer; for a stream, the equivalent answer without streaming.
+        cost: Cost in US dollars; `None` where the price is not known.
+        duration: Seconds from the request to the end of the answer.
+
+    Examples:
+        >>> AssistantTurn("It is 21 °C.", finish_reason="stop").text
+        'It is 21 °C.'
     """
 
     tokens: Tokens = field(default=Tokens())
@@ -146,10 +189,20 @@ class AssistantTurn(Turn):
 
 @dataclass(frozen=True, init=False)
 class AssistantPartialTurn(AssistantTurn):
-    """An answer that stopped before its end; `reason` says why (`"interrupted"`, `"cancelled"`, `"max_tokens"`, or the
-    provider's own word).
+    """An answer that stopped before its end.
 
-    Holds what was received. A tool request in it is never run: its `problem` says that it may not be whole.
+    It holds what was received. A tool request in it is never run; its `problem` says that it may be cut.
+
+    Args:
+        contents: The contents that arrived, in order. A string stands for a `ContentText`.
+        reason: Why the answer stopped: `"interrupted"` (default), `"cancelled"`, `"max_tokens"`, or the
+            provider's own word.
+        **rest: Fields of `AssistantTurn`.
+
+    Examples:
+        >>> turn = AssistantPartialTurn("It is 21", reason="max_tokens")
+        >>> turn.text, turn.reason
+        ('It is 21', 'max_tokens')
     """
 
     reason: str = "interrupted"

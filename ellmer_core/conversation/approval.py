@@ -35,7 +35,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Decision:
-    """What somebody said about a call. `arguments` replace those that the model gave."""
+    """A person's decision about a tool call.
+
+    Args:
+        approved: Whether the call may run.
+        arguments: Arguments that replace the model's; `None` (default) keeps them.
+        reason: What the model is told about a call that was denied.
+
+    Examples:
+        >>> Decision(approved=False, reason="Not on a Sunday.").approved
+        False
+    """
 
     approved: bool
     arguments: Mapping[str, Any] | None = None

@@ -14,11 +14,18 @@ class Cancelled(Exception):  # not an EllmerError: it never leaves the chat
 
 
 class StreamController:
-    """Cancels the streams it was given to: `chat.stream("…", controller=controller)`.
+    """Cancels the streams that it is passed to.
 
-    The stream then ends without an error. What was received stays in the history as an
-    `AssistantPartialTurn` with the reason; no tool is started any more, one that is running ends first. A
-    blocking `stream()` that has no answer yet, not even its headers, ends when they come.
+    A cancelled stream ends without an error. What was received stays in the history as an `AssistantPartialTurn`
+    with the reason. No further tool starts; one that runs is finished first. A blocking `stream()` that has not
+    received the headers of an answer yet ends when they arrive.
+
+    Examples:
+        >>> controller = StreamController()
+        >>> for piece in chat_openai().stream("Hi", controller=controller):
+        ...     controller.cancel()
+        >>> controller.reason
+        'cancelled'
     """
 
     def __init__(self) -> None:
@@ -38,7 +45,11 @@ class StreamController:
         return self._reason is not None
 
     def cancel(self, reason: str = "cancelled") -> None:
-        """Cancels. The first reason counts; safe from any thread."""
+        """Cancels the streams. It can be called from any thread.
+
+        Args:
+            reason: Why; the first reason counts. Default: `"cancelled"`.
+        """
         with self._lock:
             self._reason = self._reason or reason or "cancelled"
             wakers = [*self._wakers]
@@ -57,12 +68,20 @@ class StreamController:
             raise Cancelled(self._reason)
 
     def wait(self, seconds: float) -> None:
-        """Blocks for so long, or until it is cancelled."""
+        """Blocks until the time has passed or the controller is cancelled.
+
+        Args:
+            seconds: The longest time to block.
+        """
         self._event.wait(seconds)
 
     @contextmanager
     def waking(self, wake: Callable[[], object]) -> Iterator[None]:
-        """Has `wake()` called on cancelling, while the block waits for something."""
+        """Calls a function when the controller is cancelled while the block runs.
+
+        Args:
+            wake: The function, without arguments.
+        """
         with self._lock:
             self._wakers.append(wake)
         try:

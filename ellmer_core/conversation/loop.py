@@ -21,40 +21,34 @@ Whatever happens at a yield, the history (an object of its own) is left such tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 
-from ..contents.content import Content, ContentImageRemote, ContentText, ContentThinking
-from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..contents.content import Content, ContentText, ContentThinking
+from ..contents.tool_calls import ContentProviderCall, ContentToolRequest
+from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import (
-    ApprovalRequiredError,
     ConnectError,
-    ContentError,
     IncompleteResponseError,
     ProviderError,
     ResponseError,
     TimeoutError,
-    ToolReject,
     ToolRoundsError,
-    UsageError,
 )
-from ..log import logger, warn
-from ..tools.context import CallScope
+from ..log import logger
 from ..tools.definition import matched
-from ..wire.in_words import sendable_to
-from ..wire.remote_images import inlined, unfetched
 from ..wire.structured import answer_of
 from ..wire.values import Request
 from . import retry
-from .approval import agreed, decision_of, denial, needs_decision, recorded
 from .cancellation import Cancelled
-from .effects import Answer, CallTools, Clock, Decide, Emit, Fetch, Loop, Notify, Send, Wait
+from .effects import Answer, Clock, Emit, Loop, Send, Wait
 from .fallback import answered
-from .history import INTERRUPTED, History, sendable
+from .history import History
+from .request_turns import request_turns, warn_replaced
 from .response_reading import cut_short, read
 from .settings import Settings
+from .tool_rounds import call_tools
 
 __all__ = ["converse"]
 
@@ -64,36 +58,46 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
 
     Returns the last turn, or `None` when the controller was used.
     """
-    began = len(history.turns) if settings.usage_limits.per == "call" else 0
-    problems = 0
     try:
-        if history.decisions:
-            yield from call_tools(history, settings, history.open_requests)
-        asked = history.reply(inputs)
-        yield Emit(asked)
-        user: UserTurn | None = asked
-        for rounds in count():
-            settings.usage_limits.check_request(history.turns[began:])
-            turn, settings = yield from answered(request_answer, history, settings, user)
-            if not turn.tool_requests and not settings.wire.paused(turn):
-                problem = settings.check(turn) if settings.check and problems < settings.max_retries else None
-                if problem is None:
-                    return turn
-                problems += 1
-                user = history.reply([ContentText(problem)])
-                yield Emit(user)
-                continue
-            if rounds >= settings.max_tool_rounds:
-                raise ToolRoundsError(
-                    f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
-                    f"{settings.max_tool_rounds}. The last tool calls were not run. The next chat() tells the model so."
-                )
+        return (yield from _rounds(history, settings, inputs))
+    except Cancelled:
+        return None
+
+
+def _rounds(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn]:
+    began = len(history.turns) if settings.usage_limits.per == "call" else 0
+    if history.decisions:
+        yield from call_tools(history, settings, history.open_requests)
+    user: UserTurn | None = yield from _asked(history, inputs)
+    for rounds in count():
+        settings.usage_limits.check_request(history.turns[began:])
+        turn, settings = yield from answered(request_answer, history, settings, user)
+        if turn.tool_requests or settings.wire.paused(turn):
+            _check_rounds(settings, rounds)
             settings.usage_limits.check_calls(history.turns[began:])
             yield from call_tools(history, settings, turn.tool_requests)
             user = history.reply(()) if turn.tool_requests else None
-    except Cancelled:
-        pass
-    return None
+        elif settings.check and settings.max_retries > 0 and (problem := settings.check(turn)) is not None:
+            settings = replace(settings, max_retries=settings.max_retries - 1)
+            user = yield from _asked(history, [ContentText(problem)])
+        else:
+            return turn
+    raise AssertionError("unreachable: the last round returns or raises")
+
+
+def _asked(history: History, inputs: Sequence[Content]) -> Loop[UserTurn]:
+    """The next user turn, shown."""
+    user = history.reply(inputs)
+    yield Emit(user)
+    return user
+
+
+def _check_rounds(settings: Settings, rounds: int) -> None:
+    if rounds >= settings.max_tool_rounds:
+        raise ToolRoundsError(
+            f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
+            f"{settings.max_tool_rounds}. The last tool calls were not run. The next chat() tells the model so."
+        )
 
 
 # One request, one answer ------------------------------------------------------------------------------------
@@ -102,17 +106,12 @@ def converse(history: History, settings: Settings, inputs: Sequence[Content]) ->
 def request_answer(history: History, settings: Settings, user: UserTurn | None) -> Loop[AssistantTurn]:
     """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
     history as it was."""
+    sent = yield from request_turns(history, settings, user)
     tools = tuple(settings.tools.values())
-    turns = sendable(said(history, settings))
-    missed = yield from fetch_images(settings, turns, user)
-    if settings.fetched:
-        turns = [inlined(turn, settings.fetched) for turn in turns]
-    new = user and inlined(user, settings.fetched)
-    sent = sendable_to(settings.wire, turns, new, tools)
     request, body = settings.written.request(
         settings.wire, sent.turns, tools, stream=settings.stream, type=settings.type, mode=settings.mode
     )
-    tell(settings, [*sent.replaced, *missed])
+    warn_replaced(settings, sent.replaced)
     began: float = yield Clock()
     try:
         turn = yield from with_retries(history, settings, request, body, user)
@@ -124,53 +123,22 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
         raise
     shown = history.delivered
     history.commit(user, turn)
-    for content in turn.contents:
-        if not shown and isinstance(content, ContentText | ContentThinking):
-            yield Emit(content)
-        elif shown and isinstance(content, ContentText):
-            for citation in content.citations:
-                yield Emit(citation)
-        elif isinstance(content, ContentProviderCall):
-            yield Emit(content)
+    yield from _show(turn, streamed=shown)
     settings.count(settings.wire, turn.tokens, turn.cost)
     yield Emit(turn)
     return turn
 
 
-def said(history: History, settings: Settings) -> list[Turn]:
-    """The history, as the caller's hooks want it sent."""
-    turns = list(history.turns)
-    for change in settings.on_history:
-        turns = list(change(turns))
-        if wrong := next((turn for turn in turns if not isinstance(turn, Turn)), None):
-            raise UsageError(f"A callback of on_history() returns turns, not {type(wrong).__name__}.")
-    return turns
-
-
-def fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | None) -> Loop[list[str]]:
-    """Fetches images that the API fetches not itself, each once, if the caller allows it. Returns those that could not be
-    fetched, with the reason; raises `ContentError` for one that the user gives now."""
-    wanted = unfetched(settings.wire, [*turns, *filter(None, [user])]) if settings.fetch else []
-    for url in wanted:
-        if url not in settings.fetched:
-            try:
-                settings.fetched[url] = yield Fetch(url)
-            except (UsageError, ConnectError) as error:
-                settings.fetched[url] = str(error)
-    missed = {url: why for url in wanted if isinstance(why := settings.fetched[url], str)}
-    given = user.contents if user else ()
-    if here := next((c.url for c in given if isinstance(c, ContentImageRemote) and c.url in missed), ""):
-        raise ContentError(f"The image was not fetched: {settings.fetched.pop(here)}")
-    return [f"{url} (it was not fetched: {why})" for url, why in missed.items()]
-
-
-def tell(settings: Settings, replaced: Sequence[str]) -> None:
-    """Warns the caller, once for a chat and a medium, of what the model is told in words only."""
-    if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
-        settings.told.update(new)
-        warn(
-            f"{settings.wire.vendor}'s {settings.wire.model} was not sent {', '.join(new)}; words stand in its place."
-        )
+def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:
+    """What was not shown while the answer came."""
+    for content in turn.contents:
+        if not streamed and isinstance(content, ContentText | ContentThinking):
+            yield Emit(content)
+        elif streamed and isinstance(content, ContentText):
+            for citation in content.citations:
+                yield Emit(citation)
+        elif isinstance(content, ContentProviderCall):
+            yield Emit(content)
 
 
 def with_retries(
@@ -237,78 +205,3 @@ def _reason(error: BaseException) -> str:
         case ProviderError() | ResponseError():
             return "error"
     return "interrupted"
-
-
-# Tools ------------------------------------------------------------------------------------------------------
-
-
-def call_tools(history: History, settings: Settings, requests: Sequence[ContentToolRequest]) -> Loop[None]:
-    """Runs the tools, one by one or all at once. Each result is in the history the moment it exists. Calls that wait
-    for a decision are left; the others run first."""
-    places = [place for place in range(len(requests)) if place not in history.results]
-    for batch in [places] if settings.concurrent else [[place] for place in places]:
-        ready: dict[int, ContentToolRequest] = {}
-        for place in batch:
-            settings.controller.check()
-            yield Emit(requests[place])
-            outcome = yield from permitted(history, settings, requests[place])
-            if isinstance(outcome, ContentToolResult):
-                history.results[place] = outcome
-            elif outcome is not None:
-                ready[place] = outcome
-        if ready:
-            yield from run_calls(history, settings, ready)
-        for place in batch:
-            if place in history.results:
-                yield Notify(tuple(settings.on_result), history.results[place])
-                yield Emit(history.results[place])
-    if waiting := history.waiting:
-        names = ", ".join(f"`{request.name}` ({request.id})" for request in waiting)
-        raise ApprovalRequiredError(
-            f"Tool calls wait for a decision: {names}. Give it to chat.decide(), then go on with chat.chat().",
-            waiting,
-        )
-
-
-def permitted(
-    history: History, settings: Settings, request: ContentToolRequest
-) -> Loop[ContentToolRequest | ContentToolResult | None]:
-    """The request as it may run, which somebody may have been asked about; or the result of one that may not; or
-    `None`, where the decision is yet to come."""
-    if refusal := (yield from refused(settings, request)):
-        return refusal
-    decision = history.decisions.get(request.id)
-    if decision is None:
-        if not needs_decision(request, settings.ask_before, settings.approve):
-            return request
-        decision = decision_of((yield Decide(request, settings.approve)))
-        settings.controller.check()
-    if decision is None:
-        return None
-    return agreed(request, decision) if decision.approved else denial(request, decision.reason)
-
-
-def run_calls(history: History, settings: Settings, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
-    """Calls tools; of those that were interrupted, nobody may say that they did not run."""
-    asked = history.turns[-1]
-    turn = asked if isinstance(asked, AssistantTurn) else None
-    scope = CallScope(turn, settings.deps, lambda: settings.controller.reason)
-    try:
-        yield CallTools(ready, lambda place, result: history.results.update({place: recorded(result)}), scope)
-    except Exception:
-        raise
-    except BaseException:
-        for place, request in ready.items():
-            history.results.setdefault(place, ContentToolResult(error=INTERRUPTED, request=request))
-        raise
-
-
-def refused(settings: Settings, request: ContentToolRequest) -> Loop[ContentToolResult | None]:
-    """The result of a request that must not be run: it makes no sense, or a callback rejected it."""
-    if request.problem:
-        return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
-    try:
-        yield Notify(tuple(settings.on_request), request)
-    except ToolReject as rejection:
-        return ContentToolResult(error=rejection, request=request)
-    return None

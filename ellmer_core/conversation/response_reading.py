@@ -1,4 +1,4 @@
-"""Reading one answer, streamed or not: a turn, or the error that it is. Steps of the conversation, as `_loop` has
+"""Reading one answer, streamed or not: a turn, or the error that it is. Steps of the conversation, as `loop` has
 them; no I/O."""
 
 from __future__ import annotations

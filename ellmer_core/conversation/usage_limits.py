@@ -14,12 +14,22 @@ __all__ = ["UsageLimits"]
 
 @dataclass(frozen=True)
 class UsageLimits:
-    """The most that one call of `chat()` and its like may use with all its tool rounds; `None` is no limit.
+    """The most that a call of `chat()` may use, all its tool rounds included. `None` (default) means no limit.
 
-    `requests` are answered ones, `tokens` those read and written, `cost` is in US dollars. `per="chat"` counts all
-    that the history holds. No request is sent, and no tool is called, where a limit is reached: then a
-    `UsageLimitError` says which, and the history holds what was answered. One answer may exceed `tokens` and `cost`,
-    which are known when it is there.
+    No request is sent and no tool is called once a limit is reached. `UsageLimitError` names the limit, and the history
+    keeps what was answered. One answer may exceed `tokens` and `cost`, because they are known only at its end.
+
+    Args:
+        requests: Number of answered requests.
+        tool_calls: Number of tool calls.
+        tokens: Number of tokens, input and output together.
+        cost: Cost in US dollars.
+        per: `"call"` (default) counts one call; `"chat"` counts all that the history contains.
+
+    Examples:
+        >>> chat = chat_openai(usage_limits=UsageLimits(requests=10, cost=0.50))
+        >>> chat.usage_limits.requests
+        10
     """
 
     requests: int | None = None
@@ -38,7 +48,11 @@ class UsageLimits:
                 raise UsageError(f"{name}= is a number, 0 or more, or None, not {limit!r}.")
 
     def check_request(self, turns: Sequence[Turn]) -> None:
-        """Raises `UsageLimitError` where no further request may follow `turns`."""
+        """Raises `UsageLimitError` if the next request would exceed a limit.
+
+        Args:
+            turns: The turns that count.
+        """
         answers = _answers(turns)
         _check("requests", len(answers), self.requests)
         _check("tokens", sum((a.tokens.input or 0) + (a.tokens.output or 0) for a in answers), self.tokens)
@@ -50,7 +64,11 @@ class UsageLimits:
             _check("cost", sum(answer.cost or 0.0 for answer in answers), self.cost)
 
     def check_calls(self, turns: Sequence[Turn]) -> None:
-        """Raises `UsageLimitError` where the calls that the last of `turns` asks for are too many."""
+        """Raises `UsageLimitError` if the calls of the last turn would exceed a limit.
+
+        Args:
+            turns: The turns that count.
+        """
         calls = sum(len(answer.tool_requests) for answer in _answers(turns))
         if self.tool_calls is not None and calls > self.tool_calls:
             raise UsageLimitError(

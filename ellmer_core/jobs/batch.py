@@ -29,13 +29,29 @@ def batch_chat(
     ignore_hash: bool = False,
     sleep: Sleep = time.sleep,
 ) -> list[Chat | Exception] | None:
-    """Says each prompt to a fork of its own of `chat`, all in one batch: cheaper, but it may take a day. Returns the
-    forks in the order of the prompts, an error in place of one that failed; `None` if `wait` is false and the
-    batch is not done.
+    """Sends each prompt to its own fork of the chat, all in one batch. A batch is cheaper, but may take a day.
 
-    The state is kept at `path`: called again with it, in this process or another, the function goes on where it
-    was. A file that belongs to other prompts, or to another model, is refused unless `ignore_hash`. Tools are not
-    sent. For OpenAI, Anthropic, Google Gemini and Groq.
+    OpenAI, Anthropic, Google Gemini and Groq have batches. Tools are not sent. The state is kept in a file: when
+    the function is called again with that file, in this process or another, it continues where it stopped.
+
+    Args:
+        chat: The chat whose system prompt, model and history each fork starts with.
+        prompts: The prompts: strings, contents, or lists of those.
+        path: File for the state of the batch.
+        wait: Whether to wait until the batch is done. Default: `True`.
+        ignore_hash: Whether to accept a file that belongs to other prompts or to another model. Default: `False`.
+        sleep: Function that pauses between polls, given seconds. Default: `time.sleep`.
+
+    Returns:
+        The forks in the order of the prompts, with an error in place of one that failed; `None` if `wait` is false
+        and the batch is not done.
+
+    Raises:
+        UsageError: The provider has no batches, or the file belongs to other prompts.
+        ProviderError: The provider refused the batch.
+
+    Examples:
+        >>> chats = batch_chat(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
     """
     job = Job(chat, prompts, path, ignore_hash=ignore_hash)
     if not job.finish(wait=wait, sleep=sleep):
@@ -48,7 +64,24 @@ def batch_chat(
 def batch_chat_text(
     chat: Chat, prompts: Iterable[Prompt], path: str | Path, **options: Any
 ) -> list[str | None] | None:
-    """The texts of the answers, as by `batch_chat()`; `None` for those that failed."""
+    """Returns the texts of the answers of `batch_chat()`.
+
+    Args:
+        chat: As in `batch_chat()`.
+        prompts: As in `batch_chat()`.
+        path: File for the state of the batch.
+        **options: `wait`, `ignore_hash` and `sleep` of `batch_chat()`.
+
+    Returns:
+        A text for each prompt, `None` for one that failed; `None` if `wait` is false and the batch is not done.
+
+    Raises:
+        UsageError: As in `batch_chat()`.
+
+    Examples:
+        >>> batch_chat_text(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
+        ['Hello!', 'Goodbye!']
+    """
     outcomes = batch_chat(chat, prompts, path, **options)
     if outcomes is None:
         return None
@@ -68,8 +101,31 @@ def batch_chat_structured(
     ignore_hash: bool = False,
     sleep: Sleep = time.sleep,
 ) -> Any:
-    """The data of the answers, as `parallel_chat_structured()` gives it, by way of `batch_chat()`. `mode` is that of
-    `chat_structured()`; data of another shape are not asked for again."""
+    """Gets structured data for each prompt through a batch.
+
+    Args:
+        chat: As in `batch_chat()`.
+        prompts: As in `batch_chat()`.
+        path: File for the state of the batch.
+        type: The type of the data, as in `Chat.chat_structured()`.
+        convert: Whether the data are validated and converted. Default: `True`.
+        frame: `"pandas"` or `"polars"` for a data frame; `None` (default) for a list.
+        mode: As in `Chat.chat_structured()`. Invalid data are not requested again.
+        wait: Whether to wait until the batch is done. Default: `True`.
+        ignore_hash: As in `batch_chat()`. Default: `False`.
+        sleep: Function that pauses between polls, given seconds. Default: `time.sleep`.
+
+    Returns:
+        As `parallel_chat_structured()`; `None` if `wait` is false and the batch is not done.
+
+    Raises:
+        UsageError: The provider has no batches, or the schema cannot be requested.
+
+    Examples:
+        >>> year = type_object(year=type_integer())
+        >>> batch_chat_structured(chat, ["When was Ada born?"], "born.json", type=year)  # doctest: +SKIP
+        [{'year': 1815}]
+    """
     rows = Rows(type, frame, convert=convert)
     wanted = Structured(rows.type, convert=rows.convert)
     job = Job(chat, prompts, path, wanted, mode=mode, ignore_hash=ignore_hash)
@@ -83,9 +139,24 @@ def batch_chat_structured(
 def batch_chat_completed(
     chat: Chat, prompts: Iterable[Prompt], path: str | Path, *, type: Any = None, ignore_hash: bool = False
 ) -> bool:
-    """Whether the batch of that file is done, so that `batch_chat()` would not have to wait. Hands nothing in.
+    """Returns whether the batch of a file is done, so that `batch_chat()` would not wait. It submits nothing.
 
-    `type` is that of `batch_chat_structured()`.
+    Args:
+        chat: As in `batch_chat()`.
+        prompts: As in `batch_chat()`.
+        path: File with the state of the batch.
+        type: The `type` of `batch_chat_structured()`; `None` (default) for the other functions.
+        ignore_hash: As in `batch_chat()`. Default: `False`.
+
+    Returns:
+        Whether all answers are there.
+
+    Raises:
+        UsageError: The file belongs to other prompts.
+
+    Examples:
+        >>> batch_chat_completed(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
+        False
     """
     wanted = None if type is None else Structured(type)
     job = Job(chat, prompts, path, wanted, ignore_hash=ignore_hash)

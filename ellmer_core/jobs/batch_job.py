@@ -24,8 +24,9 @@ from ..conversation.history import sendable
 from ..conversation.response_cleaning import turn_of
 from ..errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError
 from ..models import prices
-from ..transport.single_requests import asked, asked_json, run
-from ..wire.base import Batches, Steps, Wire
+from ..transport.single_requests import asked_json, run, stepped
+from ..wire.base import Wire
+from ..wire.services.base import Batches
 from ..wire.structured import StructuredMode, answer_of
 from ..wire.values import Json
 from .prompts_and_results import Prompt, all_inputs
@@ -75,7 +76,7 @@ class Job:
             batch = self.run(asked_json(self.chat.wire, self.api.poll(self.chat.wire, self.state["batch"])))
             self.save(batch=batch)
             if self.api.done(batch):
-                answers = self.run(_stepped(self.chat.wire, self.api.results(self.chat.wire, batch)))
+                answers = self.run(stepped(self.chat.wire, self.api.results(self.chat.wire, batch)))
                 self.save(stage="done", results=answers)
             elif not wait:
                 return False
@@ -91,7 +92,7 @@ class Job:
         steps = self.api.submit(self.chat.wire, self.bodies())
         self.save(stage="submitting")
         try:
-            batch = self.run(_stepped(self.chat.wire, steps, max_tries=1))
+            batch = self.run(stepped(self.chat.wire, steps, max_tries=1))
         except (ProviderError, UsageError):
             self.path.unlink()
             raise
@@ -163,16 +164,6 @@ def _api(wire: Wire) -> Batches:
     if wire.batches is None:
         raise UsageError(f"{wire.vendor} has no supported batch API. Use parallel_chat() instead.")
     return wire.batches
-
-
-def _stepped(wire: Wire, steps: Steps[Any], *, max_tries: int = 3) -> Loop[Any]:
-    """Sends the requests that the steps of a batch API yield."""
-    try:
-        request = next(steps)
-        while True:
-            request = steps.send((yield from asked(wire, request, max_tries=max_tries)))
-    except StopIteration as end:
-        return end.value
 
 
 def _state(path: Path, wanted: Mapping[str, str]) -> Json:

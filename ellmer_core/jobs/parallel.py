@@ -54,12 +54,27 @@ class Many(TypedDict, total=False):
 def parallel_chat(
     chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
 ) -> list[Chat | Exception | None]:
-    """Says each prompt (a string, a content, or a list of those) to a fork of its own of `chat`; returns the forks,
-    in the order of the prompts.
+    """Sends each prompt to its own fork of the chat, many at once.
 
-    In place of a fork that failed stands its error, and `None` in place of one that was not started. After Ctrl-C the
-    forks that have answered are returned, with `None` for the others. Options as in `Many`. Needs no client of its
-    own, or an async one.
+    After Ctrl-C it returns the forks that have answered.
+
+    Args:
+        chat: The chat that is forked. It has no client of its own, or an async one.
+        prompts: The prompts: strings, contents, or lists of those.
+        **options: How many at once, how fast, and what happens on an error; see `Many`.
+
+    Returns:
+        The forks in the order of the prompts; the error in place of a fork that failed, and `None` in place of one
+        that was not started.
+
+    Raises:
+        UsageError: The value of an option is wrong, or the chat has a blocking client.
+        TypeError: There is no such option.
+        ProviderError: With `on_error="raise"`, the first error.
+
+    Examples:
+        >>> [fork.last_turn().text for fork in parallel_chat(chat_openai(), ["Hi", "Bye"])]
+        ['Hello!', 'Hello!']
     """
     return _blocking(parallel_chat_async(chat, prompts, **options))
 
@@ -67,7 +82,24 @@ def parallel_chat(
 async def parallel_chat_async(
     chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
 ) -> list[Chat | Exception | None]:
-    """`parallel_chat()` without blocking."""
+    """`parallel_chat()` for async code.
+
+    Args:
+        chat: As in `parallel_chat()`.
+        prompts: As in `parallel_chat()`.
+        **options: As in `parallel_chat()`.
+
+    Returns:
+        As `parallel_chat()`.
+
+    Raises:
+        UsageError: As in `parallel_chat()`.
+
+    Examples:
+        >>> import asyncio
+        >>> len(asyncio.run(parallel_chat_async(chat_openai(), ["Hi", "Bye"])))
+        2
+    """
 
     async def say(fork: Chat, prompt: tuple[Input, ...]) -> Chat:
         await fork.chat_async(*prompt, echo="none")
@@ -77,14 +109,47 @@ async def parallel_chat_async(
 
 
 def parallel_chat_text(chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]) -> list[str | None]:
-    """The texts of the answers, as by `parallel_chat()`; `None` for those that failed."""
+    """Returns the texts of the answers of `parallel_chat()`.
+
+    Args:
+        chat: As in `parallel_chat()`.
+        prompts: As in `parallel_chat()`.
+        **options: As in `parallel_chat()`.
+
+    Returns:
+        A text for each prompt, `None` for one that failed.
+
+    Raises:
+        UsageError: As in `parallel_chat()`.
+
+    Examples:
+        >>> parallel_chat_text(chat_openai(), ["Hi", "Bye"])
+        ['Hello!', 'Hello!']
+    """
     return _blocking(parallel_chat_text_async(chat, prompts, **options))
 
 
 async def parallel_chat_text_async(
     chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
 ) -> list[str | None]:
-    """`parallel_chat_text()` without blocking."""
+    """`parallel_chat_text()` for async code.
+
+    Args:
+        chat: As in `parallel_chat()`.
+        prompts: As in `parallel_chat()`.
+        **options: As in `parallel_chat()`.
+
+    Returns:
+        As `parallel_chat_text()`.
+
+    Raises:
+        UsageError: As in `parallel_chat()`.
+
+    Examples:
+        >>> import asyncio
+        >>> asyncio.run(parallel_chat_text_async(chat_openai(), ["Hi"]))
+        ['Hello!']
+    """
 
     async def say(fork: Chat, prompt: tuple[Input, ...]) -> str:
         return await fork.chat_async(*prompt, echo="none")
@@ -104,11 +169,30 @@ def parallel_chat_structured(
     max_retries: int = 1,
     **options: Unpack[Many],
 ) -> Any:
-    """The data of the answers, each as `chat_structured(type=…)` gives it, in a list; `None` where there is none.
+    """Gets structured data for each prompt, many at once.
 
-    With `frame` (`"pandas"` or `"polars"`) a data frame, for a `type` that is an object: a row per prompt, a column
-    per property, and `.error`, `.input_tokens`, `.output_tokens`, `.cost` (US dollars). Data of another shape is an
-    error that lets the others go on. `mode` and `max_retries` as in `chat_structured()`, other options as in `Many`.
+    Args:
+        chat: As in `parallel_chat()`.
+        prompts: As in `parallel_chat()`.
+        type: The type of the data, as in `Chat.chat_structured()`.
+        convert: Whether the data are validated and converted. Default: `True`.
+        frame: `"pandas"` or `"polars"` for a data frame with a row for each prompt and a column for each property of
+            `type`, and the columns `.error`, `.input_tokens`, `.output_tokens` and `.cost` (US dollars). `None`
+            (default) for a list.
+        mode: As in `Chat.chat_structured()`.
+        max_retries: As in `Chat.chat_structured()`. Default: 1.
+        **options: As in `parallel_chat()`.
+
+    Returns:
+        The data of each prompt in a list, `None` where there are none; or the data frame.
+
+    Raises:
+        UsageError: The schema cannot be requested, or an option is wrong.
+
+    Examples:
+        >>> year = type_object(name=type_string(), born=type_integer())
+        >>> parallel_chat_structured(chat_openai(), ["Who wrote the first program?"], type=year)
+        [{'name': 'Ada Lovelace', 'born': 1815}]
     """
     return _blocking(
         parallel_chat_structured_async(
@@ -135,7 +219,30 @@ async def parallel_chat_structured_async(
     max_retries: int = 1,
     **options: Unpack[Many],
 ) -> Any:
-    """`parallel_chat_structured()` without blocking."""
+    """`parallel_chat_structured()` for async code.
+
+    Args:
+        chat: As in `parallel_chat()`.
+        prompts: As in `parallel_chat()`.
+        type: As in `parallel_chat_structured()`.
+        convert: As in `parallel_chat_structured()`. Default: `True`.
+        frame: As in `parallel_chat_structured()`.
+        mode: As in `Chat.chat_structured()`.
+        max_retries: As in `Chat.chat_structured()`. Default: 1.
+        **options: As in `parallel_chat()`.
+
+    Returns:
+        As `parallel_chat_structured()`.
+
+    Raises:
+        UsageError: As in `parallel_chat_structured()`.
+
+    Examples:
+        >>> import asyncio
+        >>> year = type_object(name=type_string(), born=type_integer())
+        >>> asyncio.run(parallel_chat_structured_async(chat_openai(), ["Who?"], type=year))
+        [{'name': 'Ada Lovelace', 'born': 1815}]
+    """
     rows = Rows(type, frame, convert=convert)
 
     async def say(fork: Chat, prompt: tuple[Input, ...]) -> tuple[Any, Chat]:

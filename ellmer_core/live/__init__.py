@@ -23,10 +23,24 @@ __all__ = ["chat_app", "live_browser", "live_console", "shinychat_stream"]
 def chat_app(
     chat: Chat, *, title: str = "Chat", greeting: str | None = None, image_hosts: Sequence[str] = ()
 ) -> App:
-    """The chat as a Shiny app, to be served in your own way. Every page shows this one conversation.
+    """Makes a Shiny app of a chat, for your own server. Every page shows this one conversation.
 
-    `greeting` is Markdown, shown while nothing has been said. The page loads nothing from elsewhere. An image that
-    the model names is a link; one from a host of `image_hosts` is shown in the page when somebody clicks it.
+    The page loads nothing from other hosts. An image by its address is a link.
+
+    Args:
+        chat: The chat.
+        title: Title of the page. Default: `"Chat"`.
+        greeting: Markdown that is shown until the first message; `None` (default) shows nothing.
+        image_hosts: Hosts whose images are shown in the page when somebody clicks them. Default: none.
+
+    Returns:
+        The app.
+
+    Raises:
+        ImportError: The extra `shiny` is not installed.
+
+    Examples:
+        >>> app = chat_app(chat_openai(), title="Weather")
     """
     try:
         from .browser import app  # noqa: PLC0415 - an extra, and slow to load
@@ -46,10 +60,23 @@ def live_browser(
     image_hosts: Sequence[str] = (),
     launch: bool = True,
 ) -> None:
-    """Opens the chat in the browser and serves it, on 127.0.0.1 only, until Ctrl-C. Port 0 is any free port.
+    """Opens a chat in the browser and serves it until Ctrl-C, on 127.0.0.1 only.
 
-    Tools run in this process, when the model asks. `title`, `greeting` and `image_hosts` are those of `chat_app()`.
-     `launch=False` prints the address and opens nothing.
+    Tools run in this process when the model calls them.
+
+    Args:
+        chat: The chat.
+        port: Port to listen on. Default: 0, any free port.
+        title: Title of the page. Default: `"Chat"`.
+        greeting: Markdown that is shown until the first message; `None` (default) shows nothing.
+        image_hosts: Hosts whose images are shown in the page when somebody clicks them. Default: none.
+        launch: Whether the browser is opened. Default: `True`. Otherwise the address is printed.
+
+    Raises:
+        ImportError: The extra `shiny` is not installed.
+
+    Examples:
+        >>> live_browser(chat_openai(), port=8000)  # doctest: +SKIP
     """
     served = chat_app(chat, title=title, greeting=greeting, image_hosts=image_hosts)
     from .browser import serve  # noqa: PLC0415 - as above
@@ -58,10 +85,19 @@ def live_browser(
 
 
 def live_console(chat: Chat) -> None:
-    """Talks with the chat in the terminal, until Ctrl-D or `/quit`.
+    """Runs a chat in the terminal until Ctrl-D or `/quit`.
 
-    Enter sends, Alt-Enter begins a new line. Tool calls are folded to a line; `/calls` shows the last answer's
-    in full. Ctrl-C stops an answer and keeps what was received.
+    Enter sends, and Alt-Enter starts a new line. Each tool call is one line; `/calls` shows those of the last answer in
+    full. Ctrl-C stops an answer and keeps what was received.
+
+    Args:
+        chat: The chat.
+
+    Raises:
+        ImportError: The extra `console` is not installed.
+
+    Examples:
+        >>> live_console(chat_openai())  # doctest: +SKIP
     """
     try:
         from .console import talk  # noqa: PLC0415 - an extra
@@ -75,8 +111,29 @@ def live_console(chat: Chat) -> None:
 def shinychat_stream(
     chat: Chat, *inputs: str | Content, controller: StreamController | None = None
 ) -> AsyncGenerator[Any, None]:
-    """An answer for `append_message_stream()` in a Shiny app of yours, in order: what the model says, its tool
-    calls, and what tools say while they run (`local_shinychat()`). A call that is never made is marked so."""
+    """Streams an answer for `append_message_stream()` in your own Shiny app.
+
+    It yields, in order, the text, the tool calls, and the progress that tools show with `local_shinychat()`. A call that
+    does not run is marked.
+
+    Args:
+        chat: The chat.
+        *inputs: What to send: strings and contents.
+        controller: Cancels the stream; `None` (default) means that nobody can.
+
+    Returns:
+        An async generator of what shinychat shows.
+
+    Raises:
+        ImportError: The extra `shiny` is not installed.
+
+    Examples:
+        >>> import asyncio
+        >>> async def pieces():
+        ...     return [piece async for piece in shinychat_stream(chat_openai(), "Hi")]
+        >>> len(asyncio.run(pieces())) > 0
+        True
+    """
     from .chat_stream import stream  # noqa: PLC0415 - an extra
 
     return stream(chat, inputs, controller)

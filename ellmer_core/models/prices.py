@@ -101,12 +101,22 @@ def _table() -> Table:
 
 
 def refresh_prices(source: str | Path | None) -> int:
-    """Takes prices from a file or a URL, in the form of the package's own table, before those of that table; gives how
-    many models have one. `None` goes back to the package's own.
+    """Loads prices from a file or a URL. They take precedence over the package's own table.
 
-        refresh_prices("prices.json")
+    Answers that were already counted keep their cost.
 
-    Answers that were counted keep their cost.
+    Args:
+        source: Path or URL of a JSON file in the form of the package's own table; `None` removes what was loaded.
+
+    Returns:
+        The number of models that have a price.
+
+    Raises:
+        UsageError: The file or URL cannot be read, or is no table of prices.
+
+    Examples:
+        >>> refresh_prices("prices.json")  # doctest: +SKIP
+        812
     """
     global _refreshed  # noqa: PLW0603 - one table a process
     _refreshed = {} if source is None else read_table(source)
@@ -133,9 +143,16 @@ def log_usage(wire: Wire, tokens: Tokens, dollars: float | None) -> None:
 
 
 def token_usage() -> list[dict[str, Any]]:
-    """What this Python session has used: one row per vendor and model, over all chats.
+    """Returns what this Python process has used, over all chats.
 
-    `input` includes `cached`. `cost` is in US dollars, `None` as soon as the price of one answer is not known.
+    Returns:
+        A row for each provider and model: its name, the token counts of `Tokens` (`input` includes `cached`), and `cost` in US
+        dollars, which is `None` as soon as the price of one answer is not known.
+
+    Examples:
+        >>> _ = chat_openai().chat("Hi")
+        >>> token_usage()[0]["vendor"]
+        'OpenAI'
     """
     with _lock:
         return [dict(row) for row in _used.values()]

@@ -29,6 +29,7 @@ from .openai_completions import chat_openai_completions as chat_openai_completio
 from .openrouter import chat_openrouter as chat_openrouter
 from .perplexity import chat_perplexity as chat_perplexity
 from .portkey import chat_portkey as chat_portkey
+from .posit import chat_posit as chat_posit
 from .qwen import chat_qwen as chat_qwen
 from .snowflake import chat_snowflake as chat_snowflake
 from .together import chat_together as chat_together
@@ -62,6 +63,7 @@ models_openai_responses: Callable[..., list[dict[str, Any]]]
 models_openrouter: Callable[..., list[dict[str, Any]]]
 models_perplexity: Callable[..., list[dict[str, Any]]]
 models_portkey: Callable[..., list[dict[str, Any]]]
+models_posit: Callable[..., list[dict[str, Any]]]
 models_qwen: Callable[..., list[dict[str, Any]]]
 models_snowflake: Callable[..., list[dict[str, Any]]]
 models_together: Callable[..., list[dict[str, Any]]]
@@ -98,6 +100,7 @@ __all__ = [
     "chat_openrouter",
     "chat_perplexity",
     "chat_portkey",
+    "chat_posit",
     "chat_qwen",
     "chat_snowflake",
     "chat_together",
@@ -130,6 +133,7 @@ __all__ = [
     "models_openrouter",
     "models_perplexity",
     "models_portkey",
+    "models_posit",
     "models_qwen",
     "models_snowflake",
     "models_together",

@@ -94,7 +94,23 @@ ATTRIBUTES = ("deps", "usage_limits", "ask_before", "approve")
 
 
 def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a vendor, `"openai"`, or one of its models, `"openai/gpt-5.6-terra"`. Options as in `Options`."""
+    """Makes a chat with a provider by its name.
+
+    Args:
+        name: The provider, `"openai"`, or the provider and a model, `"openai/gpt-4.1"`.
+        system_prompt: Instructions for the model; `None` (default) sends none.
+        **options: Options of the chat; see `Options`.
+
+    Returns:
+        The chat.
+
+    Raises:
+        UsageError: There is no such provider, or an option is wrong.
+
+    Examples:
+        >>> chat("openai/gpt-4.1").get_model()
+        'gpt-4.1'
+    """
     if not isinstance(name, str):
         raise UsageError(f'A chat is named "provider" or "provider/model", not {name!r}.')
     vendor, _, model = name.partition("/")

@@ -7,10 +7,10 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..wire.anthropic.request import AnthropicMessages
-from ..wire.base import Batches, Uploads
-from ..wire.batches import AnthropicBatches
+from ..wire.services.base import Batches, Uploads
+from ..wire.services.batches import AnthropicBatches
+from ..wire.services.uploads import AnthropicUploads
 from ..wire.shared.cache_marks import Cache
-from ..wire.uploads import AnthropicUploads
 from ._construction import Options, construct
 
 __all__ = ["Anthropic", "chat_anthropic"]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.base import Batches, Uploads
-from ..wire.batches import GeminiBatches
 from ..wire.gemini.request import Gemini
-from ..wire.uploads import GeminiUploads
+from ..wire.services.base import Batches, Uploads
+from ..wire.services.batches import GeminiBatches
+from ..wire.services.uploads import GeminiUploads
 from ._construction import Options, construct
 
 __all__ = ["GoogleGemini", "chat_google_gemini"]

@@ -7,8 +7,8 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..contents.content import Content
-from ..wire.base import Batches
-from ..wire.batches import OpenAIBatches
+from ..wire.services.base import Batches
+from ..wire.services.batches import OpenAIBatches
 from ..wire.values import Json, Supports
 from ._chat_completions import SchemaOrTools
 from ._construction import Options, construct

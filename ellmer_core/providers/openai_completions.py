@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.base import Batches, Uploads
-from ..wire.batches import OpenAIBatches
 from ..wire.openai_chat.request import OpenAIChat
-from ..wire.uploads import OpenAIUploads
+from ..wire.services.base import Batches, Uploads
+from ..wire.services.batches import OpenAIBatches
+from ..wire.services.uploads import OpenAIUploads
 from ..wire.values import Supports
 from ._construction import Options, construct
 

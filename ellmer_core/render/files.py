@@ -37,10 +37,26 @@ body {{ margin: 2rem auto; max-width: 46rem; padding: 0 1rem; }}
 
 
 def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool = False) -> Path:
-    """Writes a chat (or a list of turns) to `path`: Markdown for `.md`, one self-contained page for `.html`.
+    """Writes a chat to a file: Markdown for `.md`, a self-contained page for `.html`.
 
-    The page holds its images, runs no scripts and loads nothing from elsewhere (of a remote image it shows the
-    address). An existing file is kept unless `overwrite`.
+    The page contains its images, runs no scripts and loads nothing from other hosts. It shows the address of an image
+    that the provider fetched.
+
+    Args:
+        chat: A chat or a list of turns.
+        path: Path of the file.
+        title: Title of the page. Default: `"Chat"`.
+        overwrite: Whether an existing file is replaced. Default: `False`.
+
+    Returns:
+        The path.
+
+    Raises:
+        UsageError: The file exists, or its name has another suffix.
+
+    Examples:
+        >>> export([UserTurn("Hello"), AssistantTurn("Hi!")], "chat.md").name
+        'chat.md'
     """
     path = Path(path)
     match path.suffix.lower():

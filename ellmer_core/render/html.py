@@ -47,10 +47,23 @@ WIDE = '<div class="wide" role="group" aria-label="Table" tabindex="0">'
 
 @singledispatch
 def contents_html(value: Any) -> str | None:
-    """HTML of a content (None where it has nothing to show), a turn, a list of turns or a chat.
+    """Renders a content, a turn, a list of turns or a chat as HTML.
 
-    Text is read as Markdown (needs markdown-it-py, the extra `html`). Tool calls are cards that fold. Of several
-    turns, each side's words are a `<section>` whose class is the role; in a chat every tool call has its result.
+    Text is read as Markdown (needs markdown-it-py, the extra `html`). Tool calls become cards that fold. Each turn
+    becomes a `<section>` whose class is its role.
+
+    Args:
+        value: The content, turn, list of turns, or chat.
+
+    Returns:
+        The HTML; `None` for a content that has nothing to show.
+
+    Raises:
+        ImportError: The extra `html` is not installed.
+
+    Examples:
+        >>> contents_html(ContentText("**Hello**")).strip()
+        '<p><strong>Hello</strong></p>'
     """
     parts = sections(turns_shown(value), contents_html)
     return "\n".join(

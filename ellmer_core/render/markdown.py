@@ -28,9 +28,19 @@ __all__ = ["contents_markdown"]
 
 @singledispatch
 def contents_markdown(value: Any) -> str | None:
-    """Markdown of a content (None where it has nothing to show), a turn, a list of turns or a chat.
+    """Renders a content, a turn, a list of turns or a chat as Markdown.
 
-    Of several turns, each side's words stand under a heading, `## User` or `## Assistant`.
+    Several turns each have a heading, `## User` or `## Assistant`.
+
+    Args:
+        value: The content, turn, list of turns, or chat.
+
+    Returns:
+        The Markdown; `None` for a content that has nothing to show.
+
+    Examples:
+        >>> contents_markdown(ContentText("**Hello**"))
+        '**Hello**'
     """
     parts = sections(turns_of(value), contents_markdown)
     return "\n\n".join("\n\n".join([f"## {role.capitalize()}", *texts]) for role, texts in parts)

@@ -14,9 +14,19 @@ __all__ = ["contents_text"]
 
 @singledispatch
 def contents_text(value: Any) -> str | None:
-    """The text of a content (None for all but text), a turn, a list of turns or a chat.
+    """Returns the text of a content, a turn, a list of turns or a chat.
 
-    Of several turns, each side's words stand between `<user>` and `</user>`, and so on.
+    Several turns are each enclosed in `<user>` and `</user>`, or `<assistant>` and `</assistant>`.
+
+    Args:
+        value: The content, turn, list of turns, or chat.
+
+    Returns:
+        The text; `None` for a content that is not text.
+
+    Examples:
+        >>> contents_text(ContentText("Hello"))
+        'Hello'
     """
     parts = sections(turns_of(value), contents_text)
     return "\n\n".join(f"<{role}>\n{''.join(texts)}\n</{role}>" for role, texts in parts)

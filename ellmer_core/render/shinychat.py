@@ -52,11 +52,24 @@ Role = Literal["user", "assistant"]
 
 @singledispatch
 def contents_shinychat(value: Any) -> Any:
-    """What shinychat is to show of a content: a `ChatMessage`, Markdown, a tag, or None for nothing. Of a turn,
-    a `ChatMessage`; of a chat or a list of turns, a list of them.
+    """Converts contents, turns or a chat to what shinychat shows.
 
-    In the latter every request is replaced by its result, and results are in the answer that asked for them.
-    A content that has no method of its own is shown as `contents_html()` or else `contents_markdown()` has it.
+    In a chat or a list of turns, each tool request is replaced by its result. A content without a form of its own is
+    shown as by `contents_html()` or `contents_markdown()`.
+
+    Args:
+        value: The content, turn, list of turns, or chat.
+
+    Returns:
+        For a content a `ChatMessage`, Markdown, a tag, or `None` for nothing; for a turn a `ChatMessage`; for a chat or
+        a list of turns a list of them.
+
+    Raises:
+        ImportError: The extra `shiny` is not installed.
+
+    Examples:
+        >>> contents_shinychat(ContentText("Hello"))
+        'Hello'
     """
     return list(_messages(turns_shown(value)))
 

@@ -19,15 +19,30 @@ Kind = Literal["code", "text", "markdown", "html", "media"]
 
 
 class ToolResultDisplay(TypedDict, total=False):
-    """How a tool wants one result of its own shown to people; the model never sees it.
+    """How a tool result is shown to people. The model never sees it.
 
-        return ContentToolResult(flights, extra={"display": ToolResultDisplay(html=table, title="3 flights")})
+    The first of `html`, `markdown` and `text` that is set is shown in place of the value. It is a dictionary, so a
+    result that has one can be recorded as long as its fields are strings.
 
-    `html`, `markdown` or `text` (the first that is there) stands in place of the value. `html`, `icon` and
-    `footer` are trusted HTML: strings, or htmltools tags. `style` is `"inline"` (a line that opens) or `"block"`
-    (an open frame); the tool's annotation `display` is its default. `label` tells this call from others of the
-    tool, `value_preview` is the result in a word; both stand in the line. It is a dictionary, so that a result
-    with strings in it can be recorded.
+    Args:
+        title: Title of the card.
+        label: Tells this call from other calls of the tool; it is shown in the line.
+        value_preview: The result in a word; it is shown in the line.
+        icon: Trusted HTML of an icon.
+        html: Trusted HTML: a string or htmltools tags.
+        markdown: Markdown; HTML in it is shown as text.
+        text: Plain text.
+        footer: Trusted HTML under the result.
+        style: `"inline"` (a line that opens) or `"block"` (an open frame). Default: the annotation `display`.
+        open: Whether the card is open at first.
+        show_request: Whether the arguments of the call are shown.
+        full_screen: Whether the card can fill the window.
+        open_style: shinychat's name for `style`: `"minimal"` or `"framed"`.
+
+    Examples:
+        >>> display = ToolResultDisplay(markdown="**3 flights**", title="Flights")
+        >>> ContentToolResult("3", extra={"display": display}).value
+        '3'
     """
 
     title: str

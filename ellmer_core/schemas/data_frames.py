@@ -19,10 +19,22 @@ SHOWN = 10  # values of a column that are all named
 
 
 def df_schema(frame: Any, max_cols: int = 50) -> str:
-    """A data frame (pandas or polars) in words for a model: its size, and of up to `max_cols` columns the name, the
-    type, the range or the values, and how many are missing.
+    """Describes a data frame in words, for a prompt: its size, and the name, type, range and missing cells of each column.
 
-        chat.chat("Write a query for this table.", df_schema(sales))
+    Args:
+        frame: A pandas or polars data frame.
+        max_cols: Number of columns that are described. Default: 50.
+
+    Returns:
+        The description.
+
+    Raises:
+        UsageError: The value is no data frame.
+
+    Examples:
+        >>> import polars
+        >>> sales = polars.DataFrame({"city": ["Paris", "Oslo"], "sales": [3, 5]})
+        >>> _ = chat_openai().chat("Write a query for this table.", df_schema(sales))
     """
     if not all(hasattr(frame, name) for name in ("columns", "shape", "dtypes")):
         raise UsageError(

@@ -39,29 +39,95 @@ __all__ = [
 
 
 def type_boolean(description: str | None = None, required: bool = True) -> TypeBasic:
-    """True or false. An optional (`required=False`) argument's function must have a default for it."""
+    """Describes a value that is true or false.
+
+    Args:
+        description: Description for the model; `None` (default) sends none.
+        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
+            a default for it.
+
+    Returns:
+        The type.
+
+    Examples:
+        >>> type_boolean("Whether it rains").type
+        'boolean'
+    """
     return TypeBasic(_description("type_boolean", description), required, "boolean")
 
 
 def type_integer(description: str | None = None, required: bool = True) -> TypeBasic:
-    """A whole number."""
+    """Describes a whole number.
+
+    Args:
+        description: Description for the model; `None` (default) sends none.
+        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
+            a default for it.
+
+    Returns:
+        The type.
+
+    Examples:
+        >>> type_integer("Year").type
+        'integer'
+    """
     return TypeBasic(_description("type_integer", description), required, "integer")
 
 
 def type_number(description: str | None = None, required: bool = True) -> TypeBasic:
-    """A number, whole or not."""
+    """Describes a number.
+
+    Args:
+        description: Description for the model; `None` (default) sends none.
+        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
+            a default for it.
+
+    Returns:
+        The type.
+
+    Examples:
+        >>> type_number("Degrees Celsius").type
+        'number'
+    """
     return TypeBasic(_description("type_number", description), required, "number")
 
 
 def type_string(description: str | None = None, required: bool = True) -> TypeBasic:
-    """Text; for dates and the like, say the format in the description."""
+    """Describes a text. For dates and the like, name the format in the description.
+
+    Args:
+        description: Description for the model; `None` (default) sends none.
+        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
+            a default for it.
+
+    Returns:
+        The type.
+
+    Examples:
+        >>> type_string("A date, YYYY-MM-DD").type
+        'string'
+    """
     return TypeBasic(_description("type_string", description), required, "string")
 
 
 def type_enum(
     description: str | None = None, values: Sequence[str] | None = None, required: bool = True
 ) -> TypeEnum:
-    """One of `values`."""
+    """Describes one of several strings.
+
+    Args:
+        description: Description for the model; `None` (default) sends none.
+        values: The strings.
+        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
+            a default for it.
+
+    Returns:
+        The type.
+
+    Examples:
+        >>> type_enum("Unit", ["C", "F"]).values
+        ('C', 'F')
+    """
     _description("type_enum", description, "values=")
     if values is None or isinstance(values, str) or not all(isinstance(v, str) for v in values):
         raise UsageError(f"type_enum() needs values=, a list of strings; it got {values!r}.")
@@ -71,7 +137,21 @@ def type_enum(
 
 
 def type_array(description: str | None = None, items: Any = None, required: bool = True) -> TypeArray:
-    """A list whose items are all of the type `items`."""
+    """Describes a list.
+
+    Args:
+        description: Description for the model; `None` (default) sends none.
+        items: Type of each item.
+        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
+            a default for it.
+
+    Returns:
+        The type.
+
+    Examples:
+        >>> type_array("Cities", type_string()).items.type
+        'string'
+    """
     _description("type_array", description, "items=")
     if items is None:
         raise UsageError("type_array() needs items=, the type of its items: type_array(items=type_string()).")
@@ -86,9 +166,20 @@ def type_object(
     _additional_properties: bool = False,
     **properties: Any,
 ) -> TypeObject:
-    """An object with these properties, which may bear any name: `type_object(description=type_string())`.
+    """Describes an object with named properties. A property may have any name: `type_object(description=type_string())`.
 
-    `_additional_properties` allows others beside them (few providers do).
+    Args:
+        description: Description for the model; `None` (default) sends none.
+        _required: Whether the property of an object is required. Default: `True`.
+        _additional_properties: Whether other properties are allowed; few providers allow them. Default: `False`.
+        **properties: The types of the properties.
+
+    Returns:
+        The type.
+
+    Examples:
+        >>> list(type_object("A person", name=type_string(), born=type_integer()).properties)
+        ['name', 'born']
     """
     _description("type_object", description)
     inner = {name: inner_type(value, f"property `{name}`") for name, value in properties.items()}
@@ -96,7 +187,22 @@ def type_object(
 
 
 def type_from_schema(text: str | None = None, path: str | Path | None = None) -> TypeJsonSchema:
-    """JSON Schema from its JSON `text` or from the file at `path`, sent as it is but for words that the provider refuses."""
+    """Describes a value by JSON Schema.
+
+    Args:
+        text: The schema as JSON text.
+        path: Path of a file with the schema, instead of `text`.
+
+    Returns:
+        The type. It is sent unchanged, except for keywords that the provider refuses.
+
+    Raises:
+        UsageError: The text is no JSON Schema, or both or neither of `text` and `path` are given.
+
+    Examples:
+        >>> type_from_schema('{"type": "string"}').schema
+        {'type': 'string'}
+    """
     if (text is None) == (path is None):
         raise UsageError("type_from_schema() needs either text= (JSON Schema as a string) or path= (a file).")
     source = "text=" if path is None else str(path)

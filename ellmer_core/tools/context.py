@@ -35,7 +35,21 @@ class CallScope:
 
 @dataclass(frozen=True)
 class ToolContext(Generic[D]):
-    """One call of a tool. `request` is what the model asked for, as it was approved."""
+    """The context of one tool call. A parameter of this type receives it; the model does not see the parameter.
+
+    Args:
+        request: The call, with the arguments that were approved.
+        scope: The chat's side of the call: its turn, `deps` and cancellation.
+        show: A function that shows a text where the chat is shown.
+
+    Examples:
+        >>> def balance(context: ToolContext) -> str:
+        ...     "Gets the user's balance."
+        ...     return context.deps["balance"]
+        >>> chat = chat_openai(deps={"balance": "12 EUR"})
+        >>> chat.register_tool(balance).name
+        'balance'
+    """
 
     request: ContentToolRequest
     scope: CallScope = field(default_factory=CallScope, repr=False)
@@ -63,7 +77,11 @@ class ToolContext(Generic[D]):
         return self.scope.cancelled() is not None
 
     def progress(self, text: str) -> None:
-        """Says how far the call is, beside it, where the chat is shown; the model is not told."""
+        """Shows progress beside the call, where the chat is shown. The model is not told.
+
+        Args:
+            text: What to show.
+        """
         self.show(text)
 
 

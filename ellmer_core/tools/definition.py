@@ -87,16 +87,35 @@ def tool(
     request: type[ContentToolRequest] = ContentToolRequest,
     needs_approval: Approval | None = None,
 ) -> Any:
-    """Makes a tool of a function; also as decorator, `@tool` or `@tool(name="…")`.
+    """Makes a tool of a function. It also works as a decorator: `@tool` or `@tool(name="…")`.
 
-    `description` and `arguments` come from the docstring and the signature unless given; `arguments` maps
-    each parameter to a type (`type_string("…")`, or a Python type). The function returns what
-    `check_tool_result()` takes; it may be async, or a generator whose last value is the result. `timeout`
-    (seconds) turns a call that takes longer into an error result; a blocking function goes on in its thread.
-    `request` is a subclass of `ContentToolRequest` for those that ask for this tool, with a `title` or a look of its
-    own; it is made from the fields of its base. With `needs_approval` (`True`, or a function of the arguments, a
-    dictionary) somebody decides about each call before it runs. A parameter of the type `ToolContext` is given what
-    there is to know of the call; the model does not see it.
+    Args:
+        function: The function. It may be async, or a generator whose last value is the result. It returns what
+            `check_tool_result()` accepts. A parameter of type `ToolContext` receives the context of the call.
+        description: Description for the model. Default: the function's docstring.
+        name: Name for the model. Default: the function's name.
+        arguments: A type for each parameter, `type_string("…")` or a Python type. Default: the signature.
+        convert: Whether the arguments are validated and converted to those types. Default: `True`.
+        annotations: What people and programs may want to know, from `tool_annotations()`.
+        timeout: Seconds after which a call becomes an error result; a blocking function continues in its thread.
+            `None` (default) means no limit.
+        request: Subclass of `ContentToolRequest` for requests of this tool, with a title or display of its own. It
+            is made from the fields of its base class.
+        needs_approval: Whether a person decides about each call: `True`, or a function of the arguments (a
+            dictionary). Default: `False`.
+
+    Returns:
+        The tool; as a decorator, a decorator that returns it.
+
+    Raises:
+        UsageError: The function has no name or a parameter without a type.
+
+    Examples:
+        >>> def add(a: int, b: int) -> int:
+        ...     "Adds two numbers."
+        ...     return a + b
+        >>> tool(add).description
+        'Adds two numbers.'
     """
     if needs_approval is not None:
         annotations = {**(annotations or {}), "needs_approval": needs_approval}
@@ -114,11 +133,25 @@ def tool_annotations(
     destructive_hint: bool | None = None,
     **extra: Any,
 ) -> dict[str, Any]:
-    """What people and programs (never the model) may want to know of a tool; what is None is left out.
+    """Collects annotations of a tool for people and programs. The model never sees them.
 
-    The words are those of the Model Context Protocol: does it only read, does it reach an open world (the
-    web), does calling it again change nothing more, may it destroy something. `title` may be a function of
-    the arguments.
+    The names are those of the Model Context Protocol:
+    <https://modelcontextprotocol.io/specification/2025-06-18/schema#toolannotations>.
+
+    Args:
+        title: Title for people; it may be a function of the arguments.
+        read_only_hint: Whether the tool only reads.
+        open_world_hint: Whether it reaches an open world, such as the web.
+        idempotent_hint: Whether a repeated call changes nothing more.
+        destructive_hint: Whether it may destroy something.
+        **extra: Other annotations.
+
+    Returns:
+        The annotations that are not `None`.
+
+    Examples:
+        >>> tool_annotations("Delete a file", destructive_hint=True)["title"]
+        'Delete a file'
     """
     hints = {
         "title": title,
@@ -131,7 +164,19 @@ def tool_annotations(
 
 
 def tool_reject(reason: str = "The user has chosen to disallow the tool call.") -> NoReturn:
-    """Refuses the call, from inside the tool or from a callback; the model is told the reason."""
+    """Rejects a tool call, from inside the tool or from a callback.
+
+    Args:
+        reason: What the model is told.
+
+    Raises:
+        ToolReject: Always.
+
+    Examples:
+        >>> def delete(path: str) -> str:
+        ...     "Deletes a file."
+        ...     tool_reject("Files are never deleted.")
+    """
     raise ToolReject(f"Tool call rejected. {reason}")
 
 

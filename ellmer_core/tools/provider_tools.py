@@ -20,8 +20,19 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, repr=False, init=False)
 class ToolBuiltIn(ToolDef):
-    """A tool of the provider's own. `forms` has its definition for each wire format that knows it, by the name of the
-    format (`"openai-responses"`, `"anthropic"`, `"gemini"`, …); it is sent as it is."""
+    """A tool that the provider runs itself.
+
+    Args:
+        name: Name of the tool.
+        forms: Its definition for each wire format that knows it, by the name of the format (`"openai-responses"`,
+            `"anthropic"`, `"gemini"`, …). The definition is sent unchanged.
+        description: Description for people.
+
+    Examples:
+        >>> chat = chat_openai()
+        >>> code = {"type": "code_interpreter", "container": {"type": "auto"}}
+        >>> chat.register_tools([ToolBuiltIn("code_interpreter", {"openai-responses": code})])
+    """
 
     forms: Mapping[str, Json] = field(default_factory=dict)
 
@@ -50,8 +61,21 @@ def tool_web_search(
 ) -> ToolBuiltIn:
     """Lets the model search the web, at OpenAI (Responses), Anthropic or Google.
 
-    `user_location` has `city`, `region`, `country` (two letters) and `timezone`. A provider that cannot heed an
-    option is not asked without it: Google takes none, OpenAI no `blocked_domains` and no `max_uses`.
+    A provider that does not have an option is never asked without it: the request raises `UsageError`. Google has no
+    options; OpenAI has no `blocked_domains` and no `max_uses`.
+
+    Args:
+        allowed_domains: The only domains in results; `None` (default) means all.
+        blocked_domains: Domains that are not in results.
+        user_location: Where the user is: `city`, `region`, `country` (two letters) and `timezone`.
+        max_uses: Number of searches in one request.
+
+    Returns:
+        The tool.
+
+    Examples:
+        >>> chat = chat_openai()
+        >>> chat.register_tools([tool_web_search(user_location={"country": "FR"})])
     """
     place = {"type": "approximate", **user_location} if user_location else None
     anthropic = _given(
@@ -78,8 +102,23 @@ def tool_web_fetch(
     max_uses: int | None = None,
     citations: bool = False,
 ) -> ToolBuiltIn:
-    """Lets the model read web pages whose URLs stand in the conversation, at Anthropic or Google (which takes no
-    options)."""
+    """Lets the model read web pages whose addresses are in the conversation, at Anthropic or Google.
+
+    Google accepts none of the options; a request with one raises `UsageError`.
+
+    Args:
+        allowed_domains: The only domains that are read; `None` (default) means all.
+        blocked_domains: Domains that are not read.
+        max_uses: Number of pages in one request.
+        citations: Whether answers cite the pages. Default: `False`.
+
+    Returns:
+        The tool.
+
+    Examples:
+        >>> chat = chat_anthropic()
+        >>> chat.register_tools([tool_web_fetch(max_uses=3)])
+    """
     anthropic = _given(
         type="web_fetch_20250910",
         name="web_fetch",

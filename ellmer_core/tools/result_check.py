@@ -31,12 +31,29 @@ TO_LIST = ("to_dicts", "to_pylist", "to_list", "tolist")  # polars and Arrow tab
 
 
 def check_tool_result(name: str, value: Any) -> Any:
-    """The value that the tool `name` returned, in plain JSON and content; or a `ToolResultError` with its path.
+    """Returns the value of a tool as plain JSON and contents, as the chat sends it.
 
-    Taken as they are: strings, JSON (NaN and infinity have no JSON), one content, a flat list of JSON and
-    content, and a `ContentToolResult` with such a value. Bytes of an image or a PDF, Pillow images and figures become
-    images. Data frames become lists of records (missing cells null; an index that says something is a column), arrays lists, pydantic models and dataclasses objects, dates and times ISO 8601 text, enums their
-    value. Nothing is rounded, and nothing of the caller's is changed.
+    Accepted are strings, JSON, one content, a flat list of JSON and contents, and a `ContentToolResult` with such a
+    value. Bytes of an image or a PDF, Pillow images and figures become images. Data frames become lists of records
+    (missing cells become null; an index with a meaning becomes a column), arrays become lists, pydantic models and
+    dataclasses become objects, dates and times become ISO 8601 text, and enums become their values. Nothing is rounded,
+    and the caller's value is not changed.
+
+    Args:
+        name: Name of the tool, for the error message.
+        value: What the tool returned.
+
+    Returns:
+        The value.
+
+    Raises:
+        ToolResultError: The value, or a part of it, has no JSON form (NaN and infinity have none). The message has
+            its path.
+
+    Examples:
+        >>> from datetime import date
+        >>> check_tool_result("today", {"date": date(2026, 1, 31)})
+        {'date': '2026-01-31'}
     """
     check = _Check(name)
     if not isinstance(value, ContentToolResult):

@@ -19,7 +19,17 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 
 @dataclass(frozen=True)
 class AwsKeys:
-    """A key pair; temporary ones come with a session token."""
+    """An AWS key pair for `chat_aws_bedrock(credentials=…)`.
+
+    Args:
+        access_key: The access key id.
+        secret_key: The secret access key; it is not part of `repr()`.
+        token: The session token of temporary keys; `None` (default) for permanent keys.
+
+    Examples:
+        >>> AwsKeys("AKIAEXAMPLE", "secret").access_key
+        'AKIAEXAMPLE'
+    """
 
     access_key: str
     secret_key: str = field(repr=False)

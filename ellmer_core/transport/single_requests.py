@@ -1,4 +1,4 @@
-"""Requests beside the conversation: count tokens, list models, submit a batch. Steps as `_loop` has them, so that
+"""Requests beside the conversation: count tokens, list models, submit a batch. Steps as `conversation.loop` has them, so that
 the same two drivers carry them out, blocking or async, with the same retries."""
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from ..errors import ConnectError, ProviderError, ResponseError
 from ..schemas.types import Type
 from ..wire.base import Wire
 from ..wire.framing.json_text import read_json
+from ..wire.services.base import Steps
 from ..wire.values import Request
 from .blocking import BlockingDriver, drive
 from .connections import Connection
 
-__all__ = ["arun", "asked", "asked_json", "counted", "run"]
+__all__ = ["arun", "asked", "asked_json", "counted", "run", "stepped"]
 
 T = TypeVar("T")
 
@@ -53,6 +54,16 @@ def asked_json(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[Any]
         return read_json(body)
     except (ValueError, RecursionError) as error:
         raise ResponseError(f"The answer of {request.url} is not JSON ({error}): {body[:200]!r}") from error
+
+
+def stepped(wire: Wire, steps: Steps[T], *, max_tries: int = 3) -> Loop[T]:
+    """Sends the requests that the steps of a batch API, or of an upload, yield."""
+    try:
+        request = next(steps)
+        while True:
+            request = steps.send((yield from asked(wire, request, max_tries=max_tries)))
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
 
 
 def counted(wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type | None) -> Loop[int]:

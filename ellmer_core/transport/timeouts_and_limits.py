@@ -9,11 +9,17 @@ __all__ = ["Limits", "Timeouts"]
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds to wait for an answer; `None` is no limit.
+    """How long to wait for an answer, in seconds. `None` means no limit.
 
-    `connect`: for the connection. `idle`: for anything at all to arrive; an answer that is not streamed
-    arrives all at once, when the model is done. `total`: for the whole answer to one request. One that is set ends a
-    silence, too; the default of an hour ends an answer that goes on and on, when the next piece of it comes.
+    Args:
+        connect: Until the connection is made. Default: 10.
+        idle: Until the next data arrives. An answer that is not streamed arrives all at once. Default: 600.
+        total: For the whole answer to one request. Default: 3,600.
+
+    Examples:
+        >>> chat = chat_openai(timeout=Timeouts(idle=30))
+        >>> Timeouts().total
+        3600.0
     """
 
     connect: float | None = 10.0
@@ -23,10 +29,16 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of an answer is read; `None` is no limit. What is more is a `ResponseError` that names the limit.
+    """Limits on how much of an answer is read. An answer above a limit raises a `ResponseError` that names the limit.
 
-    `answer`: bytes of one answer, unpacked; an answer of many images is the longest. `events`: events of one stream.
-    `error`: bytes of the body of an error, of which the rest is left unread.
+    Args:
+        answer: Bytes of one answer, decompressed. Default: 100 MB. `None` means no limit, here and below.
+        events: Events of one stream. Default: 1,000,000.
+        error: Bytes of the body of an error; the rest is not read. Default: 1 MB.
+
+    Examples:
+        >>> Limits(answer=5_000_000).events
+        1000000
     """
 
     answer: int | None = 100_000_000

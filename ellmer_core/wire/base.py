@@ -11,42 +11,29 @@ A streamed answer is folded back into the JSON of the same answer unstreamed (`M
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..contents.content import (
-    Content,
-    ContentFile,
-    ContentImage,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentPDF,
-    ContentText,
-    ContentUnknown,
-    ContentUploaded,
-)
 from ..errors import UsageError
-from ..tools.results import described, flatten
-from .profile import IMAGES, Profile
-from .shared import content_parts, json_bodies
+from .media_acceptance import MediaAcceptance
+from .profile import Profile
+from .services.base import Batches, Uploads
+from .shared import json_bodies
 from .shared.errors import error_of
 from .shared.hidden import HiddenHeaders, without_user
 from .structured import StructuredOutput
 from .values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:
-    from ..contents.tool_calls import ContentToolResult, ToolDef
+    from ..contents.content import Content
+    from ..contents.tool_calls import ToolDef
     from ..contents.turns import AssistantTurn, Turn
     from ..errors import ProviderError
     from ..schemas.types import Type
 
-__all__ = ["Batches", "Steps", "Uploads", "Wire"]
-
-T = TypeVar("T")
-Steps = Generator[Request, bytes, T]
+__all__ = ["Wire"]
 
 
 def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
@@ -54,7 +41,7 @@ def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
 
 
 @dataclass(frozen=True)
-class Wire(StructuredOutput):
+class Wire(MediaAcceptance, StructuredOutput):
     """One wire format at one vendor, with one model.
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
@@ -164,73 +151,9 @@ class Wire(StructuredOutput):
     def content(self, content: Content) -> Json:
         """One content block. Raises `ContentError`, naming class and wire, for what the format cannot say."""
 
-    def flat(self, contents: Sequence[Content]) -> list[Content]:
-        """The contents of a user turn as `tool_media` wants the media of tool results: inside them, or hoisted
-        out. Raises `ContentError` for media that the vendor does not take; in a result they are named instead."""
-        contents = described([self.as_sent(content) for content in contents], self.refuses)
-        if refused := next(filter(self.refuses, contents), None):
-            raise content_parts.refused(refused, self.name, self.objection(refused))
-        return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
-
-    def as_sent(self, content: Content) -> Content:
-        """What stands for a content of the user: a file that was uploaded elsewhere is sent along, and one that the API
-        does not take as its text."""
-        if isinstance(content, ContentUploaded) and content.source is not None and not self.holds(content):
-            content = content.source
-        if not isinstance(content, ContentFile):
-            return content
-        if block := self.file(content):
-            return ContentUnknown(self.name, block)
-        if not content.text:
-            raise content_parts.refused(content, self.name, self.objection(content))
-        return ContentText(f'<file name="{escape(content.filename)}">\n{content.text}\n</file>')
-
-    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
-        """A file as a block of the format; `None` where the API does not take it."""
-        return None
-
-    def holds(self, file: ContentUploaded) -> bool:
-        """Whether a file was uploaded to this very provider."""
-        return file.wire == self.name and file.vendor in {"", self.vendor}
-
-    def refuses(self, value: object) -> bool:
-        """Whether this is media of a kind that the vendor, or the model, does not take."""
-        return bool(self.objection(value))
-
-    def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
-        """Why the vendor, or the model, does not take this medium; nothing, where it does."""
-        who, profile = f"{self.vendor}'s {self.model}", self.profile
-        match value:
-            case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
-                return f"{who} takes no PDF"
-            case ContentImage() if not self.supports.images or profile.images == ():
-                return f"{who} takes no image"
-            case ContentImageInline(type=type) if type.lower() not in (profile.images or IMAGES):
-                there = ", ".join(profile.images or IMAGES)
-                return f"{type} is not one of {there}, which {who} takes"
-            case ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
-            case ContentFile(type=type, text=text) if not text and not self.file(value):
-                return f"{who} takes no {type} over this API"
-            case ContentUploaded(source=Content() as source) if not self.holds(value):
-                return self.objection(source)
-            case ContentUploaded(wire=wire) if (
-                wire != self.name or not self.supports.pdfs or profile.pdfs is False
-            ):
-                return f"{who} cannot read what was uploaded elsewhere ({wire})"
-        return ""
-
-    def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only
-        """Whether the API fetches an image from there."""
-        return self.fetches
-
     def call_id(self, id: str) -> str:
         """A tool-call id that this format takes; the same for the call and its result."""
         return id
-
-    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
-        """How the model knows the call of a result in this turn: what stands in the tags around its media."""
-        return lambda result: self.call_id(result.id)
 
     @property
     def issuer(self) -> str:
@@ -310,45 +233,3 @@ class Wire(StructuredOutput):
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """The typed error for an answer with an error status; any body, HTML and empty ones included."""
         return error_of(status, headers, body).at(self.vendor, self.model, self.key_vars)
-
-
-class Batches(ABC):
-    """The batch API of one provider: many requests at once (`wire/batches.py`). A `batch` is the provider's own object, as its API last returned it."""
-
-    @abstractmethod
-    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
-        """Hands in the bodies of requests, by the names that their answers will bear."""
-
-    @abstractmethod
-    def poll(self, wire: Wire, batch: Json) -> Request:
-        """Asks how far it is."""
-
-    @abstractmethod
-    def done(self, batch: Json) -> bool:
-        """Whether there is nothing to wait for. Raises `BadRequestError` where it failed as a whole."""
-
-    @abstractmethod
-    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
-        """The answers by name; one that is missing was not given."""
-
-
-class Uploads(ABC):
-    """Where one provider keeps files (`wire/uploads.py`)."""
-
-    @abstractmethod
-    def upload(
-        self, wire: Wire, data: bytes, type: str, filename: str, expires_in: float | None
-    ) -> Steps[Any]:
-        """Uploads a file. Raises `UsageError` for an expiry that the provider does not keep."""
-
-    @abstractmethod
-    def delete(self, wire: Wire, uri: str) -> Request:
-        """Deletes it."""
-
-    def poll(self, wire: Wire, uri: str) -> Request | None:  # noqa: ARG002 - as where files are ready at once
-        """Asks whether the file is ready; `None` where there is nothing to ask."""
-        return None
-
-    def polled(self, body: bytes) -> Any:
-        """The answer to that."""
-        raise NotImplementedError

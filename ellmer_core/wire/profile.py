@@ -18,23 +18,39 @@ IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 @dataclass(frozen=True)
 class Profile:
-    """What a model takes. `None` stands for "not known", an empty tuple for "none".
+    """What a model accepts. `chat.profile` shows the profile of a chat, and `profile=` overrides fields of it.
 
-    - `refuses`: parameters that the model does not take; `refuses_thinking`: those it does not take while it thinks.
-    - `exclusive`: parameters of which it takes one at a time.
-    - `ranges`: the least and the largest value of a parameter.
-    - `max_tokens`: what is sent where the caller says nothing and the API wants a number.
-    - `thinks`: it thinks unless it is told not to.
-    - `adaptive`: it decides itself how much to think, and is asked for an effort.
-    - `efforts`: the words of `reasoning_effort`; `budget`: the least and the largest `reasoning_tokens`.
-    - `off`: the parameters that switch thinking off; `on`: those that go along while it is on, so that it is shown;
-      `levels`: those that stand for a level, where neither an effort nor a budget does.
-    - `forced`: a call can be forced on it; `forced_thinking`: also while it thinks.
-    - `images`: media types of images; `pdfs`, `tools`, `system`: whether it takes these.
-    - `structured`: how it gives structured output: `"schema"`, or `"words"` where only the prompt can ask for it.
-    - `with_tools`: parameters that it needs beside tools.
-    - `fields`, `headers`: what every request to it carries.
-    - `sources`: where this is written.
+    `None` stands for "not known", and an empty tuple for "none".
+
+    Args:
+        refuses: Parameters that the model does not accept.
+        refuses_thinking: Parameters that it does not accept while it thinks.
+        exclusive: Groups of parameters of which it accepts one at a time.
+        ranges: The smallest and the largest value of a parameter.
+        max_tokens: Tokens that are requested where the caller gives no number and the API requires one.
+        thinks: Whether the model thinks unless it is told not to.
+        adaptive: Whether the model decides itself how much to think, and is asked for an effort.
+        efforts: The values of `reasoning_effort`.
+        budget: The smallest and the largest `reasoning_tokens`.
+        off: Parameters that turn thinking off.
+        on: Parameters that are sent while thinking is on, so that it is shown.
+        levels: Parameters for each level, where there is neither an effort nor a budget.
+        forced: Whether a tool call can be forced.
+        forced_thinking: Whether it can be forced while the model thinks.
+        images: Media types of images.
+        pdfs: Whether it accepts PDFs.
+        tools: Whether it accepts tools.
+        system: Whether it accepts a system prompt.
+        structured: How it gives structured output: `"schema"`, or `"words"` where only a prompt can ask for it.
+        with_tools: Parameters that it requires beside tools.
+        fields: Fields that every request has.
+        headers: Headers that every request has.
+        sources: Links to where the provider documents this.
+
+    Examples:
+        >>> chat = chat_openai(model="gpt-4.1", profile={"max_tokens": 500})
+        >>> chat.profile.max_tokens
+        500
     """
 
     refuses: tuple[str, ...] = ()

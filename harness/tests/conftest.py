@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import socket
-import ssl
 import struct
 import threading
 from collections import deque
@@ -148,15 +147,6 @@ def http(request):
 def record(server, tmp_path):
     """Options to record from the server into one cassette."""
     return {"mode": "rewrite", "routes": server.routes, "recorded_from": "test-server"}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_certificates():
-    """No test speaks TLS; reading the certificates is what takes longest when a client is made."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
-        patch.setattr(ssl.SSLContext, "load_default_certs", lambda *_, **__: None)
-        yield
 
 
 @pytest.fixture(autouse=True)

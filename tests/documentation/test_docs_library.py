@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ellmer_core import ContentToolResult
+
 TESTS = Path(__file__).parents[1]
 GUIDE = (TESTS.parent / "docs" / "library.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`(\w+\.py)::(\w+)`", GUIDE)
@@ -40,6 +42,15 @@ def test_every_area_names_tests():
     assert set(AREAS) <= proven
 
 
+SOURCE = {
+    "type": "url_citation",
+    "url": "https://example.com/",
+    "title": "Greetings",
+    "start_index": 0,
+    "end_index": 5,
+}
+
+
 @contextmanager
 def openai_that_says_hello():
     """The endpoints of OpenAI that the guide uses. Data that has to fit a schema is made from the schema."""
@@ -64,10 +75,12 @@ def openai_that_says_hello():
             part = {
                 "type": "output_text",
                 "text": json.dumps(example(wanted["schema"])) if wanted else "Hello.",
+                "annotations": [] if wanted else [SOURCE],
             }
             message = {"type": "message", "id": "msg", "role": "assistant", "content": [part]}
+            output = order(body) or message
             return self.send(
-                {"status": "completed", "output": [message], "usage": {"input_tokens": 1, "output_tokens": 1}}
+                {"status": "completed", "output": [output], "usage": {"input_tokens": 1, "output_tokens": 1}}
             )
 
         def send(self, value):
@@ -91,6 +104,16 @@ def openai_that_says_hello():
         server.server_close()
 
 
+def order(body):
+    """A call of the tool that orders books, where the user has just asked for one."""
+    last = body["input"][-1]
+    ordered = last.get("role") == "user" and "Order" in json.dumps(last)
+    if not ordered or "order" not in json.dumps(body.get("tools", [])):
+        return None
+    call = {"type": "function_call", "id": "fc", "call_id": f"call_{len(body['input'])}", "name": "order"}
+    return {**call, "arguments": json.dumps({"book": "Emma", "copies": 500}), "status": "completed"}
+
+
 def example(schema):
     match schema["type"]:
         case "object":
@@ -110,11 +133,12 @@ def png():
     return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + chunk(b"IEND", b"")
 
 
-def test_the_examples_run(monkeypatch, tmp_path):
+def test_the_examples_run(monkeypatch, tmp_path, capsys):
     pytest.importorskip("PIL", reason="Pillow is not installed")
     (tmp_path / "cat.png").write_bytes(png())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr("builtins.input", lambda _question: "y")
     blocks = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 8
     names = {"__name__": "guide"}
@@ -124,5 +148,18 @@ def test_the_examples_run(monkeypatch, tmp_path):
             exec(compile(block, "docs/library.md", "exec"), names)
     assert names["person"] == names["Person"]("Ann", 33)
     assert names["people"] == [names["Person"]("Ann", 33)] * 2
+    assert names["finished"] == ["Hello.", "Hello."]
+    assert "Greetings https://example.com/ Hello" in capsys.readouterr().out
+    ordered = [
+        result.value
+        for turn in names["clerk"].get_turns()
+        for result in turn.contents
+        if isinstance(result, ContentToolResult)
+    ]
+    assert [value.partition(" (")[0] for value in ordered] == [
+        "1 of Emma for Ann",  # decided later, with other arguments
+        "1 of Emma for Ann",  # a function's
+        "500 of Emma for Ann",  # whoever sits at the console said yes
+    ]
     assert [turn.role for turn in names["again"].get_turns()][:4] == ["user", "assistant"] * 2
     assert (tmp_path / "chat.md").read_text(encoding="utf-8").count("Hello.") > 5

@@ -18,8 +18,10 @@ from runpy import run_path
 
 import httpx
 import pytest
+from recorded_traffic import files
 
 import ellmer_core as ec
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.contract.readers import request as read_request
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules import book
@@ -29,7 +31,6 @@ from ellmer_core.errors import EllmerError
 
 SAMPLES = run_path(str(Path(__file__).parents[1] / "wire" / "answers" / "test_cut_answers.py"))
 FORMATS, STREAMED = SAMPLES["FORMATS"], SAMPLES["STREAMED"]
-FOLDER = Path(os.environ.get("CONFORMANCE_TRAFFIC", Path(__file__).parents[3] / "shared/traffic"))
 COUNT = int(os.environ.get("FUZZ", "320")) // 8
 LONGEST = 20.0  # seconds of the processor that one chat may take; milliseconds are usual
 PROTOCOLS = {
@@ -85,7 +86,8 @@ STRANGE = [
 ]
 #: Unknown fields and ids of another kind: what a provider invents goes back as it came; only a mutation spoils it.
 INVENTED = {"REQ-033", "REQ-101", "PAIR-006", "PAIR-019"}
-VENDORS = {"openai-responses": "openai", "gemini": "google"}
+#: The vendor that each format is at home with.
+HOME = dict(reversed(WHERE))
 MODELS = {
     "gemini": "gemini-2.5-flash",
     "anthropic": "claude-sonnet-4-5",
@@ -95,8 +97,8 @@ MODELS = {
 
 def recorded():
     """The bodies of real answers: `(wire format, bytes, streamed)`."""
-    for path in sorted(FOLDER.glob("*/*.json")):
-        for one in json.loads(path.read_bytes())["interactions"]:
+    for _, interactions in files():
+        for one in interactions:
             name = PROTOCOLS.get(one["protocol"])
             if name and one["operation"] == "chat" and one["response"]["status"] < 300:
                 yield "mistral" if one["family"] == "mistral" else name, *body_of(one["response"])
@@ -195,9 +197,8 @@ def illegal(request, name):
         json.loads(request.content, parse_constant=not_json, parse_float=finite)
     except ValueError as error:
         return str(error)
-    wire, vendor = ("openai-chat", "openai") if name == "openai-chat" else (name, VENDORS.get(name, name))
-    read = read_request("POST", str(request.url), dict(request.headers), request.content, vendor)
-    broken = objection(found for found in book(wire, vendor).judge(read) if found.rule.id not in INVENTED)
+    read = read_request("POST", str(request.url), dict(request.headers), request.content, HOME[name])
+    broken = objection(found for found in book(name, HOME[name]).judge(read) if found.rule.id not in INVENTED)
     return broken and f"{broken.rule.id} {broken.pointer}: {broken.message}"
 
 

@@ -21,7 +21,7 @@ from ellmer_core.errors import (
 )
 from ellmer_core.jobs.batch import batch_chat, batch_chat_completed, batch_chat_structured, batch_chat_text
 from ellmer_core.models import prices
-from ellmer_core.wire.batches import GeminiBatches
+from ellmer_core.wire.services.batches import GeminiBatches
 
 
 def never(seconds):

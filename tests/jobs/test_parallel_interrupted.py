@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import threading
 
 import pytest
 from many_chats import chat_with, provider
@@ -13,41 +14,54 @@ from ellmer_core.errors import EllmerWarning
 PROMPTS = [f"{n}?" for n in range(20)]
 
 
-def interrupting(after):
-    """Answers; while the prompt after so many is in work, the person at the keyboard has enough."""
-    asked = []
+@pytest.fixture(autouse=True)
+def heeds_ctrl_c():
+    """Python ignores Ctrl-C where it was started in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
-    def answer(messages):
-        asked.append(messages[-1]["content"])
-        if len(asked) == after + 1:
+
+class Interrupting:
+    """Answers; the prompt after so many is interrupted by Ctrl-C, and gets no answer until the caller has returned."""
+
+    def __init__(self, after):
+        self.after, self.asked, self.returned = after, [], threading.Event()
+
+    def __call__(self, messages):
+        self.asked.append(messages[-1]["content"])
+        if len(self.asked) == self.after + 1:
             os.kill(os.getpid(), signal.SIGINT)
-            return 400  # the interruption is there before any answer
+            self.returned.wait(30)
+            return 400
         return {"role": "assistant", "content": messages[-1]["content"]}
-
-    return answer, asked
 
 
 def test_ctrl_c_returns_what_was_answered():
-    answer, asked = interrupting(5)
-    with provider(answer) as url, pytest.warns(EllmerWarning, match="5 of 20 prompts were answered"):
-        outcomes = parallel_chat(chat_with(url), PROMPTS, max_active=1, progress=False)
+    answer = Interrupting(after=5)
+    with provider(answer) as url:
+        with pytest.warns(EllmerWarning, match="5 of 20 prompts were answered"):
+            outcomes = parallel_chat(chat_with(url), PROMPTS, max_active=1, progress=False)
+        answer.returned.set()
     assert [fork.last_turn("assistant").text for fork in outcomes[:5]] == PROMPTS[:5]
     assert all(isinstance(fork, Chat) for fork in outcomes[:5])
     assert not any(isinstance(outcome, Chat) for outcome in outcomes[5:])
-    assert len(asked) == 6
+    assert len(answer.asked) == 6
 
 
 def test_ctrl_c_in_a_notebook_too():
     """There, an event loop is running in this thread already."""
-    answer, _ = interrupting(3)
+    answer = Interrupting(after=3)
 
     async def cell(url):
         return parallel_chat_text(chat_with(url), PROMPTS, max_active=1, progress=False)
 
     loop = asyncio.new_event_loop()  # not asyncio.run(), which would take the signal
     try:
-        with provider(answer) as url, pytest.warns(EllmerWarning, match="prompts were answered"):
-            texts = loop.run_until_complete(cell(url))
+        with provider(answer) as url:
+            with pytest.warns(EllmerWarning, match="prompts were answered"):
+                texts = loop.run_until_complete(cell(url))
+            answer.returned.set()
     finally:
         loop.close()
     assert texts[:3] == PROMPTS[:3]

@@ -74,6 +74,7 @@ VENDORS = {
         "openrouter.ai/api/v1/chat/completions",
     ),
     "perplexity": ("Perplexity", "sonar", "PERPLEXITY_API_KEY", "api.perplexity.ai/chat/completions"),
+    "posit": ("Posit", "claude-sonnet-5", "POSIT_AI_TOKEN", "gateway.posit.ai/anthropic/v1/messages"),
     "portkey": ("Portkey", "", "PORTKEY_API_KEY", "api.portkey.ai/v1/chat/completions"),
     "qwen": (
         "Alibaba/Qwen",

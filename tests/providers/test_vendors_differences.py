@@ -80,6 +80,15 @@ def test_usage_of_a_stream_is_asked_for_where_it_has_to_be(name, asked):
     assert ("stream_options" in body(made(name, api_key="k"), stream=True)) is asked
 
 
+def test_posit_has_claude_over_one_format_and_all_others_over_another():
+    claude, other = (made(f"posit/{model}", api_key="k") for model in ("claude-opus-5", "qwen3-coder"))
+
+    assert (claude.name, other.name) == ("anthropic", "openai-chat")
+    assert claude.headers() == {"anthropic-version": "2023-06-01", "authorization": "Bearer k"}
+    assert other.request([UserTurn("Hi")]).url == "https://gateway.posit.ai/openai/v1/chat/completions"
+    assert claude.profile == made("anthropic/claude-opus-5", api_key="k").profile
+
+
 def test_portkey_has_a_header_of_its_own():
     assert made("portkey/@openai/gpt", api_key="k").headers() == {"x-portkey-api-key": "k"}
 

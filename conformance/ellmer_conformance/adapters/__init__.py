@@ -63,7 +63,10 @@ class Capabilities:
     `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`,
     sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a `value`. With `changed_prompt`
     they have `instructed(system)`, which replaces the system prompt; with `compaction`, `compacted()` and `acompacted()`,
-    which make the conversation shorter, in one request of their own.
+    which make the conversation shorter, in one request of their own. With `approval` they have `approving(approve)`:
+    `approve(name, arguments)` is asked before a tool with `needs_approval` runs. With `citations` the replies have
+    `sources`, and sessions `searching()`, which allows the provider's own web search, where that must be asked for. With
+    `uploads` they have `upload(file)` and `aupload(file)`: what they return is among the `parts`.
     """
 
     modes: Collection[Mode] = MODES
@@ -77,6 +80,9 @@ class Capabilities:
     interleaved_parts: Literal["native", "refused"] = "native"
     changed_prompt: Literal["native", "refused"] = "refused"
     compaction: Literal["native", "refused"] = "refused"
+    approval: Literal["native", "refused"] = "refused"
+    citations: Literal["native", "refused"] = "refused"
+    uploads: Literal["native", "refused"] = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from ..contract.exchange import Json
 from ..scenarios.messages import PDF, Image, Part, Text
 from . import Capabilities
-from .shared.sdk_session import Answered, Said, SDKAdapter, texts_and_calls
+from .shared.bridge import BridgeAdapter
+from .shared.sdk_session import Answered, Said, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import base64_of, media_type, parameters
 
@@ -139,7 +140,7 @@ def block(part: Part) -> Json:
     raise TypeError(f"{type(part).__name__} has no place in a user message")
 
 
-class Anthropic(SDKAdapter):
+class Anthropic(BridgeAdapter):
     """The adapter."""
 
     name = "anthropic"

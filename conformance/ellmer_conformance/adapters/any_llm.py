@@ -10,8 +10,9 @@ from any_llm import AnyLLM as Client
 
 from ..contract.exchange import Json
 from . import Capabilities
+from .shared.bridge import BridgeAdapter
 from .shared.chat_messages import ChatMessages
-from .shared.sdk_session import Said, SDKAdapter
+from .shared.sdk_session import Said
 
 __all__ = ["AnyLLM", "adapter"]
 
@@ -102,7 +103,7 @@ def _plain(message: Any) -> Json:
     return {"role": "assistant", "content": message.content, **({"tool_calls": calls} if calls else {})}
 
 
-class AnyLLM(SDKAdapter):
+class AnyLLM(BridgeAdapter):
     """The adapter."""
 
     name = "any-llm"

@@ -12,43 +12,12 @@ from chatlas import types
 from ..contract.exchange import Json
 from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from . import Capabilities, Endpoint
+from .shared.bridge import FOUR_WIRES, BridgeAdapter
 from .shared.tool_values import base64_of, calls_in, parameters
 
 __all__ = ["Chatlas", "adapter"]
 
 _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "content_filter": "filter"}
-
-
-class Chatlas:
-    """The adapter."""
-
-    name = "chatlas"
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "openai-responses": ["openai"],
-        "anthropic": ["anthropic"],
-        "gemini": ["google"],
-    }
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """It hoists what tools return."""
-        return Capabilities()
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A chat with the provider's own constructor."""
-        with warnings.catch_warnings(action="ignore"):  # of a base URL that is not the vendor's own
-            chat = _CONSTRUCT[endpoint.wire](endpoint, system)
-        chat.set_tools([_tool(tool) for tool in tools])  # register_tool() takes a schema from hints alone
-        if history:
-            chat.set_turns([_turn(turn, calls_in(history)) for turn in history])
-        return Session(chat, calls_in(history))
 
 
 def _openai_chat(to: Endpoint, system: str | None) -> Any:
@@ -91,8 +60,16 @@ def _retries(to: Endpoint) -> Json:
 class Session:
     """A chat, sync and async."""
 
-    def __init__(self, chat: Any, calls: Mapping[str, ToolCall]) -> None:
-        self.chat, self.calls = chat, calls
+    def __init__(
+        self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
+    ) -> None:
+        with warnings.catch_warnings(action="ignore"):  # of a base URL that is not the vendor's own
+            self.chat = _CONSTRUCT[endpoint.wire](endpoint, system)
+        # register_tool() takes a schema from hints alone.
+        self.chat.set_tools([_tool(tool) for tool in tools])
+        self.calls = calls_in(history)
+        if history:
+            self.chat.set_turns([_turn(turn, self.calls) for turn in history])
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         contents, pieces = _contents(parts, self.calls), list[str]()
@@ -185,6 +162,18 @@ def _value(value: Any) -> Any:
     if isinstance(value, Image | PDF):
         return _content(value)
     return [_value(item) for item in value] if isinstance(value, list) else value
+
+
+class Chatlas(BridgeAdapter):
+    """The adapter."""
+
+    name = "chatlas"
+    sessions = Session
+    wires = FOUR_WIRES
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """It hoists what tools return."""
+        return Capabilities()
 
 
 adapter = Chatlas

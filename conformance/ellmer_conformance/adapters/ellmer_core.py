@@ -1,8 +1,4 @@
-"""ellmer_core under test, through its public API, as any outside library would be.
-
-Every vendor is found as its users find it, by its module or its entry point, and says itself where it is and what it
-takes: a new one is under test with its file alone.
-"""
+"""ellmer_core under test, through its public API, as any outside library would be."""
 
 from __future__ import annotations
 
@@ -11,90 +7,34 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
-from importlib import import_module
-from importlib.metadata import entry_points
-from pkgutil import iter_modules
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlsplit
 
 import ellmer_core as ec
-from ellmer_core import providers
-from ellmer_core.wire.base import Wire
 
-from ..contract.readers import vendor_of
-from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
+from ..scenarios.messages import (
+    PDF,
+    Approve,
+    Image,
+    Part,
+    Reply,
+    Source,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
 from . import Capabilities, Endpoint, Place
-from .endpoints import WHERE
+from .ellmer_core_vendors import Vendor, vendors_by_key
 from .shared.retry_waits import patience
 
-__all__ = ["EllmerCore", "Session", "Vendor", "adapter", "vendors"]
+__all__ = ["EllmerCore", "Session", "adapter"]
 
 _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "content_filter": "filter"}
-_IMAGE = ec.ContentImageInline("image/png", "")
-_PDF = ec.ContentPDF("application/pdf", "", "a.pdf")
-_ANY_MODEL = "example-model"  # where the vendor has no model of its own
-
-
-@dataclass(frozen=True)
-class Vendor:
-    """One vendor of ellmer_core: the name of its constructor is `chat_<name>`."""
-
-    name: str
-    construct: Callable[..., ec.Chat]
-    wire: type[Wire]
-
-    @property
-    def url(self) -> str:
-        """Its base URL; where each account has its own, what one looks like."""
-        return self.wire.base_url or self.wire.example_url
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Wire format and vendor in the suite's words; its own name where the suite has none for its host."""
-        host = urlsplit(self.url).netloc
-        known = vendor_of(host)
-        return self.wire.name, self.name if known == host.partition(":")[0] else known
-
-    @property
-    def place(self) -> Place:
-        """Where it is."""
-        suites = WHERE.get(self.key)
-        return suites or Place(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What it declares, for the model that is played."""
-        wire = ec.Chat(self.wire(model=self.place.model)).wire
-        images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
-        return Capabilities(
-            structured="native",  # where the API has no schemas, the prompt has
-            tools="native" if tools else "refused",
-            image_in_user="native" if images else "refused",
-            image_in_tool_result="pointer" if images and tools else "refused",
-            pdf_in_user="native" if pdfs else "refused",
-            pdf_in_tool_result="pointer" if pdfs and tools else "refused",
-            changed_prompt="native",
-            compaction="native",
-        )
-
-
-def vendors() -> Iterator[Vendor]:
-    """Every vendor: the modules of `ellmer_core.providers`, and what other packages add to them."""
-    for module in sorted(each.name for each in iter_modules(providers.__path__)):
-        found = import_module(f"{providers.__name__}.{module}")
-        yield from _vendor(module, vars(found).get(f"chat_{module}"))
-    for entry in sorted(entry_points(group="ellmer_core.providers")):
-        yield from _vendor(entry.name, entry.load())
-
-
-def _vendor(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Vendor]:
-    """The vendor, unless there is none in the module (GitHub's was retired, what they share is none)."""
-    if construct:
-        for each in vars(import_module(construct.__module__)).values():
-            if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == construct.__module__:
-                yield Vendor(name, construct, each)
 
 
 class EllmerCore:
@@ -102,11 +42,10 @@ class EllmerCore:
 
     name = "ellmer-core"
 
-    @cached_property
+    @property
     def vendors(self) -> Mapping[tuple[str, str], Vendor]:
         """By wire format and vendor, those at whom the formats are at home first."""
-        found = {vendor.key: vendor for vendor in vendors()}
-        return {key: found[key] for key in sorted(found, key=lambda key: [*WHERE, key].index(key))}
+        return vendors_by_key()
 
     @property
     def wires(self) -> Mapping[str, Sequence[str]]:
@@ -223,6 +162,25 @@ class Session:
     async def acompacted(self) -> None:
         await self.chat.compact_async(keep=0)
 
+    def approving(self, approve: Approve) -> None:
+        """Asks about calls of tools that need it."""
+        self.chat.approve = lambda request: _decision(approve(request.name, request.arguments))
+
+    def searching(self) -> None:
+        """Allows the provider's web search; models that search by themselves need no leave."""
+        search = ec.tool_web_search()
+        if self.chat.wire.name in search.forms and search.name not in self.chat.get_tools():
+            self.chat.register_tool(search)
+
+    def upload(self, file: PDF) -> ec.Content:
+        """Uploads a file, by its path."""
+        with TemporaryDirectory() as folder:
+            return self.chat.upload(_saved(file, folder))
+
+    async def aupload(self, file: PDF) -> ec.Content:
+        with TemporaryDirectory() as folder:
+            return await self.chat.upload_async(_saved(file, folder))
+
     def transcript(self) -> str:
         return str(self.chat)
 
@@ -234,6 +192,8 @@ class Session:
         return [
             ec.ContentToolResult(part.value, request=dangling[part.id])
             if isinstance(part, ToolResult)
+            else part
+            if isinstance(part, ec.Content)
             else _content(part)
             for part in parts
         ]
@@ -248,7 +208,27 @@ class Session:
             complete=not isinstance(turn, ec.AssistantPartialTurn),
             usage={name: getattr(turn.tokens, name) for name in ("input", "output", "cached", "reasoning")},
             pieces=pieces,
+            sources=[_source(text, each) for text in _texts(turn) for each in text.citations],
         )
+
+
+def _texts(turn: ec.Turn) -> Iterator[ec.ContentText]:
+    return (content for content in turn.contents if isinstance(content, ec.ContentText))
+
+
+def _source(text: ec.ContentText, citation: ec.ContentCitation) -> Source:
+    cited = "" if citation.start is None else text.text[citation.start : citation.end]
+    return Source(citation.url, citation.title, citation.quote, cited)
+
+
+def _decision(arguments: Mapping[str, Any] | None) -> bool | Mapping[str, Any]:
+    return False if arguments is None else {"approved": True, "arguments": dict(arguments)}
+
+
+def _saved(file: PDF, folder: str) -> Path:
+    path = Path(folder, file.filename)
+    path.write_bytes(file.data)
+    return path
 
 
 def _requests(turn: ec.Turn) -> Sequence[ec.ContentToolRequest]:
@@ -295,6 +275,7 @@ def _tool(tool: Tool) -> ec.ToolDef:
         call,
         tool.description,
         name=tool.name,
+        needs_approval=tool.needs_approval,
         arguments={
             name: replace(_type(schema), required=name in tool.parameters["required"])
             for name, schema in tool.parameters["properties"].items()

@@ -14,7 +14,8 @@ from pydantic import BaseModel
 
 from ..scenarios.messages import PDF, Image, Part, Text
 from . import Capabilities
-from .shared.sdk_session import Answered, Said, SDKAdapter, texts_and_calls
+from .shared.bridge import BridgeAdapter
+from .shared.sdk_session import Answered, Said, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import media_type, parameters
 
@@ -155,7 +156,7 @@ def _part(part: Part) -> types.Part:
     raise TypeError(f"{type(part).__name__} has no place in a user content")
 
 
-class GoogleGenAI(SDKAdapter):
+class GoogleGenAI(BridgeAdapter):
     """The adapter."""
 
     name = "google-genai"

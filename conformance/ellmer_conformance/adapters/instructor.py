@@ -8,35 +8,13 @@ from typing import Any
 import instructor
 from pydantic import BaseModel
 
-from ..scenarios.messages import Tool, Turn
-from . import Capabilities, Endpoint, Session, anthropic, openai
+from . import Capabilities, Endpoint, anthropic, openai
+from .shared.bridge import BridgeAdapter
+from .shared.sdk_session import SDKSession
 
 __all__ = ["Instructor", "adapter"]
 
 _ONCE = {"max_retries": 0}  # the library asks again where a value does not fit: not more often than it may
-
-
-class Instructor:
-    """The adapter. The structured cases are the library's; the others show what it leaves as it is."""
-
-    name = "instructor"
-    wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "anthropic": ["anthropic"]}
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """Those of the SDK."""
-        return (openai.OpenAI if wire == "openai-chat" else anthropic.Anthropic)().capabilities(wire, vendor)
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation over a patched client."""
-        kind = Chat if endpoint.wire == "openai-chat" else Claude
-        return kind(endpoint, system, tools, history)
 
 
 class Chat(openai.Chat):
@@ -63,6 +41,21 @@ class Claude(anthropic.Session):
             return await instructor.from_anthropic(client).create(
                 response_model=model, **self.body(), **_ONCE
             )
+
+
+class Instructor(BridgeAdapter):
+    """The adapter. The structured cases are the library's; the others show what it leaves as it is."""
+
+    name = "instructor"
+    wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "anthropic": ["anthropic"]}
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:
+        """Those of the SDK."""
+        return (openai.OpenAI if wire == "openai-chat" else anthropic.Anthropic)().capabilities(wire, vendor)
+
+    def kind(self, endpoint: Endpoint) -> type[SDKSession]:
+        """A conversation over a patched client."""
+        return Chat if endpoint.wire == "openai-chat" else Claude
 
 
 adapter = Instructor

@@ -12,6 +12,7 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
+from .shared.bridge import FOUR_WIRES, BridgeAdapter
 from .shared.tool_values import base64_of, call_of, calls_in, media_type, parameters, text_of
 
 __all__ = ["LangChain", "adapter"]
@@ -29,36 +30,6 @@ _STOPS = {
     "refusal": "filter",
     "SAFETY": "filter",
 }
-
-
-class LangChain:
-    """The adapter."""
-
-    name = "langchain"
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "openai-responses": ["openai"],
-        "anthropic": ["anthropic"],
-        "gemini": ["google"],
-    }
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Tool messages may hold media."""
-        return Capabilities(image_in_tool_result="native", pdf_in_tool_result="native")
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """An agent with the provider's own model class."""
-        agent = create_agent(
-            _MODELS[endpoint.wire](endpoint), [_tool(tool) for tool in tools], system_prompt=system
-        )
-        return Session(agent, history)
 
 
 def _openai(to: Endpoint) -> Any:
@@ -104,8 +75,12 @@ _MODES = ["messages", "values"]
 class Session:
     """An agent and its messages."""
 
-    def __init__(self, agent: Any, history: Sequence[Turn]) -> None:
-        self.agent = agent
+    def __init__(
+        self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
+    ) -> None:
+        self.agent = create_agent(
+            _MODELS[endpoint.wire](endpoint), [_tool(tool) for tool in tools], system_prompt=system
+        )
         self.calls = calls_in(history)
         self.messages: list[Any] = []
         for turn in history:
@@ -226,6 +201,18 @@ def _nested(value: Any) -> Any:
     if isinstance(value, list):
         return [_nested(item) for item in value]
     return _block(value) if isinstance(value, Image | PDF) else value
+
+
+class LangChain(BridgeAdapter):
+    """The adapter."""
+
+    name = "langchain"
+    sessions = Session
+    wires = FOUR_WIRES
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Tool messages may hold media."""
+        return Capabilities(image_in_tool_result="native", pdf_in_tool_result="native")
 
 
 adapter = LangChain

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it downloads prices otherwise, when imported
@@ -12,8 +11,9 @@ import litellm
 
 from ..contract.exchange import Json
 from . import Capabilities
+from .shared.bridge import FOUR_WIRES, BridgeAdapter
 from .shared.chat_messages import MediaInResults
-from .shared.sdk_session import Said, SDKAdapter
+from .shared.sdk_session import Said
 
 __all__ = ["LiteLLM", "adapter"]
 
@@ -77,17 +77,12 @@ class Session(MediaInResults):
 _STREAM = {"stream": True, "stream_options": {"include_usage": True}}
 
 
-class LiteLLM(SDKAdapter):
+class LiteLLM(BridgeAdapter):
     """The adapter."""
 
     name = "litellm"
     sessions = Session
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "openai-responses": ["openai"],
-        "anthropic": ["anthropic"],
-        "gemini": ["google"],
-    }
+    wires = FOUR_WIRES
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Tool messages may hold media."""

@@ -17,6 +17,7 @@ from llm.default_plugins import openai_models
 
 from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
+from .shared.bridge import BridgeAdapter
 from .shared.tool_values import call_of, calls_in, media_type, parameters, text_of
 
 __all__ = ["LLM", "adapter"]
@@ -29,33 +30,6 @@ _STOPS = {
     "refusal": "filter",
     "content_filter": "filter",
 }
-
-
-class LLM:
-    """The adapter."""
-
-    name = "llm"
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "openai-responses": ["openai"],
-        "anthropic": ["anthropic"],
-    }
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Attachments of results follow them. Its async half has models of its own, which are not played."""
-        return Capabilities(modes=("sync", "stream"))
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation with the provider's own model class."""
-        conversation = _MODELS[endpoint.wire](endpoint).conversation(tools=[_tool(tool) for tool in tools])
-        return Session(conversation, endpoint.api_key, system, history)
 
 
 def _openai(to: Endpoint) -> Any:
@@ -81,8 +55,12 @@ _MODELS: Mapping[str, Callable[[Endpoint], Any]] = {
 class Session:
     """A conversation, and its messages so far."""
 
-    def __init__(self, conversation: Any, key: str, system: str | None, history: Sequence[Turn]) -> None:
-        self.conversation, self.key, self.system = conversation, key, system
+    def __init__(
+        self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
+    ) -> None:
+        model = _MODELS[endpoint.wire](endpoint)
+        self.conversation = model.conversation(tools=[_tool(tool) for tool in tools])
+        self.key, self.system = endpoint.api_key, system
         self.calls = calls_in(history)
         self.messages = [llm.system(system)] if system else []
         for turn in history:
@@ -174,6 +152,22 @@ def _value(value: Any) -> Any:
         return value
     rest = [item for item in items if not isinstance(item, Image | PDF)]
     return llm.ToolOutput(output=text_of(rest), attachments=[_part(item) for item in media])
+
+
+class LLM(BridgeAdapter):
+    """The adapter."""
+
+    name = "llm"
+    sessions = Session
+    wires: Mapping[str, Sequence[str]] = {
+        "openai-chat": ["openai"],
+        "openai-responses": ["openai"],
+        "anthropic": ["anthropic"],
+    }
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Attachments of results follow them. Its async half has models of its own, which are not played."""
+        return Capabilities(modes=("sync", "stream"))
 
 
 adapter = LLM

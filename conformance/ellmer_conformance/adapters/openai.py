@@ -15,8 +15,9 @@ from pydantic import BaseModel
 from ..contract.exchange import Json
 from ..scenarios.messages import PDF, Image, Part, Text
 from . import Capabilities, Endpoint
+from .shared.bridge import BridgeAdapter
 from .shared.chat_messages import ChatMessages, json_of
-from .shared.sdk_session import Answered, Said, SDKAdapter, SDKSession, texts_and_calls
+from .shared.sdk_session import Answered, Said, SDKSession, texts_and_calls
 from .shared.structured import Parsing
 from .shared.tool_values import data_url, parameters
 
@@ -25,7 +26,7 @@ __all__ = ["OpenAI", "adapter", "response_input"]
 _RESPONSES_STOPS = {"max_output_tokens": "length", "content_filter": "filter"}
 
 
-class OpenAI(SDKAdapter):
+class OpenAI(BridgeAdapter):
     """The adapter."""
 
     name = "openai"

@@ -19,39 +19,12 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
+from .shared.bridge import FOUR_WIRES, BridgeAdapter
 from .shared.tool_values import call_of, calls_in, media_type, parameters
 
 __all__ = ["PydanticAI", "adapter"]
 
 _STOPS = {"tool_call": "tool", "content_filter": "filter"}
-
-
-class PydanticAI:
-    """The adapter."""
-
-    name = "pydantic-ai"
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "openai-responses": ["openai"],
-        "anthropic": ["anthropic"],
-        "gemini": ["google"],
-    }
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media go inside results but for Chat Completions; a history with open calls is refused."""
-        media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
-        return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media, dangling_call="refused")
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """An agent with the provider's own model class."""
-        return Session(endpoint, system, tools, history)
 
 
 def _openai_chat(to: Endpoint) -> Any:
@@ -213,6 +186,19 @@ def _value(value: Any) -> Any:
     if isinstance(value, Image | PDF):
         return _content(value)
     return [_value(item) for item in value] if isinstance(value, list) else value
+
+
+class PydanticAI(BridgeAdapter):
+    """The adapter."""
+
+    name = "pydantic-ai"
+    sessions = Session
+    wires = FOUR_WIRES
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Media go inside results but for Chat Completions; a history with open calls is refused."""
+        media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
+        return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media, dangling_call="refused")
 
 
 adapter = PydanticAI

@@ -96,30 +96,53 @@ def command(
     Arguments after `--` go to pytest (`-x`, `-k two_parallel`, `-v`).
     """
     if against == "recordings":
-        if driver or cassettes != Path("cassettes") or ruled or workers or shard:
-            raise click.UsageError(
-                "--against recordings goes with --adapter, --wire, --vendor, --case, --mode, --report and --baseline."
-            )
+        _check_recordings(driver, cassettes, ruled, workers, shard)
         sys.exit(against_recordings(pytest_args, wanted, report, baseline))
     if driver is not None:
-        if not wanted["wire"] or wanted["adapter"]:
-            raise click.UsageError(
-                "--command needs --wire, the format that the program speaks, and excludes --adapter."
-            )
+        _check_command(wanted)
         wanted, against = wanted | {"adapter": (f"command:{driver}",)}, "server"
-    if against == "cassettes" and not cassettes.is_dir():
+    if against == "cassettes":
+        _check_cassettes(cassettes)
+    more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
+    more += _shares(workers, shard)
+    more += [f"--rule={each}" for each in ruled]
+    more += [f"--spec-version={spec_version}"] if spec_version else []
+    sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
+
+
+def _check_recordings(
+    driver: str | None, cassettes: Path, ruled: tuple[str, ...], workers: int, shard: str | None
+) -> None:
+    """A usage error if an option does not go with recordings."""
+    if driver or cassettes != Path("cassettes") or ruled or workers or shard:
+        raise click.UsageError(
+            "--against recordings goes with --adapter, --wire, --vendor, --case, --mode, --report and --baseline."
+        )
+
+
+def _check_command(wanted: dict[str, tuple[str, ...]]) -> None:
+    """A usage error if the format is missing, or there is an adapter besides."""
+    if not wanted["wire"] or wanted["adapter"]:
+        raise click.UsageError(
+            "--command needs --wire, the format that the program speaks, and excludes --adapter."
+        )
+
+
+def _check_cassettes(cassettes: Path) -> None:
+    """A usage error if the folder is not there."""
+    if not cassettes.is_dir():
         raise click.UsageError(
             f"There is no folder {cassettes}. Run the command in the folder above your cassettes, name their folder with --cassettes, "
             "record cassettes with `conformance record`, or run without them: --against server."
         )
-    more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
+
+
+def _shares(workers: int, shard: str | None) -> list[str]:
+    """pytest's arguments that divide the work among processes and machines."""
     if workers and not find_spec("xdist"):
         raise click.UsageError("-n needs pytest-xdist, which is not installed: pip install pytest-xdist")
-    more += ["-n", str(workers)] if workers else []
-    more += [f"--rule={each}" for each in ruled]
-    more += [f"--spec-version={spec_version}"] if spec_version else []
-    more += [f"--shard={shard}", "--snapshot-warn-unused"] if shard else []
-    sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
+    divided = ["-n", str(workers)] if workers else []
+    return [*divided, *([f"--shard={shard}", "--snapshot-warn-unused"] if shard else [])]
 
 
 def run(

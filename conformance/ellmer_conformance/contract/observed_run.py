@@ -65,6 +65,7 @@ class Run:
     exchanges: Sequence[Exchange] = ()
     replies: Sequence[Reply] = ()
     tool_runs: Sequence[ToolRun] = ()
+    asked: Sequence[tuple[str, Mapping[str, Any]]] = ()  # the calls that somebody was asked about
     transcript: str = ""
     refused: Sequence[str] = ()  # capabilities the case needs and the adapter declares as refused
     replayed: bool = False
@@ -133,6 +134,13 @@ class Run:
                 if found and step.stop != "length":
                     yield index, found
 
+    def approved(self, call: Call) -> Mapping[str, Any] | None:
+        """The arguments to run a call with, by what somebody says about it; None for a call that is denied."""
+        needy = {tool.name for tool in self.case.tools if tool.needs_approval}
+        if self.case.approve is None or call.name not in needy or "approval" in self.refused:
+            return call.arguments
+        return self.case.approve(call.name, call.arguments)
+
     def cut_calls(self) -> list[Call]:
         """The calls of the script that never came whole: cut, or stopped by the token limit."""
         answers = [s.answer for s in self.case.script if isinstance(s, Cut)]
@@ -153,13 +161,16 @@ def _place(called: Sequence[str], run: ToolRun) -> int:
 
 
 def call_key(name: str, arguments: object) -> str:
-    """What stands for a call: equal for those that differ in no more than what JSON readers lose of a number."""
-    return f"{name}({json.dumps(_rounded(arguments), sort_keys=True, ensure_ascii=False, default=repr)})"
+    """What stands for a call: equal for those that differ in no more than what JSON readers lose of a number, and what
+    Python has None for: a field of an inner object that was left out."""
+    if isinstance(arguments, Mapping):
+        arguments = {str(key): _rounded(each) for key, each in arguments.items()}
+    return f"{name}({json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=repr)})"
 
 
 def _rounded(value: object) -> object:
     if isinstance(value, Mapping):
-        return {str(key): _rounded(each) for key, each in value.items()}
+        return {str(key): _rounded(each) for key, each in value.items() if each is not None}
     if isinstance(value, list | tuple):
         return [_rounded(each) for each in value]
     if not isinstance(value, int | float) or isinstance(value, bool):

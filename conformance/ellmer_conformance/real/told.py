@@ -27,6 +27,8 @@ def told_by(recorded: Recorded) -> Told:
         raise CannotBeGiven("a stream ends without a reason")
     if b'"tool_search_call"' in recording.response:
         raise CannotBeGiven("the provider searches among the tools")
+    if request.wire == "anthropic" and not request.stream and _unpaired(recording.response):
+        raise CannotBeGiven("the recorder replaced the ids of the provider's own calls")
     if request.stream:
         return folded(request.wire, events_of(request.wire, recording.response))
     try:
@@ -64,3 +66,13 @@ def _is_error(value: object) -> bool:
         return False
     inside = [value, object_of(value.get("delta")), *map(object_of, items_of(value.get("choices")))]
     return any(each.get("error") for each in inside) or value.get("type") in _FAILURES
+
+
+def _unpaired(response: bytes) -> bool:
+    """Whether a result of a call that the provider ran itself has the id of none of its calls."""
+    try:
+        blocks = [*map(object_of, items_of(object_of(json.loads(response)).get("content")))]
+    except ValueError:
+        return False
+    made = {block.get("id") for block in blocks}
+    return any("tool_use_id" in block and block["tool_use_id"] not in made for block in blocks)

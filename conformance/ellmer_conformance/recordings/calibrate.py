@@ -21,6 +21,7 @@ from .reading import Recording, Unreadable, find, read
 from .recorded_status import identity, refusal, status_of
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
 from .requests import Skip, request_of
+from .time_limit import TooSlow, time_limit
 
 __all__ = ["Calibration", "Case", "Tally", "agrees", "as_json", "calibrate"]
 
@@ -92,8 +93,11 @@ def calibrate(paths: Iterable[Path | str], on_file: Callable[[Path], None] = lam
     for path in find(paths):
         on_file(path)
         try:
-            for recording in read(path) or ():
-                _count(found, str(path), recording)
+            with time_limit():
+                for recording in read(path) or ():
+                    _count(found, str(path), recording)
+        except TooSlow as error:
+            found.unreadable.append(f"{path}: {error}")
         except Unreadable as error:
             found.unreadable.append(str(error))
         except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged

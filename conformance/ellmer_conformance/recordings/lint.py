@@ -21,6 +21,7 @@ from .reading import Recording, Unreadable, read
 from .recorded_status import status_of
 from .remote_files import Source, sources
 from .requests import Skip, request_of
+from .time_limit import TooSlow, time_limit
 
 __all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]
 
@@ -160,7 +161,17 @@ def lint_file(source: Source) -> FileReport:
 
 
 def _judged(path: Path) -> FileReport:
+    """What is in a file that is here; what was judged before its time was over counts."""
     report = FileReport(str(path))
+    try:
+        with time_limit():
+            _read(report, path)
+    except TooSlow as error:
+        report.problem = str(error)
+    return report
+
+
+def _read(report: FileReport, path: Path) -> None:
     count = 0
     try:
         recordings = read(path)
@@ -170,15 +181,14 @@ def _judged(path: Path) -> FileReport:
     except Unreadable as error:
         if count or not _traces(report, path):
             report.problem = error.problem
-        return report
+        return
     except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
         report.problem = f"it cannot be judged: {error!r:.200}"
-        return report
+        return
     if recordings is None and not _traces(report, path):
         report.skipped[NO_RECORDING] += 1
     elif recordings is not None and not count:
         report.skipped["an empty recording"] += 1
-    return report
 
 
 def _traces(report: FileReport, path: Path) -> bool:

@@ -26,19 +26,28 @@ class Skip:
 
 def request_of(recording: Recording) -> Request | Skip:
     """The request of a recording."""
-    if not recording.url:
-        return Skip("a line without an exchange")
-    found = readers.detect(recording.url, None, recording.headers)
-    if found is None:
-        return Skip("not a chat request")
-    if found[0] not in (*rules.WIRES, *HOSTED):
-        return Skip(f"there are no rules for {found[0]} yet")
+    wire = _wire_of(recording)
+    if isinstance(wire, Skip):
+        return wire
     if not recording.body:
         return Skip("the body was not recorded")
     try:
-        return _hosted(found[0], recording) if found[0] in HOSTED else _truly(_plain(recording))
+        return _hosted(wire, recording) if wire in HOSTED else _truly(_plain(recording))
     except ValueError:
         return Skip("the body is not a JSON object")
+
+
+def _wire_of(recording: Recording) -> str | Skip:
+    if not recording.url:
+        return Skip("a line without an exchange")
+    try:
+        found = readers.detect(recording.url, None, recording.headers)
+    except ValueError:  # urlsplit's, for a host that is none: https://[x]/
+        return Skip("the URL is malformed")
+    if found is None:
+        return Skip("not a chat request")
+    known = found[0] in (*rules.WIRES, *HOSTED)
+    return found[0] if known else Skip(f"there are no rules for {found[0]} yet")
 
 
 def _plain(recording: Recording) -> Request:

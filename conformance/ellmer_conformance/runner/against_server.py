@@ -155,6 +155,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         exchanges=conversation.exchanges,
         replies=case_run.replies,
         tool_runs=case_run.tool_runs,
+        asked=case_run.asked,
         transcript=case_run.transcript,
         refused=refused,
         elsewhere=elsewhere,

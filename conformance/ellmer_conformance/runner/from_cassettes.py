@@ -165,6 +165,7 @@ def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recor
         ],
         replies=case_run.replies,
         tool_runs=case_run.tool_runs,
+        asked=case_run.asked,
         transcript=case_run.transcript,
         leaks=case_run.leaks,
         **more,

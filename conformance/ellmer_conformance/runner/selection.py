@@ -112,9 +112,9 @@ def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]
     """What cannot be said in these wire formats, each with the adapter that speaks it, and the reason."""
     for adapter, wire in played:
         for case in all_cases().values():
-            if wire in case.inexpressible:
-                reason = case.inexpressible[wire]
-                yield {"adapter": adapter, "wire": wire, "case": case.name, "reason": reason}
+            for place, reason in case.inexpressible.items():
+                if place.partition("/")[0] == wire:
+                    yield {"adapter": adapter, "wire": place, "case": case.name, "reason": reason}
 
 
 def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Iterator[dict[str, str]]:
@@ -196,7 +196,7 @@ def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
     for case in all_cases().values():
         if record and (case.recording or case.on_server):
             continue
-        if wire not in case.inexpressible and (case.everywhere or (wire, vendor) in WHERE):
+        if not case.cannot(wire, vendor) and (case.everywhere or (wire, vendor) in WHERE):
             yield case
 
 

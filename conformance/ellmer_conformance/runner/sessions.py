@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, cast
@@ -15,7 +15,7 @@ from ellmer_harness import Exchange as Recorded
 from ..adapters import Adapter, Endpoint, Session, Structured
 from ..contract.observed_run import ToolRun, Trouble
 from ..scenarios.case import Ask, Case, Mode
-from ..scenarios.messages import Reply, Tool, Turn
+from ..scenarios.messages import Approve, Part, Reply, Tool, Turn, Upload
 from .cancellation import Answers, given_up
 from .printed_keys import watching_prints
 
@@ -44,6 +44,7 @@ class CaseRun:
         self.case, self.mode, self.answers = case, mode, answers
         self.reloaded = False
         self.tool_runs: list[ToolRun] = []
+        self.asked: list[tuple[str, Mapping[str, Any]]] = []
         self.tools = [_watched(tool, self.tool_runs) for tool in case.tools]
         self.replies: list[Reply] = []
         self.misses: list[str] = []
@@ -87,13 +88,13 @@ class CaseRun:
 
     def _send(self, session: Session, ask: Ask) -> Reply:
         try:
-            if ask.instructed:
-                cast("Any", session).instructed(ask.instructed)
+            self._allow(session, ask)
             if ask.compacted:
                 cast("Any", session).compacted()
+            parts = [cast("Any", session).upload(p.file) if isinstance(p, Upload) else p for p in ask.parts]
             if ask.schema is not None:
-                return cast("Structured", session).extract(ask.parts, ask.schema)
-            return session.send(ask.parts, stream=self.mode == "stream")
+                return cast("Structured", session).extract(parts, ask.schema)
+            return session.send(parts, stream=self.mode == "stream")
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
             return Reply(error=error)
 
@@ -117,15 +118,39 @@ class CaseRun:
         if ask.cancelled and self.answers:
             return await given_up(session.asend(ask.parts, stream=self.mode == "async-stream"), self.answers)
         try:
-            if ask.instructed:
-                cast("Any", session).instructed(ask.instructed)
+            self._allow(session, ask)
             if ask.compacted:
                 await cast("Any", session).acompacted()
+            parts = [await _uploaded(session, part) for part in ask.parts]
             if ask.schema is not None:
-                return await cast("Structured", session).aextract(ask.parts, ask.schema)
-            return await session.asend(ask.parts, stream=self.mode == "async-stream")
+                return await cast("Structured", session).aextract(parts, ask.schema)
+            return await session.asend(parts, stream=self.mode == "async-stream")
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
             return Reply(error=error)
+
+    def _allow(self, session: Session, ask: Ask) -> None:
+        """What the caller says before a step: another prompt, who approves of calls, that the web may be searched."""
+        if ask.instructed:
+            cast("Any", session).instructed(ask.instructed)
+        if self.case.approve:
+            cast("Any", session).approving(_noted(self.case.approve, self.asked))
+        if self.case.searching:
+            cast("Any", session).searching()
+
+
+async def _uploaded(session: Session, part: Part) -> Any:
+    """The part; of a file to upload, what the session gives for it."""
+    return await cast("Any", session).aupload(part.file) if isinstance(part, Upload) else part
+
+
+def _noted(approve: Approve, asked: list[tuple[str, Mapping[str, Any]]]) -> Approve:
+    """The same answers, with every question noted."""
+
+    def noting(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        asked.append((name, dict(arguments)))
+        return approve(name, arguments)
+
+    return noting
 
 
 def _rounds(steps: Sequence[Ask]) -> list[list[Ask]]:

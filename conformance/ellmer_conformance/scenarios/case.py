@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from .messages import Part, Text, Tool, Turn
+from .messages import Approve, Part, Text, Tool, Turn
 from .script import Script, Step
 from .variations import named
 
@@ -59,14 +59,15 @@ class Case:
     is played at every vendor, and not only where its wire format is at home. `streamed_apart` says that its transcript differs between
     streamed and not (a cut stream keeps what was received), `printed_alike` that it is the same for every format.
     `inexpressible` gives a reason per wire format
-    that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
+    (or `wire/vendor`) that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
 
     `models` names, per wire format, the model that the case is about, where that is not the place's own.
 
     `variations` names other ways for the same answers to travel: it is played under each, from the cassettes of
     the case `recording`, where it has none of its own. `advisory` gives the reason why its findings fail nobody: what it
     shows is a fault of the provider's, to which no client owes an answer. `on_server`: what it shows happens on the connection, so
-    that it is always played against the strict server, and never recorded.
+    that it is always played against the strict server, and never recorded. `approve` is what somebody says about the
+    calls of tools that need it. `searching`: the caller allows the provider's own web search.
     """
 
     script: Sequence[Step]
@@ -86,6 +87,8 @@ class Case:
     recording: str = ""
     on_server: bool = False
     advisory: str = ""
+    approve: Approve | None = None
+    searching: bool = False
     name: str = ""
     title: str = ""
     area: str = ""
@@ -101,6 +104,10 @@ class Case:
         return mode in self.modes and (
             not varied or any(one.befalls(wire, streamed="stream" in mode) for one in varied)
         )
+
+    def cannot(self, wire: str, vendor: str) -> str:
+        """Why it cannot be said there; empty where it can."""
+        return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
 
     @property
     def recorded_as(self) -> str:

@@ -6,7 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["PDF", "Image", "Part", "Reply", "Text", "Tool", "ToolCall", "ToolResult", "Turn"]
+__all__ = [
+    "PDF",
+    "Approve",
+    "Image",
+    "Part",
+    "Reply",
+    "Source",
+    "Text",
+    "Tool",
+    "ToolCall",
+    "ToolResult",
+    "Turn",
+    "Upload",
+]
+
+#: What somebody says about a tool call, by its name and arguments: the arguments to run it with, or None for a no.
+Approve = Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None]
 
 
 @dataclass(frozen=True)
@@ -50,7 +66,25 @@ class ToolResult:
     value: Any
 
 
-Part = Text | Image | PDF | ToolCall | ToolResult
+@dataclass(frozen=True)
+class Upload:
+    """A PDF that is uploaded to the provider first; the turn names it."""
+
+    file: PDF
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a text of the model comes from. `cited`: the words that it is the source of; all of the text where there
+    are none."""
+
+    url: str
+    title: str = ""
+    quote: str = ""
+    cited: str = ""
+
+
+Part = Text | Image | PDF | Upload | ToolCall | ToolResult
 
 
 @dataclass(frozen=True)
@@ -64,7 +98,8 @@ class Turn:
 @dataclass(frozen=True)
 class Tool:
     """A tool the adapter registers. `run(**arguments)` returns a string, None, JSON, `Image`, `PDF`, or a list
-    of those, or raises; `parameters` is the JSON Schema of its arguments."""
+    of those, or raises; `parameters` is the JSON Schema of its arguments. `needs_approval`: somebody is asked before
+    it runs (`Case.approve`)."""
 
     name: str
     description: str
@@ -72,6 +107,7 @@ class Tool:
     parameters: Mapping[str, Any] = field(
         default_factory=lambda: {"type": "object", "properties": {}, "required": []}
     )
+    needs_approval: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +117,7 @@ class Reply:
     `complete` is False when the adapter says that the answer stopped short; `stop` is the stop reason it
     reports in the neutral words `stop`, `tool`, `length`, `filter`, the provider's own, or None for none.
     `error` is the exception it raised instead. `pieces` are the texts a stream handed over, in order;
-    `value` is the value that was asked for, where one was.
+    `value` is the value that was asked for, where one was. `sources` are those of the answer.
     """
 
     text: str = ""
@@ -91,3 +127,4 @@ class Reply:
     error: BaseException | None = None
     pieces: Sequence[str] = ()
     value: Any = None
+    sources: Sequence[Source] = ()

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from .messages import Source
+
 __all__ = [
     "Answer",
     "Call",
@@ -20,11 +22,11 @@ __all__ = [
     "Failure",
     "Fills",
     "Hears",
+    "Said",
     "Say",
     "Script",
     "Search",
     "Sees",
-    "Source",
     "Step",
     "Stop",
     "Think",
@@ -32,7 +34,7 @@ __all__ = [
     "answers_of",
 ]
 
-Stop = Literal["stop", "tool", "length", "filter"]
+Stop = Literal["stop", "tool", "length", "filter", "pause"]
 
 #: How a connection goes on after the last byte: as HTTP has it; broken by a TCP reset; closed by the server
 #: before the body was announced to end; open and silent until the client leaves.
@@ -40,36 +42,14 @@ Ending = Literal["end", "reset", "half-close", "stall"]
 
 
 @dataclass(frozen=True)
-class Source:
-    """A page: one that a search found, or one that a text names, and then `text` is what of the text rests on it."""
-
-    url: str
-    title: str = ""
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class Search:
-    """A search of the web that the provider runs itself before it answers, where its API has one."""
-
-    query: str
-    found: tuple[Source, ...] = ()
-
-
-@dataclass(frozen=True)
 class Say:
-    """Text. A stream sends it in `pieces`, which are its parts in order (default: a few words at a time). It names the
-    sources that it `cites`, where the format has a place for them."""
+    """Text. A stream sends it in `pieces`, which are its parts in order (default: a few words at a time).
+
+    `sources` say where it comes from."""
 
     text: str
     pieces: tuple[str, ...] = ()
-    cites: tuple[Source, ...] = ()
-
-    @property
-    def citations(self) -> Sequence[tuple[int, int, Source]]:
-        """Each source with the characters that rest on it: from the first up to the one behind the last."""
-        found = [(max(0, self.text.find(source.text)), source) for source in self.cites]
-        return [(at, at + len(source.text or self.text), source) for at, source in found]
+    sources: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,6 +73,16 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Search:
+    """A web search that the provider runs itself. `ran`: all of it; only that it is wanted, before a pause; only what
+    it found, after one."""
+
+    query: str
+    found: tuple[Source, ...] = ()
+    ran: Literal["whole", "pending", "rest"] = "whole"
+
+
+@dataclass(frozen=True)
 class Usage:
     """Token counts as they are printed: `input` includes `cached`, `output` includes `reasoning`."""
 
@@ -102,14 +92,17 @@ class Usage:
     reasoning: int = 0
 
 
+#: What an answer consists of.
+Said = Say | Think | Call | Search
+
+
 @dataclass(frozen=True)
 class Answer:
     """One answer of the model. `stop` defaults to `tool` when it calls tools, else `stop`."""
 
-    parts: tuple[Say | Think | Call, ...]
+    parts: tuple[Said, ...]
     stop: Stop | None = None
     usage: Usage = Usage()
-    searches: tuple[Search, ...] = ()
 
     @cached_property
     def text(self) -> str:
@@ -125,17 +118,6 @@ class Answer:
     def calls(self) -> Sequence[Call]:
         """Its tool calls."""
         return tuple(part for part in self.parts if isinstance(part, Call))
-
-    @cached_property
-    def citations(self) -> Sequence[tuple[int, int, Source]]:
-        """The sources of all its text, with the characters that rest on each."""
-        found: list[tuple[int, int, Source]] = []
-        before = 0
-        for part in self.parts:
-            if isinstance(part, Say):
-                found += [(before + start, before + end, source) for start, end, source in part.citations]
-                before += len(part.text)
-        return found
 
     @cached_property
     def reason(self) -> Stop:

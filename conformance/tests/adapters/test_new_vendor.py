@@ -85,7 +85,7 @@ def test_one_file_and_it_is_under_test(conformance, tmp_path):
 
 
 def test_a_vendor_of_another_package_is_under_test_by_its_entry_point(monkeypatch):
-    from ellmer_conformance.adapters import ellmer_core as bridge
+    from ellmer_conformance.adapters import ellmer_core_vendors as bridge
     from ellmer_core.providers import openrouter
 
     point = EntryPoint("acme", "ellmer_core.providers:unused", bridge.__name__)

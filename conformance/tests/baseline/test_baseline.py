@@ -1,17 +1,16 @@
 """Expected failures, from the day they are listed to the day they are stale."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
 
 import pytest
+from conformance_command import run_in
 
 from ellmer_conformance.baseline import Baseline, BaselineError, load, updated
 from ellmer_conformance.report import Play, Report, Row, read
+from ellmer_core.wire.openai_chat.request import OpenAIChat
 
 TODAY = date(2026, 11, 20)
 
@@ -293,15 +292,9 @@ class Mine(EllmerCore):
 
 
 def conformance(folder, *arguments):
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")}
-    return subprocess.run(
-        [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", *arguments],
-        cwd=folder,
-        env=environment | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OpenAIChat, "message", OpenAIChat.message)  # to be put back
+        return run_in(folder, *arguments)
 
 
 def test_the_life_of_a_baseline(tmp_path):
@@ -312,25 +305,25 @@ def test_the_life_of_a_baseline(tmp_path):
 
     mine.write_text(BROKEN.format(broken=True))
     first = conformance(tmp_path, *play)
-    assert first.returncode == 1, first.stdout + first.stderr
-    assert "ORD-003 (fail)" in first.stdout
+    assert first.exit_code == 1, first.output
+    assert "ORD-003 (fail)" in first.output
     assert {r.rule for r in read(tmp_path / "out/report.json").failures} >= {"ORD-003"}
-    assert conformance(tmp_path, "baseline", "update", *report).returncode == 2  # no reason
+    assert conformance(tmp_path, "baseline", "update", *report).exit_code == 2  # no reason
 
     words = ("--reason", "the order", "--issue", "https://example.org/1")
-    assert conformance(tmp_path, "baseline", "update", *report, *words).returncode == 0
+    assert conformance(tmp_path, "baseline", "update", *report, *words).exit_code == 0
     expected = conformance(tmp_path, *play)
-    assert expected.returncode == 0, expected.stdout + expected.stderr
-    assert "expected-fail" in expected.stdout
+    assert expected.exit_code == 0, expected.output
+    assert "expected-fail" in expected.output
 
     mine.write_text(BROKEN.format(broken=False))
     mended = conformance(tmp_path, *play)
-    assert mended.returncode == 1, mended.stdout
-    assert "is stale" in mended.stdout
-    assert "unexpected-pass" in mended.stdout
+    assert mended.exit_code == 1, mended.output
+    assert "is stale" in mended.output
+    assert "unexpected-pass" in mended.output
 
-    assert conformance(tmp_path, "baseline", "update", *report).returncode == 0
-    assert conformance(tmp_path, *play).returncode == 0
+    assert conformance(tmp_path, "baseline", "update", *report).exit_code == 0
+    assert conformance(tmp_path, *play).exit_code == 0
 
 
 def test_fields_of_a_row_are_enough_to_settle(tmp_path):

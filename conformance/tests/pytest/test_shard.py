@@ -1,16 +1,16 @@
 """A run in parts, and the whole of it: the same report."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from conformance_command import run_in
 
 from ellmer_conformance.pytest.shard import parsed
 
-ROOT = Path(__file__).parents[3]
 CASES = [
+    "--cassettes",
+    Path(__file__).parents[3] / "cassettes",
     "--wire",
     "anthropic",
     "--case",
@@ -22,11 +22,10 @@ CASES = [
 ]
 
 
-def conformance(*arguments, code=0):
-    command = [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", *map(str, arguments)]
-    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+def conformance(folder, *arguments, code=0):
+    done = run_in(folder, *arguments)
+    assert done.exit_code == code, done.output
+    return done.output
 
 
 def facts(folder):
@@ -39,10 +38,10 @@ def facts(folder):
 
 
 def test_shards_merged_are_the_whole_run(tmp_path):
-    conformance("run", *CASES, "--report", tmp_path / "whole")
+    conformance(tmp_path, "run", *CASES, "--report", tmp_path / "whole")
     for part in ("1/2", "2/2"):
-        conformance("run", *CASES, "--shard", part, "--report", tmp_path / part[0])
-    conformance("merge", *(tmp_path / part for part in "12"), "-o", tmp_path / "merged")
+        conformance(tmp_path, "run", *CASES, "--shard", part, "--report", tmp_path / part[0])
+    conformance(tmp_path, "merge", *(tmp_path / part for part in "12"), "-o", tmp_path / "merged")
 
     assert facts(tmp_path / "merged") == facts(tmp_path / "whole")
     plays = [len(json.loads((tmp_path / part / "report.json").read_text())["plays"]) for part in "12"]
@@ -55,5 +54,7 @@ def test_what_is_no_shard(text):
         parsed(text)
 
 
-def test_no_shard_is_a_usage_error():
-    assert "--shard: a shard has the form I/N" in conformance("run", "--shard", "4/3", code=2)
+def test_no_shard_is_a_usage_error(tmp_path):
+    said = conformance(tmp_path, "run", *CASES, "--shard", "4/3", code=2)
+
+    assert "--shard: a shard has the form I/N" in said

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conformance_command import run_in
 
 from ellmer_conformance.report import Report, Row
 from ellmer_conformance.report.formats.sarif import sarif
@@ -47,7 +48,7 @@ def run(tmp_path):
     (tmp_path / "plain.py").write_text(PLAIN, "utf-8")
 
     def start(*arguments, **environment):
-        given = [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", "run", *arguments]
+        given = [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", *arguments]
         return subprocess.run(
             given, cwd=tmp_path, capture_output=True, text=True, env=environment, check=False
         )
@@ -55,7 +56,7 @@ def run(tmp_path):
     return start
 
 
-HALF = ("--adapter=plain:Plain", "--against=server", "--case=half_a_character", "--report=out")
+HALF = ("run", "--adapter=plain:Plain", "--against=server", "--case=half_a_character", "--report=out")
 
 
 def test_half_a_character_passes_between_workers(run, tmp_path):
@@ -76,8 +77,9 @@ def test_a_worker_that_dies_is_named_and_exits_with_2(run, tmp_path):
     assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))["unjudged"] == [named]
 
 
-def test_every_form_of_the_report_is_written_and_points_at_files_that_are_there(run, tmp_path):
-    assert run(*HALF, "--vendor=openai").returncode == 1
+def test_every_form_of_the_report_is_written_and_points_at_files_that_are_there(tmp_path):
+    (tmp_path / "plain.py").write_text(PLAIN, "utf-8")
+    assert run_in(tmp_path, *HALF, "--vendor=openai").exit_code == 1
 
     document = json.loads((tmp_path / "out" / "conformance.sarif").read_text("utf-8"))
     places = [
@@ -102,11 +104,18 @@ def test_a_test_class_writes_junit_where_the_report_goes(tmp_path):
     assert "plain_text" in (tmp_path / "out" / "junit.xml").read_text("utf-8")
 
 
-def test_a_command_may_say_half_a_character(run, tmp_path):
+def test_a_command_may_say_half_a_character(tmp_path):
     driver = f"{sys.executable} {ROOT / 'examples' / 'driver-python' / 'driver.py'}"
-    done = run(f"--command={driver}", "--wire=openai-chat", "--case=half_a_character", "--report=out")
+    done = run_in(
+        tmp_path,
+        "run",
+        f"--command={driver}",
+        "--wire=openai-chat",
+        "--case=half_a_character",
+        "--report=out",
+    )
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.exit_code == 0, done.output
     plays = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))["plays"]
     assert [play["vendor"] for play in plays] == ["openai", "openai"]
 

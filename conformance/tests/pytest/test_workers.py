@@ -5,19 +5,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+from conformance_command import run_in
+
 ROOT = Path(__file__).parents[3]
 CHOSEN = ("--case", "[op]*", "--wire", "cohere", "--wire", "ollama")
 
 
-def plays(tmp_path, *more):
-    command = "from ellmer_conformance.cli import main; main()"
-    given = [sys.executable, "-c", command, "run", *CHOSEN, "--report", str(tmp_path), *more]
-    subprocess.run(given, cwd=ROOT, check=True, capture_output=True)
-    return json.loads((tmp_path / "report.json").read_text("utf-8"))["plays"]
+def plays(folder):
+    return json.loads((folder / "report.json").read_text("utf-8"))["plays"]
 
 
 def test_workers_change_no_order(tmp_path):
-    alone, together = plays(tmp_path / "1"), plays(tmp_path / "2", "--workers", "2")
+    cases = (*CHOSEN, "--cassettes", str(ROOT / "cassettes"))
+    assert run_in(tmp_path, "run", *cases, "--report", tmp_path / "1").exit_code == 0
+    process = [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", "run", *cases]
+    subprocess.run([*process, "--report", tmp_path / "2", "--workers", "2"], check=True, capture_output=True)
+
+    alone, together = plays(tmp_path / "1"), plays(tmp_path / "2")
 
     assert len(alone) > 20
     assert together == alone

@@ -104,6 +104,26 @@ def test_a_call_at_the_end_of_a_recording_gets_a_result_and_a_last_answer(play):
     assert len(outcome.run.exchanges) == 2
 
 
+def test_a_field_of_an_inner_object_that_the_model_leaves_out_is_none_and_the_same_call(play):
+    city = {"type": "object", "properties": {"name": {"type": "string"}, "zip": {"type": "string"}}}
+    parameters = {
+        "type": "object",
+        "properties": {"city": {**city, "required": ["name"]}},
+        "required": ["city"],
+    }
+    tools = [{"type": "function", "function": {"name": "weather", "parameters": parameters}}]
+    calls = {"content": None, "tool_calls": [called("call_a", {"name": "Rome"})]}
+    result = {"role": "tool", "tool_call_id": "call_a", "content": "dry"}
+    again = recorded(
+        [USER, {"role": "assistant", **calls}, result], said({"content": "In Oslo."}), tools=tools
+    )
+    [outcome], _ = play([recorded([USER], said(calls, "tool_calls"), tools=tools), again])
+    assert outcome.kept
+    assert [run.arguments for run in outcome.run.tool_runs] == [{"city": {"name": "Rome", "zip": None}}]
+    assert [run.value for run in outcome.run.tool_runs] == ["dry"]
+    assert list(outcome.differences) == ["", ""]
+
+
 def test_a_refusal_is_told_to_the_caller_and_the_request_is_not_held_against_the_client(play):
     refused = recorded([USER], {"error": {"message": "No such thing.", "type": "invalid_request_error"}})
     refused["response"]["status"] = 400

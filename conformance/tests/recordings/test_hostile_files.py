@@ -3,8 +3,10 @@
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -148,6 +150,31 @@ def test_a_crash_of_a_rule_is_that_files_trouble(folder, monkeypatch):
     monkeypatch.setattr("ellmer_conformance.recordings.calibrate.request_of", broken)
     assert "ZeroDivisionError" in lint([folder / "good.json"]).files[0].problem
     assert "ZeroDivisionError" in calibrate([folder / "good.json"]).unreadable[0]
+
+
+def test_a_file_that_takes_too_long_is_that_files_trouble(folder, monkeypatch):
+    def endless(_):
+        with suppress(Exception):  # as whoever reads a file on trial
+            while True:
+                pass
+
+    monkeypatch.setattr("ellmer_conformance.recordings.time_limit.MAX_SECONDS", 0.05)
+    monkeypatch.setattr("ellmer_conformance.recordings.lint.request_of", endless)
+    monkeypatch.setattr("ellmer_conformance.recordings.calibrate.request_of", endless)
+    assert lint([folder / "good.json"]).files[0].problem == "it took longer than 0.05 seconds (MAX_SECONDS)"
+    assert calibrate([folder / "good.json"]).unreadable[0].endswith("seconds (MAX_SECONDS)")
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("host", ["[]", "[x]", "a[1]", "[::1", "\u2100.com"])
+def test_an_exchange_with_a_malformed_url_is_left_out_alone(tmp_path, host):
+    found = recording()
+    other = json.loads(json.dumps(found["interactions"][0]))
+    other["request"]["uri"] = f"https://{host}/v1/chat/completions"
+    found["interactions"].insert(0, other)
+    (tmp_path / "a.json").write_text(json.dumps(found), encoding="utf-8")
+    (report,) = lint([tmp_path / "a.json"]).files
+    assert (report.problem, report.judged, report.skipped["the URL is malformed"]) == (None, 1, 1)
 
 
 @pytest.mark.parametrize("name", ["../secret.txt", "/etc/hostname", "link.txt", "../../x/secret.txt"])

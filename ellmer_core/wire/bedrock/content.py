@@ -98,10 +98,10 @@ class BedrockContent(Wire):
         return None
 
     def thought(self, block: Json | None) -> Json | None:
-        """A thought as it came. Claude takes none back that was not signed."""
+        """A thought as it came; `None` where its signature is missing and wanted."""
         said = (block or {}).get("reasoningContent") or {}
         unsigned = "reasoningText" in said and not said["reasoningText"].get("signature")
-        return None if unsigned and family_of(self.model).name == "anthropic" else block
+        return None if unsigned and family_of(self.model).signed_thoughts else block
 
     def remote(self, content: Content, url: str) -> Json:
         """An image by URL: only one in S3 is fetched."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...contents.content import Content, ContentImage, ContentPDF
+from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
+from ..shared.schema_limits import SchemaLimits
 
 __all__ = ["Family", "family_of"]
 
@@ -28,7 +30,9 @@ class Family:
     status: bool = True  # a result may say whether it is an error
     json_results: bool = False  # results are objects, never text
     assistant_first: bool = False  # a conversation may start with the model
+    signed_thoughts: bool = False  # a thought is taken back only with its signature
     schemas: str = ""  # the models with structured output of their own; the others are given a tool to call
+    schema_limits: SchemaLimits = field(default_factory=SchemaLimits)  # of that structured output
     forces: bool = False  # a model can be made to call a certain tool
     caches: bool = False  # a prompt may have marks up to which it is remembered
     params: Mapping[str, str] = field(default_factory=dict)  # as `Wire.param_names`
@@ -41,6 +45,8 @@ _CLAUDE = Family(
     assistant_first=True,
     forces=True,
     caches=True,
+    signed_thoughts=True,
+    schema_limits=CLAUDE_LIMITS,
     schemas=r"claude-[a-z]+-(4-[5-9]|[5-9]|\d\d)",
     params={
         "top_k": f"{_MORE}.top_k",

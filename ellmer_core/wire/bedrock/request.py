@@ -1,7 +1,7 @@
 """Amazon Bedrock Converse, `POST {base_url}/model/{model}/converse`.
 
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html. One format for the models of
-many makers; what each of them takes of it is in `_bedrock_families.py`. Media go as bytes or from S3, never from
+many makers; what each of them takes of it is in `model_families.py`. Media go as bytes or from S3, never from
 a URL.
 """
 
@@ -22,7 +22,6 @@ from ...tools.results import flatten, result_text, split
 from ..shared import content_parts, json_bodies, json_schema, tool_calls
 from ..shared.cache_marks import Cache, check_cache, pointed
 from ..shared.schema_dialects import ANTHROPIC
-from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
 from ..shared.schema_limits import unfit
 from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
@@ -126,8 +125,7 @@ class Bedrock(BedrockContent, BedrockResponse):
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
         if not (self.family.schemas and re.search(self.family.schemas, self.model)):
             return f"{self.model} has no structured output"
-        limits = CLAUDE_LIMITS if self.family.name == "anthropic" else self.schema_limits
-        return unfit(self.schema(type), limits) or super().native_problem(type, tools)
+        return unfit(self.schema(type), self.family.schema_limits) or super().native_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:
         """`Thinking may not be enabled when tool_choice forces tool use`."""

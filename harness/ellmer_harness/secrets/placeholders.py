@@ -51,7 +51,8 @@ class Masking:
     def applied(self, interactions: Sequence[Interaction], accepted: Collection[str]) -> list[Interaction]:
         """The interactions without their secrets but for those that are accepted."""
         for _ in range(_ROUNDS):
-            interactions = [self._masked(*each) for each in interactions]
+            scrub = Scrub(self.values)
+            interactions = [_masked(scrub, *each) for each in interactions]
             found = [masks(_plain(*each), accepted) for each in interactions]
             if not any(each.keys() - self.values.keys() for each in found):
                 break
@@ -75,19 +76,20 @@ class Masking:
         self.number += 1
         return f"{MASK}_{self.number}"
 
-    def _masked(self, request: Any, response: Json) -> Interaction:
-        scrub = Scrub(dict(sorted(self.values.items(), key=lambda pair: -len(pair[0]))))
-        headers = {name: scrub.text(value) for name, value in request.headers.items()}
-        asked = Request(request.method, scrub.text(request.uri), scrub.body(request.body or b""), headers)
-        timed = "ms" in (response.get("stream") or {})
-        reply = Reply.recorded(response, timed=timed)
-        sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
-        body = scrub.body(reply.body, sizes)
-        fitting = [
-            (name, str(len(body)) if name == "content-length" and body != reply.body else scrub.text(value))
-            for name, value in reply.headers
-        ]
-        return asked, saved(replace(reply, headers=fitting, pieces=cut(body, sizes, waits)), timed=timed)
+
+def _masked(scrub: Scrub, request: Any, response: Json) -> Interaction:
+    """An interaction with every value replaced that is known by now."""
+    headers = {name: scrub.text(value) for name, value in request.headers.items()}
+    asked = Request(request.method, scrub.text(request.uri), scrub.body(request.body or b""), headers)
+    timed = "ms" in (response.get("stream") or {})
+    reply = Reply.recorded(response, timed=timed)
+    sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
+    body = scrub.body(reply.body, sizes)
+    fitting = [
+        (name, str(len(body)) if name == "content-length" and body != reply.body else scrub.text(value))
+        for name, value in reply.headers
+    ]
+    return asked, saved(replace(reply, headers=fitting, pieces=cut(body, sizes, waits)), timed=timed)
 
 
 def _plain(request: Any, response: Json) -> Json:

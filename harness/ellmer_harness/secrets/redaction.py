@@ -6,17 +6,17 @@ that a recording made with a key matches a replay made with another, or with non
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
-from functools import lru_cache
-from urllib.parse import quote, quote_plus, unquote, urlsplit, urlunsplit
+from functools import cached_property, lru_cache
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from ..exchange.messages import Headers
 from .credential_names import kind
+from .replacing import Replacer
 
 __all__ = [
     "MASK",
@@ -102,12 +102,13 @@ class Scrub:
         found |= {value: f"<{name}>" for name, value in (secrets or {}).items() if value}
         return cls(found, REQUEST_HEADERS + kept, RESPONSE_HEADERS + kept)
 
+    @cached_property
+    def _replacer(self) -> Replacer:
+        return Replacer(self.values)
+
     def text(self, text: str) -> str:
         """The text with every secret value, however it is escaped, replaced by its placeholder."""
-        for value, placeholder in self.values.items():
-            for form in _forms(value):
-                text = text.replace(form, placeholder)
-        return text
+        return self._replacer.text(text)
 
     def url(self, url: str) -> str:
         """The URL as it may be written."""
@@ -115,11 +116,7 @@ class Scrub:
 
     def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
         """The body with every secret value replaced; `sizes`, its chunks', are changed to fit."""
-        for value, placeholder in self.values.items():
-            for form in _forms(value):
-                if (old := form.encode()) in body:
-                    body = _replaced(body, old, placeholder.encode(), sizes)
-        return body
+        return self._replacer.body(body, sizes)
 
     def request(self, headers: Iterable[tuple[str, str]]) -> Headers:
         """The request headers that may be written."""
@@ -132,37 +129,6 @@ class Scrub:
     def _kept(self, headers: Iterable[tuple[str, str]], allowed: Callable[[str], bool]) -> Headers:
         kept = [(name, value) for name, value in headers if allowed(name) and not is_secret_name(name)]
         return [(name, self.text(clean_url(value) if name == "location" else value)) for name, value in kept]
-
-
-@lru_cache(maxsize=256)
-def _forms(value: str) -> tuple[str, ...]:
-    """The value as it is, as URLs and forms have it, and as JSON does."""
-    escaped = [json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)]
-    urls = (quote(value, safe=""), quote_plus(value))
-    return tuple(dict.fromkeys((value, *urls, *escaped, *(each.replace("/", r"\/") for each in escaped))))
-
-
-def _replaced(body: bytes, old: bytes, new: bytes, sizes: list[int] | None) -> bytes:
-    position = 0
-    while (position := body.find(old, position)) >= 0:
-        body = body[:position] + new + body[position + len(old) :]
-        if sizes is not None:
-            _resize(sizes, position, len(old), len(new))
-        position += len(new)
-    return body
-
-
-def _resize(sizes: list[int], start: int, old: int, new: int) -> None:
-    """Chunk sizes after `old` bytes at `start` became `new` ones: the first chunk touched takes the change."""
-    at, owner = 0, None
-    for index, size in enumerate(sizes):
-        overlap = min(at + size, start + old) - max(at, start)
-        if overlap > 0:
-            owner = index if owner is None else owner
-            sizes[index] -= overlap
-        at += size
-    if owner is not None:
-        sizes[owner] += new
 
 
 def _from_environment() -> dict[str, str]:

@@ -264,6 +264,32 @@ def test_small_parts():
     assert sizes == [5, 0, 2]
 
 
+def test_of_two_values_the_longer_is_replaced_and_each_in_every_form():
+    scrub = Scrub(
+        {
+            "abc": "<1>",
+            "abcdef/g h": "<2>",
+            "abXYZ": "<3>",
+            "ä\U0001f600secret": "<4>",
+            "x%2Fy": "<5>",
+            "x/y": "<6>",
+        }
+    )
+    assert scrub.text("abcdef/g h abcd abXYZab abcdef%2Fg+h x%2Fy x/y") == "<2> <1>d <3>ab <2> <5> <6>"
+    assert (
+        scrub.body(json.dumps({"a": "ä\U0001f600secret", "b": "abcdef/g h"}).encode())
+        == b'{"a": "<4>", "b": "<2>"}'
+    )
+    assert scrub.body("\u00e4\U0001f600secret".encode() + b"\xff") == b"<4>\xff"
+    assert Scrub({"": "<1>"}).text("abc") == "abc"
+
+
+def test_thousands_of_values_are_replaced_in_one_pass():
+    values = {f"{n:08d}-secret": f"<{n}>" for n in range(5_000)}
+    text = "".join(f"{value} and " for value in values)
+    assert Scrub(values).text(text) == "".join(f"{new} and " for new in values.values())
+
+
 def login_and_page(server):
     """A login whose answer brings a token, which the next requests send back."""
     token, page, csrf = "tok_9f8e7d6c5b4a39281706f5e4", "cGFnZS0yOjlmOGU3ZDZjNWI0YQ", "aX9kQ2mZ7pR4tW1v"

@@ -6,6 +6,7 @@ The turn is compared with the assistant message that the provider accepted next.
 import json
 
 import pytest
+from answers_sent_back import sent_back
 from recorded_traffic import absent, by_family, judge
 from traffic_of_formats import RECORDED, WIRES, answered, parsed
 
@@ -97,48 +98,22 @@ def read_gemini(contents):
     return calls, "".join(texts), blobs
 
 
-#: Where the turns are, the role of the model's, what reads them.
-SENT = {
-    "openai-chat": ("messages", {"assistant"}, read_chat),
-    "openai-responses": ("input", {"assistant"}, read_responses),
-    "anthropic-messages": ("messages", {"assistant"}, read_anthropic),
-    "gemini": ("contents", {"model"}, read_gemini),
+READERS = {
+    "openai-chat": read_chat,
+    "openai-responses": read_responses,
+    "anthropic-messages": read_anthropic,
+    "gemini": read_gemini,
 }
-OURS = {"user", "system", "developer", "tool"}
-
-
-def accepted_next(this, after):
-    """The model's messages that the next request added first, if the provider accepted it."""
-    if after is None or after["protocol"] != this["protocol"] or after["response"]["status"] >= 300:
-        return []
-    field, roles, _ = SENT[this["protocol"]]
-    before, now = ((i["request"].get("body") or {}).get(field) for i in (this, after))
-    added = now[len(before) :] if isinstance(before, list) and isinstance(now, list) else []
-    theirs = []
-    for message in added:
-        if message.get("role") not in roles and (
-            message.get("role") in OURS or message.get("type") == "function_call_output"
-        ):
-            break
-        theirs.append(message)
-    return theirs
-
-
-SENT_BACK = [
-    (name, this, accepted)
-    for name, this, after in RECORDED
-    if (accepted := accepted_next(this, after)) and name.split("#")[0] not in NOT_SENT_BACK
-]
 
 
 @absent
-@pytest.mark.parametrize("turns", by_family(SENT_BACK))
+@pytest.mark.parametrize("turns", by_family(sent_back(RECORDED, NOT_SENT_BACK)))
 def test_a_turn_goes_back_as_what_was_accepted(turns):
     judge(turns, goes_back)
 
 
 def goes_back(interaction, accepted):
-    _, _, read = SENT[interaction["protocol"]]
+    read = READERS[interaction["protocol"]]
     turn, _ = answered(interaction)
     calls, text, blobs = read(WIRES[interaction["protocol"]].message(turn))
     wanted_calls, wanted_text, wanted_blobs = read(accepted)

@@ -6,6 +6,7 @@ As `test_traffic_sent_back.py`: the turn is compared with what the provider acce
 import json
 
 import pytest
+from answers_sent_back import sent_back
 from recorded_traffic import absent, by_family, judge
 from traffic_of_vendors import RECORDED, answered, wire_of
 
@@ -51,29 +52,12 @@ def read_messages(messages):
     return calls, "".join(texts), blobs
 
 
-def accepted_next(this, after):
-    """The model's messages that the next request added first, if the provider accepted it."""
-    same = after and after["protocol"] == this["protocol"] and after["response"]["status"] < 300
-    if not same or this["response"]["status"] >= 300 or this["protocol"] == "gemini":
-        return []
-    before, now = (i["request"]["body"].get("messages", []) for i in (this, after))
-    theirs = []
-    for message in now[len(before) :]:
-        if message["role"] != "assistant":
-            break
-        theirs.append(message)
-    return theirs
-
-
-SENT_BACK = [
-    (name, this, accepted)
-    for name, this, after in RECORDED
-    if (accepted := accepted_next(this, after)) and name.split("#")[0] not in NOT_SENT_BACK
-]
+#: What Vertex AI accepts is in the form of Gemini's, which `test_traffic_sent_back.py` reads.
+OTHERS = [case for case in RECORDED if case[1]["protocol"] != "gemini"]
 
 
 @absent
-@pytest.mark.parametrize("turns", by_family(SENT_BACK))
+@pytest.mark.parametrize("turns", by_family(sent_back(OTHERS, NOT_SENT_BACK)))
 def test_a_turn_goes_back_as_what_was_accepted(turns):
     judge(turns, goes_back)
 

@@ -22,6 +22,7 @@ from google.genai.types import HttpOptions, HttpRetryOptions
 
 from ...scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from .. import Capabilities, Endpoint
+from ..shared.bridge import FOUR_WIRES, BridgeAdapter
 from ..shared.chat_messages import json_of
 from ..shared.structured import model_of
 from ..shared.tool_values import media_type, parameters, text_of
@@ -31,33 +32,6 @@ __all__ = ["Agno", "RunFailed", "adapter"]
 
 class RunFailed(Exception):
     """A run with the status `error`: agno raises nothing, its content is the error's text."""
-
-
-class Agno:
-    """The adapter."""
-
-    name = "agno"
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "openai-responses": ["openai"],
-        "anthropic": ["anthropic"],
-        "gemini": ["google"],
-    }
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """A message has a text, images and files, each in a list of its own; what tools return follows the results."""
-        return Capabilities(structured="native", interleaved_parts="refused")
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """An agent with the provider's own model class."""
-        return Session(endpoint, system, tools, history)
 
 
 def _openai(kind: Callable[..., Any]) -> Callable[[Endpoint], Any]:
@@ -233,6 +207,18 @@ def _tool(tool: Tool) -> Any:
         entrypoint=call,
         skip_entrypoint_processing=True,
     )
+
+
+class Agno(BridgeAdapter):
+    """The adapter."""
+
+    name = "agno"
+    sessions = Session
+    wires = FOUR_WIRES
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """A message has a text, images and files, each in a list of its own; what tools return follows the results."""
+        return Capabilities(structured="native", interleaved_parts="refused")
 
 
 adapter = Agno

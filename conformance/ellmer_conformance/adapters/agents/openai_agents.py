@@ -13,6 +13,7 @@ import openai
 from ...scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from .. import Capabilities, Endpoint
 from ..openai import response_input
+from ..shared.bridge import BridgeAdapter
 from ..shared.chat_messages import json_of
 from ..shared.structured import model_of
 from ..shared.tool_values import data_url, parameters, text_of
@@ -20,29 +21,6 @@ from ..shared.tool_values import data_url, parameters, text_of
 __all__ = ["OpenAIAgents", "adapter"]
 
 agents.set_tracing_disabled(disabled=True)
-
-
-class OpenAIAgents:
-    """The adapter."""
-
-    name = "openai-agents"
-    wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "openai-responses": ["openai"]}
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media go inside results; Chat Completions has no place for them there, and none is made."""
-        media: Literal["native", "refused"] = "native" if wire == "openai-responses" else "refused"
-        return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """An agent with the model class of the wire format."""
-        return Session(endpoint, system, tools, history)
 
 
 class Session:
@@ -163,6 +141,19 @@ def _content(item: Any) -> Any:
     if isinstance(item, PDF):
         return agents.ToolOutputFileContent(file_data=data_url(item), filename=item.filename)
     return agents.ToolOutputText(text=text_of(item))
+
+
+class OpenAIAgents(BridgeAdapter):
+    """The adapter."""
+
+    name = "openai-agents"
+    sessions = Session
+    wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "openai-responses": ["openai"]}
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Media go inside results; Chat Completions has no place for them there, and none is made."""
+        media: Literal["native", "refused"] = "native" if wire == "openai-responses" else "refused"
+        return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
 
 
 adapter = OpenAIAgents

@@ -13,34 +13,13 @@ import smolagents
 from smolagents.memory import ToolCall as Called
 from smolagents.models import agglomerate_stream_deltas
 
-from ...scenarios.messages import Part, Text, Tool, ToolCall, Turn
-from .. import Capabilities, Endpoint
+from ...scenarios.messages import Part, Text, Tool, ToolCall
+from .. import Capabilities
+from ..shared.bridge import BridgeAdapter
 from ..shared.chat_messages import chat_part
 from ..shared.sdk_session import Answered, Said, SDKSession, texts_and_calls
 
 __all__ = ["SmolAgents", "adapter"]
-
-
-class SmolAgents:
-    """The adapter."""
-
-    name = "smolagents"
-    wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"]}
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Blocking only."""
-        return Capabilities(modes=("sync", "stream"))
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """A conversation through the model class."""
-        return Session(endpoint, system, tools, history)
 
 
 class Session(SDKSession):
@@ -108,6 +87,18 @@ def _tool(tool: Tool) -> Any:
     }
     body = {"name": tool.name, "description": tool.description, "inputs": inputs, "output_type": "object"}
     return type("Offered", (smolagents.Tool,), {**body, "skip_forward_signature_validation": True})()
+
+
+class SmolAgents(BridgeAdapter):
+    """The adapter."""
+
+    name = "smolagents"
+    sessions = Session
+    wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"]}
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Blocking only."""
+        return Capabilities(modes=("sync", "stream"))
 
 
 adapter = SmolAgents

@@ -17,40 +17,13 @@ from strands.tools.tools import PythonAgentTool
 
 from ...scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from .. import Capabilities, Endpoint
+from ..shared.bridge import FOUR_WIRES, BridgeAdapter
 from ..shared.structured import model_of
 from ..shared.tool_values import call_of, parameters, text_of
 
 __all__ = ["Strands", "adapter"]
 
 _STOPS = {"end_turn": "stop", "tool_use": "tool", "max_tokens": "length", "content_filtered": "filter"}
-
-
-class Strands:
-    """The adapter."""
-
-    name = "strands"
-    wires: Mapping[str, Sequence[str]] = {
-        "openai-chat": ["openai"],
-        "openai-responses": ["openai"],
-        "anthropic": ["anthropic"],
-        "gemini": ["google"],
-    }
-
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media go inside results but for Chat Completions."""
-        media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
-        return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> Session:
-        """An agent with the provider's own model class."""
-        return Session(endpoint, system, tools, history)
 
 
 def _openai(kind: Callable[..., Any]) -> Callable[[Endpoint], Any]:
@@ -184,6 +157,19 @@ def _result(id: str, value: Any, status: str) -> Any:
     items = value if isinstance(value, list) and any(isinstance(i, Image | PDF) for i in value) else [value]
     content = [_block(item if isinstance(item, Image | PDF) else Text(text_of(item))) for item in items]
     return {"toolUseId": id, "status": status, "content": content}
+
+
+class Strands(BridgeAdapter):
+    """The adapter."""
+
+    name = "strands"
+    sessions = Session
+    wires = FOUR_WIRES
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+        """Media go inside results but for Chat Completions."""
+        media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
+        return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
 
 
 adapter = Strands

@@ -10,13 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from ...scenarios.messages import Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from .. import Endpoint
 from .tool_values import CUT, CUT_OFF, NOT_RUN, answered, calls_in, hoisted, open_calls
 
-__all__ = ["Answered", "SDKAdapter", "SDKSession", "Said", "texts_and_calls"]
+__all__ = ["Answered", "SDKSession", "Said", "texts_and_calls"]
 
 
 @dataclass(frozen=True)
@@ -150,27 +150,6 @@ class SDKSession(ABC):
 
     def _broken(self, error: Exception) -> Reply:
         return Reply("".join(self.pieces), complete=False, error=error, pieces=self.pieces)
-
-
-class SDKAdapter:
-    """An adapter whose conversations are `sessions`, made of an endpoint, a system prompt, tools and a history."""
-
-    sessions: ClassVar[type[SDKSession]]
-
-    def session(
-        self,
-        endpoint: Endpoint,
-        *,
-        system: str | None = None,
-        tools: Sequence[Tool] = (),
-        history: Sequence[Turn] = (),
-    ) -> SDKSession:
-        """A conversation."""
-        return self.kind(endpoint)(endpoint, system, tools, history)
-
-    def kind(self, endpoint: Endpoint) -> type[SDKSession]:  # noqa: ARG002 - for those that speak several formats
-        """The class of conversations at an endpoint."""
-        return self.sessions
 
 
 def _said(parts: Sequence[Part]) -> list[Part]:

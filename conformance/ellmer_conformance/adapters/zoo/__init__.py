@@ -5,7 +5,7 @@ Each is our own adapter with one method overridden (`base.py`). `ZOO` has them b
     conformance run --against server --adapter ellmer_conformance.adapters.zoo:ZOO.drops_images
 """
 
-from . import errors, invented, media, messages, network, planted, replies, streams, tools
+from . import errors, features, invented, media, messages, network, planted, replies, streams, tools
 from .base import ZOO, Creature
 from .smallest_violations import Impostor, impostors
 
@@ -14,6 +14,7 @@ __all__ = [
     "Creature",
     "Impostor",
     "errors",
+    "features",
     "impostors",
     "invented",
     "media",

@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 
 import httpx
 
+import ellmer_core as ec
+
 from ...contract.exchange import Json
 from ...scenarios.case import Mode
-from ...scenarios.messages import Part, Reply, Tool, Turn
+from ...scenarios.messages import PDF, Approve, Part, Reply, Tool, Turn
 from .. import Capabilities, Endpoint
 from ..ellmer_core import EllmerCore, Session
 
@@ -54,7 +56,8 @@ class Creature(EllmerCore):
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """What can be said in a blocking call, or a stream."""
-        return Capabilities(modes=[self.mode], structured="native")
+        able = dict.fromkeys(("structured", "approval", "citations", "uploads"), "native")
+        return Capabilities(modes=[self.mode], **able)  # type: ignore[arg-type]  # the names are its fields
 
     def session(
         self,
@@ -104,6 +107,14 @@ class Creature(EllmerCore):
         """What the caller gets."""
         return reply
 
+    def decision(self, approve: Approve) -> Approve:
+        """Who is asked about tool calls."""
+        return approve
+
+    def uploaded(self, content: ec.ContentUploaded) -> ec.Content:
+        """What stands for a file that was uploaded."""
+        return content
+
     def printed(self, transcript: str) -> str:
         """What is printed."""
         return transcript
@@ -115,7 +126,9 @@ class _Transport(httpx.BaseTransport):
         self.inner = httpx.HTTPTransport(verify=False)  # plain HTTP; a TLS context takes 20 ms
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        content = json.dumps(self.creature.body(json.loads(request.read()))).encode()
+        content = request.read()
+        if "json" in request.headers.get("content-type", ""):  # not a form with a file
+            content = json.dumps(self.creature.body(json.loads(content))).encode()
         headers = {k: v for k, v in request.headers.items() if k != "content-length"}
         sent = httpx.Request(
             request.method, request.url, headers=headers, content=content, extensions=request.extensions
@@ -150,6 +163,14 @@ class _Hooked(Session):
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         return self.creature.reply(super().extract(parts, schema))
+
+    def approving(self, approve: Approve) -> None:
+        super().approving(self.creature.decision(approve))
+
+    def upload(self, file: PDF) -> ec.Content:
+        uploaded = super().upload(file)
+        assert isinstance(uploaded, ec.ContentUploaded), "ours says so"
+        return self.creature.uploaded(uploaded)
 
     def transcript(self) -> str:
         return self.creature.printed(super().transcript())

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...contract.exchange import Json
 from ...scenarios.case import Ask, Case
-from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult
+from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult, Upload
 from ...scenarios.script import Call, Delivery, Step, answers_of
 
 __all__ = ["VERSION", "as_json"]
@@ -98,6 +98,8 @@ def _part(part: Part) -> Json:
             return {"type": "pdf", "filename": filename, "data": _base64(data)}
         case ToolCall(id, name, arguments):
             return {"type": "tool_call", "id": id, "name": name, "arguments": dict(arguments)}
+        case Upload():
+            raise NotImplementedError("a command has no word for uploads")
         case ToolResult(id, value):
             return {"type": "tool_result", "id": id, "value": _value(value)}
 

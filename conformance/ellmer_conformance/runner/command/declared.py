@@ -47,6 +47,8 @@ class Declared:
             return "the command declares no structured output (`capabilities`)"
         if any(ask.instructed or ask.compacted for ask in case.steps):
             return "a command has no word for a changed prompt, and none for compaction"
+        if case.approve or case.searching or case.needs & {"uploads"}:
+            return "a command has no word for approvals, for searches of the provider's, and for uploads"
         wanted = {
             "conversations": len(case.speakers) > 1,
             "cancel": any(ask.cancelled for ask in case.steps),

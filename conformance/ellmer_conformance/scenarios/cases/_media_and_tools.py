@@ -48,6 +48,11 @@ def pdf(text: str, filename: str) -> PDF:
 
 REPORT = pdf("The total is 42 EUR", "report.pdf")
 
+#: Formats that have no way to say a call whose arguments are no JSON.
+NO_MALFORMED_ARGUMENTS = {
+    "gemini": "arguments are objects; what is none ends the answer as MALFORMED_FUNCTION_CALL"
+}
+
 
 def string_argument(name: str, description: str) -> dict[str, Any]:
     """The JSON Schema of one required string argument."""

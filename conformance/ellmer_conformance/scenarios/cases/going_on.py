@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..case import Case, ask, case
 from ..messages import Image
 from ..script import Answer, Call, Failure, Say, Think, Usage
-from ._media_and_tools import returning, weather
+from ._media_and_tools import NO_MALFORMED_ARGUMENTS, returning, weather
 
 _CAT = Image(url="https://example.com/cat.png")
 _SVG = Image(b'<svg xmlns="http://www.w3.org/2000/svg"/>', "image/svg+xml")
@@ -44,9 +44,7 @@ def malformed_call_in_history() -> Case:
     """A conversation with a malformed call is saved and loaded, and goes on: what is sent again is legal."""
     return Case(
         printed_alike=False,
-        inexpressible={
-            "gemini": "arguments are objects; what is none ends the answer as MALFORMED_FUNCTION_CALL"
-        },
+        inexpressible=NO_MALFORMED_ARGUMENTS,
         tools=[weather],
         script=[
             Answer((Call("get_weather", text='{"city": Oslo}'),), usage=Usage(40, 18)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..case import Case, ask, case
 from ..messages import Text, Tool, ToolCall, ToolResult, Turn
 from ..script import Answer, Call, Say, Usage
-from ._media_and_tools import REPORT, get_weather, string_argument, weather
+from ._media_and_tools import NO_MALFORMED_ARGUMENTS, REPORT, get_weather, string_argument, weather
 
 _ASKED = Turn("user", (Text("What's the weather in Paris?"),))
 _CALLED = Turn("assistant", (ToolCall("call_Paris1", "get_weather", {"city": "Paris"}),))
@@ -280,9 +280,7 @@ def malformed_arguments() -> Case:
     """
     return Case(
         printed_alike=False,
-        inexpressible={
-            "gemini": "arguments are objects; what is none ends the answer as MALFORMED_FUNCTION_CALL"
-        },
+        inexpressible=NO_MALFORMED_ARGUMENTS,
         tools=[weather],
         script=[
             Answer((Call("get_weather", text='{"city": Oslo}'),), usage=Usage(40, 18)),

@@ -10,7 +10,7 @@ import re
 from ...contract.exchange import Json
 from ._openai import object_at
 
-__all__ = ["in_recorded_order", "response_settings", "tool_usage"]
+__all__ = ["NO_TOOL_USAGE", "in_recorded_order", "response_settings"]
 
 _ORDER = (
     *("id", "object", "created_at", "status", "background", "billing", "completed_at", "error"),
@@ -54,6 +54,19 @@ _SAME: Json = {
     "truncation": "disabled",
     "user": None,
 }
+_NO_IMAGES: Json = {"image_tokens": 0, "text_tokens": 0}
+
+#: What the provider's own tools used: no images, and no web searches.
+NO_TOOL_USAGE: Json = {
+    "image_gen": {
+        "input_tokens": 0,
+        "input_tokens_details": _NO_IMAGES,
+        "output_tokens": 0,
+        "output_tokens_details": _NO_IMAGES,
+        "total_tokens": 0,
+    },
+    "web_search": {"num_requests": 0},
+}
 
 
 def response_settings(asked: Json, model: str) -> Json:
@@ -73,14 +86,6 @@ def response_settings(asked: Json, model: str) -> Json:
 def in_recorded_order(response: Json) -> Json:
     """A Responses object with its keys in the order of the real ones."""
     return {name: response[name] for name in _ORDER if name in response}
-
-
-def tool_usage(searches: int = 0) -> Json:
-    """What provider tools used: `searches` web searches, and no images."""
-    details = {"image_tokens": 0, "text_tokens": 0}
-    images = {"input_tokens": 0, "input_tokens_details": details}
-    images |= {"output_tokens": 0, "output_tokens_details": details, "total_tokens": 0}
-    return {"image_gen": images, "web_search": {"num_requests": searches}}
 
 
 def _reasoning(asked: Json, model: str) -> Json:

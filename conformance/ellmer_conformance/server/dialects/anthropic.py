@@ -14,11 +14,11 @@ from typing import ClassVar
 from ...contract.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
-from ._citations import found_page, location_citations, server_tool_use
 from ._signed_thoughts import anthropic_blocks, as_blocks, is_changed
+from ._sources import page_citations, page_found
 from .base import (
     WRONG_KEY,
     Dialect,
@@ -59,6 +59,7 @@ class Anthropic(Dialect):
         "tool": "tool_use",
         "length": "max_tokens",
         "filter": "refusal",
+        "pause": "pause_turn",
     }
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         "overloaded": Refusal("Overloaded", 529, "overloaded_error"),
@@ -87,7 +88,7 @@ class Anthropic(Dialect):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        message = self.message(answer.usage, output_usage(answer.usage) | server_tool_use(answer))
+        message = self.message(answer.usage, output_usage(answer.usage) | searches(answer))
         message["content"] = [whole for _, _, whole in self.blocks(answer)]
         message["stop_reason"] = self.stops[answer.reason]
         return utf8(compact(message))
@@ -138,16 +139,17 @@ class Anthropic(Dialect):
             },
         }
 
-    def blocks(self, answer: Answer) -> Iterator[tuple[Say | Think | Call, Json, Json]]:
+    def blocks(self, answer: Answer) -> Iterator[tuple[Said, Json, Json]]:
         """Each part with its block as it starts in a stream and as it is in the end."""
-        yield from self.searches(answer)
         prefix = self.conversation.prefix if binds(self.ticket.request.model) else None
         for number, part in enumerate(answer.parts):
             match part:
                 case Say(text) if text:
-                    cited = {"citations": location_citations(part)} if part.cites else {}
-                    empty: Json = {"citations": []} if part.cites else {}
+                    empty: Json = {"citations": []} if part.sources else {}
+                    cited = {"citations": page_citations(part)} if part.sources else {}
                     yield part, {**empty, "type": "text", "text": ""}, {**cited, "type": "text", "text": text}
+                case Search():
+                    yield from self.search(part, number)
                 case Think() if (shown := self.shown(part)) is not None:
                     signature = sealed(shown, prefix)
                     prefix = prefix and prefix.after(signature)
@@ -160,17 +162,23 @@ class Anthropic(Dialect):
                     start["caller"] = {"type": "direct"}
                     yield part, start, start | {"input": arguments(part)}
 
-    def searches(self, answer: Answer) -> Iterator[tuple[Say | Call, Json, Json]]:
-        """Each search of the web: the call that the API runs itself, and what it found."""
-        for number, search in enumerate(answer.searches):
-            id = f"srvtoolu_01{self.ticket.token(f'search {number}', 22, _BASE58)}"
-            asked = {"query": search.query}
-            start: Json = {"type": "server_tool_use", "id": id, "name": "web_search", "input": {}}
-            start["caller"] = {"type": "direct"}
-            yield Call("web_search", asked), start, start | {"input": asked}
-            found = {"tool_use_id": id, "content": [found_page(source) for source in search.found]}
-            result = {"type": "web_search_tool_result", **found, "caller": {"type": "direct"}}
-            yield Say(""), result, result
+    def search(self, part: Search, number: int) -> Iterator[tuple[Said, Json, Json]]:
+        """A search that the server runs: its call, and what was found; after a pause, to the call that was pending."""
+        id = f"srvtoolu_01{self.ticket.token(f'search {number}', 22, _BASE58)}"
+        by = {"caller": {"type": "direct"}}
+        if part.ran != "rest":
+            start = {"type": "server_tool_use", "id": id, "name": "web_search", "input": {}, **by}
+            yield part, start, start | {"input": {"query": part.query}}
+        if part.ran != "pending":
+            answered = self.pending() if part.ran == "rest" else id
+            found = {"type": "web_search_tool_result", "tool_use_id": answered}
+            whole = {**found, "content": [page_found(source) for source in part.found], **by}
+            yield part, whole, whole
+
+    def pending(self) -> str:
+        """The id of the search that the conversation ends in."""
+        last = self.asked["messages"][-1]["content"]
+        return str(last[-1].get("id")) if isinstance(last, list) and last else ""
 
     def shown(self, part: Think) -> str | None:
         """What is seen of the reasoning: newer models think unasked, and send only the signature where none asks for more."""
@@ -190,7 +198,7 @@ class Anthropic(Dialect):
         empty = {"type": "text", "text": ""}
         blocks = list(self.blocks(answer)) or [(Say(""), empty, empty)]
         for index, (part, block, whole) in enumerate(blocks):
-            kind: Kind = "call" if block["type"] == "tool_use" else "open"
+            kind: Kind = "call" if isinstance(part, Call) else "open"
             head = {"type": "content_block_start", "index": index, "content_block": block}
             yield Frame(kind, event(head))
             if not index:
@@ -204,7 +212,7 @@ class Anthropic(Dialect):
     def ending(self, answer: Answer) -> Iterator[Frame]:
         """Stop reason, token counts (of the whole answer, not of what came since), and the terminal marker."""
         stop = {"stop_reason": self.stops[answer.reason], "stop_sequence": None, "stop_details": None}
-        usage = input_usage(answer.usage) | output_usage(answer.usage) | server_tool_use(answer)
+        usage = input_usage(answer.usage) | output_usage(answer.usage) | searches(answer)
         yield Frame("end", event({"type": "message_delta", "delta": stop, "usage": usage}))
         yield Frame("end", event({"type": "message_stop"}))
 
@@ -266,20 +274,27 @@ class Anthropic(Dialect):
         return Refusal(said, 400, "invalid_request_error") if said else None
 
 
+def searches(answer: Answer) -> Json:
+    """How many searches were run, where some were."""
+    count = sum(isinstance(part, Search) and part.ran != "pending" for part in answer.parts)
+    return {"server_tool_use": {"web_search_requests": count, "web_fetch_requests": 0}} if count else {}
+
+
 _KINDS: Mapping[str, Kind] = {
+    "citations_delta": "open",
     "text_delta": "text",
-    "citations_delta": "text",
     "thinking_delta": "thinking",
     "signature_delta": "thinking",
     "input_json_delta": "arguments",
 }
 
 
-def deltas(part: Say | Think | Call, whole: Json) -> Iterator[Json]:
+def deltas(part: Said, whole: Json) -> Iterator[Json]:
     """What a block adds after its start. Arguments begin with an empty piece, and may end there."""
     match part:
         case Say():
-            yield from ({"type": "citations_delta", "citation": cite} for cite in whole.get("citations", ()))
+            for citation in whole.get("citations", ()):
+                yield {"type": "citations_delta", "citation": citation}
             yield from ({"type": "text_delta", "text": piece} for piece in words(part))
         case Think():
             yield from ({"type": "thinking_delta", "thinking": piece} for piece in words(part))
@@ -288,6 +303,10 @@ def deltas(part: Say | Think | Call, whole: Json) -> Iterator[Json]:
             yield {"type": "input_json_delta", "partial_json": ""}
             text = arguments_text(part) if part.arguments or part.text else ""
             yield from ({"type": "input_json_delta", "partial_json": piece} for piece in slices(text))
+        case Search() if whole["type"] == "server_tool_use":
+            yield {"type": "input_json_delta", "partial_json": ""}
+            for piece in slices(compact(whole["input"])):
+                yield {"type": "input_json_delta", "partial_json": piece}
 
 
 def input_usage(usage: Usage) -> Json:

@@ -17,12 +17,12 @@ from ...contract.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.readers.json_access import object_of
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
-from ._citations import web_citations
 from ._eventstream import message
 from ._signed_thoughts import as_blocks, bedrock_blocks, is_changed
+from ._sources import web_citations
 from .base import (
     ALNUM,
     WRONG_KEY,
@@ -119,10 +119,9 @@ class Bedrock(Dialect):
         """The parts as whole blocks."""
         for index, part in enumerate(self.shown(answer)):
             match part:
-                case Say(text) if part.cites:
-                    yield {
-                        "citationsContent": {"citations": web_citations(part), "content": [{"text": text}]}
-                    }
+                case Say(text) if part.sources:
+                    cited = {"citations": web_citations(part.sources), "content": [{"text": text}]}
+                    yield {"citationsContent": cited}
                 case Say(text):
                     yield {"text": text}
                 case Think(text):
@@ -131,16 +130,17 @@ class Bedrock(Dialect):
                 case Call():
                     yield {"toolUse": {"input": arguments(part), **self.named(part, index)}}
 
-    def shown(self, answer: Answer) -> list[Say | Think | Call]:
+    def shown(self, answer: Answer) -> list[Said]:
         """The parts that are sent: reasoning only where the model shows it, and nothing empty."""
-        shown = [
+        shown: list[Said] = [
             part
             for part in answer.parts
+            if not isinstance(part, Search)
             if isinstance(part, Call) or (part.text and (isinstance(part, Say) or self.shows_thoughts))
         ]
         return list(self.signed(shown)) if self.signs else shown
 
-    def signed(self, parts: Sequence[Say | Think | Call]) -> Iterator[Say | Think | Call]:
+    def signed(self, parts: Sequence[Said]) -> Iterator[Said]:
         """The parts, thoughts with their signatures: where they are bound, each records the one before."""
         prefix = self.conversation.prefix if binds(self.model) else None
         for part in parts:
@@ -166,13 +166,13 @@ class Bedrock(Dialect):
         counts = {"metrics": self.metrics, **self.trace, "usage": self.usage(answer.usage)}
         yield Frame("end", self.event("metadata", counts))
 
-    def block(self, part: Say | Think | Call, index: int) -> Iterator[Frame]:
+    def block(self, part: Said, index: int) -> Iterator[Frame]:
         """What one block adds; only a call says that it starts."""
         match part:
             case Say():
                 yield from (Frame("text", self.delta(index, {"text": piece})) for piece in words(part))
-                for citation in web_citations(part):
-                    yield Frame("text", self.delta(index, {"citation": citation}))
+                for citation in web_citations(part.sources):
+                    yield Frame("open", self.delta(index, {"citation": citation}))
             case Think():
                 pieces = [{"text": piece} for piece in words(part)]
                 pieces += [{"signature": part.signature}] if isinstance(part, _Signed) else []
@@ -218,8 +218,7 @@ class Bedrock(Dialect):
         guard = object_of(self.asked.get("guardrailConfig"))
         if guard.get("trace") not in {"enabled", "enabled_full"}:
             return {}
-        units = dict.fromkeys(("contentPolicyUnits", "topicPolicyUnits", "wordPolicyUnits"), 1)
-        looked = {"guardrailProcessingLatency": 231, "usage": _NO_UNITS | units}
+        looked = {"guardrailProcessingLatency": 231, "usage": dict.fromkeys(_GUARD_UNITS, 0)}
         assessed = {str(guard.get("guardrailIdentifier")): {"invocationMetrics": looked}}
         return {"trace": {"guardrail": {"actionReason": "No action.", "inputAssessment": assessed}}}
 
@@ -316,16 +315,14 @@ class Bedrock(Dialect):
         return Refusal(sentence, 400, "ValidationException") if said else None
 
 
-_NO_UNITS: Json = dict.fromkeys(
-    (
-        "contextualGroundingPolicyUnits",
-        "sensitiveInformationPolicyFreeUnits",
-        "sensitiveInformationPolicyUnits",
-    ),
-    0,
+_GUARD_UNITS = (
+    "contentPolicyUnits",
+    "contextualGroundingPolicyUnits",
+    "sensitiveInformationPolicyFreeUnits",
+    "sensitiveInformationPolicyUnits",
+    "topicPolicyUnits",
+    "wordPolicyUnits",
 )
-
-
 _WRONG = Refusal("The security token included in the request is invalid.", 403, "UnrecognizedClientException")
 
 

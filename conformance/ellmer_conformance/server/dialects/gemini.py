@@ -17,7 +17,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ..signatures import decoded, encoded, is_ours, opened, sign
-from ._citations import grounding
+from ._sources import grounding
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 
 __all__ = ["Gemini"]
@@ -137,10 +137,9 @@ class Gemini(Dialect):
         candidate = {"content": self.content(parts), **(self.finish(answer) if answer else {}), "index": 0}
         if answer and self.made(answer) and not (self.modern and self.ticket.request.stream):
             candidate["finishMessage"] = "Model generated function call(s)."
-        if answer and (answer.searches or answer.citations):
-            candidate["groundingMetadata"] = grounding(answer)
         if answer and self.averages and not self.ticket.request.stream:
             candidate["avgLogprobs"] = -0.0125
+        candidate |= grounding(answer) if answer else {}
         return {
             "candidates": [candidate | ({"index": index} if index else {}) for index in range(self.count)],
             "usageMetadata": usage,

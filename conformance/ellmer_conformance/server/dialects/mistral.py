@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from .base import (
     HEX,
@@ -111,7 +111,7 @@ class Mistral(Dialect):
         if self.thinks:
             yield Frame("open", self.chunk({"content": ""}))
         for part in answer.parts:
-            if isinstance(part, Call) or (isinstance(part, Think) and not self.thinks):
+            if isinstance(part, Call | Search) or (isinstance(part, Think) and not self.thinks):
                 continue
             for piece in words(part):
                 thinks = isinstance(part, Think)

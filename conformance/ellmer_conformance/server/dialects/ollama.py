@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, arguments, compact, utf8, words
 
@@ -54,7 +54,7 @@ class Ollama(Dialect):
     def frames(self, answer: Answer) -> Iterator[Frame]:
         count = 0
         for part in answer.parts:
-            if isinstance(part, Call) or (isinstance(part, Think) and not self.shows_thoughts):
+            if isinstance(part, Call | Search) or (isinstance(part, Think) and not self.shows_thoughts):
                 continue
             for piece in words(part):
                 thinks = isinstance(part, Think)

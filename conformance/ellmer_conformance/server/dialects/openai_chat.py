@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Usage
-from ._citations import nested_url_citations
 from ._log_probabilities import log_probabilities
 from ._openai import OpenAI, fields, object_at
+from ._sources import url_citations
 from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
 
 __all__ = ["OpenAIChat"]
@@ -82,14 +82,20 @@ class OpenAIChat(OpenAI):
         text = answer.text
         content = None if made and not text else text
         more = {"tool_calls": made} if made else {}
-        cited = nested_url_citations(answer)
-        return {"role": "assistant", "content": content, **more, "refusal": None, "annotations": cited}
+        return {
+            "role": "assistant",
+            "content": content,
+            **more,
+            "refusal": None,
+            "annotations": nested(answer),
+        }
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        for index in range(self.count):
-            one = copy(self)
-            one.index = index
-            yield from one.of_one(answer)
+        yield from self.of_one(answer)
+        for index in range(1, self.count):
+            other = copy(self)
+            other.index = index
+            yield from other.of_one(answer)
         if self.options.get("include_usage"):
             yield Frame("end", self.usage_chunk(answer.usage))
         yield Frame("end", sse("[DONE]"))
@@ -100,10 +106,10 @@ class OpenAIChat(OpenAI):
         for part in answer.parts:
             for piece in words(part) if isinstance(part, Say) else ():
                 yield Frame("text", self.chunk({"content": piece}))
-        if cited := nested_url_citations(answer):
-            yield Frame("text", self.chunk({"annotations": cited}))
         for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
+        if cited := nested(answer):
+            yield Frame("open", self.chunk({"annotations": cited}))
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
 
     def opening(self, answer: Answer) -> Json:
@@ -212,3 +218,9 @@ class OpenAIChat(OpenAI):
         if self.options.get("include_usage"):
             yield self.usage_chunk(Usage(0, 0))
         yield sse("[DONE]")
+
+
+def nested(answer: Answer) -> list[Json]:
+    """Annotations of the text, one level down under their type."""
+    found = [each for part in answer.parts if isinstance(part, Say) for each in url_citations(part)]
+    return [{"type": kind, kind: inner} for inner in found if (kind := inner.pop("type"))]

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Say, Search, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..signatures import decoded, encoded, is_ours, opened, sign
-from ._citations import url_citations
 from ._log_probabilities import log_probabilities
 from ._openai import FAILURES, OpenAI, object_at
-from ._response_settings import in_recorded_order, response_settings, tool_usage
+from ._response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
+from ._sources import url_citations
 from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, compact, pretty, slices, sse, words
 
 __all__ = ["OpenAIResponses"]
@@ -81,21 +81,19 @@ class OpenAIResponses(OpenAI):
         yield "open", "response.created", {"response": begun}
         yield "open", "response.in_progress", {"response": begun}
         items = self.items(answer)
-        for index, (part, item) in enumerate(zip((*answer.searches, *answer.parts), items, strict=True)):
+        for index, item in enumerate(items):
             kind: Kind = "call" if item["type"] == "function_call" else "open"
             yield kind, "response.output_item.added", {"item": started(item), "output_index": index}
+            part = answer.parts[index]
             for inner, name, fields in self.inside(part, item):
                 yield inner, name, fields | {"item_id": item["id"], "output_index": index}
             yield "close", "response.output_item.done", {"item": item, "output_index": index}
         status = self.status(answer)
         yield "end", f"response.{status}", {"response": self.response(status, items, answer)}
 
-    def inside(self, part: Say | Think | Call | Search, item: Json) -> Iterator[_Step]:
+    def inside(self, part: Said, item: Json) -> Iterator[_Step]:
         """What happens between an item's beginning and its end."""
         match part:
-            case Search():
-                for name in ("in_progress", "searching", "completed"):
-                    yield "close", f"response.web_search_call.{name}", {}
             case Say():
                 yield from self.text(part, item)
             case Think():
@@ -107,20 +105,29 @@ class OpenAIResponses(OpenAI):
                     yield "arguments", "response.function_call_arguments.delta", delta
                 done = {"arguments": item["arguments"]}
                 yield "close", "response.function_call_arguments.done", done
+            case Search():
+                for state in ("in_progress", "searching", "completed"):
+                    yield "open", f"response.web_search_call.{state}", {}
 
     def text(self, part: Say, item: Json) -> Iterator[_Step]:
         """A message's one content part."""
         place, whole = {"content_index": 0}, item["content"][0]
-        empty = {"text": "", "annotations": [], "logprobs": []}
-        yield "open", "response.content_part.added", {**place, "part": whole | empty}
+        yield (
+            "open",
+            "response.content_part.added",
+            {**place, "part": whole | {"annotations": [], "logprobs": [], "text": ""}},
+        )
         for piece in words(part):
             delta = {**place, "delta": piece, "logprobs": self.probabilities(piece), **self.padding(piece)}
             yield "text", "response.output_text.delta", delta
-        for number, cited in enumerate(whole["annotations"]):
-            added = {**place, "annotation": cited, "annotation_index": number}
-            yield "text", "response.output_text.annotation.added", added
-        done = {**place, "logprobs": self.probabilities(part.text), "text": part.text}
-        yield "close", "response.output_text.done", done
+        for index, annotation in enumerate(whole["annotations"]):
+            added = {**place, "annotation": annotation, "annotation_index": index}
+            yield "open", "response.output_text.annotation.added", added
+        yield (
+            "close",
+            "response.output_text.done",
+            {**place, "logprobs": self.probabilities(part.text), "text": part.text},
+        )
         yield "close", "response.content_part.done", {**place, "part": whole}
 
     def summary(self, summary: Json, index: int) -> Iterator[_Step]:
@@ -134,19 +141,18 @@ class OpenAIResponses(OpenAI):
         yield "close", "response.reasoning_summary_part.done", {**place, "part": summary}
 
     def items(self, answer: Answer) -> list[Json]:
-        """The output items, one for each search and part; the last of an answer that stopped short is incomplete."""
-        items = [self.searched(search, number) for number, search in enumerate(answer.searches)]
-        items += [self.item(part, number, answer) for number, part in enumerate(answer.parts)]
+        """The output items, one for each part; the last of an answer that stopped short is incomplete."""
+        items = [self.item(part, number, answer) for number, part in enumerate(answer.parts)]
         if items and self.status(answer) == "incomplete" and "status" in items[-1]:
             items[-1]["status"] = "incomplete"
         return items
 
-    def item(self, part: Say | Think | Call, number: int, answer: Answer) -> Json:
+    def item(self, part: Said, number: int, answer: Answer) -> Json:
         """A part as an output item."""
         match part:
             case Say(text):
-                said = {"annotations": url_citations(part), "logprobs": self.probabilities(text)}
-                content = {"type": "output_text", **said, "text": text}
+                cited = {"annotations": url_citations(part), "logprobs": self.probabilities(text)}
+                content = {"type": "output_text", **cited, "text": text}
                 phase = "commentary" if answer.reason == "tool" else "final_answer"
                 return {
                     "id": self.id("msg", number),
@@ -171,13 +177,12 @@ class OpenAIResponses(OpenAI):
                     "name": part.name,
                 }
 
-    def searched(self, search: Search, number: int) -> Json:
-        """A search that the API ran itself."""
-        action: Json = {"type": "search", "queries": [search.query], "query": search.query}
-        if "web_search_call.action.sources" in self.included:
-            action |= {"sources": [{"type": "url", "url": page.url} for page in search.found]}
-        id = self.id("ws", f"search {number}")
-        return {"id": id, "type": "web_search_call", "status": "completed", "action": action}
+            case Search(query):
+                action: Json = {"type": "search", "queries": [query], "query": query}
+                if "web_search_call.action.sources" in self.included:
+                    action["sources"] = [{"type": "url", "url": page.url} for page in part.found]
+                kind = {"type": "web_search_call", "status": "completed"}
+                return {"id": self.id("ws", number), **kind, "action": action}
 
     def probabilities(self, text: str) -> list[Json]:
         """The log probabilities of a text, if they are asked for."""
@@ -214,34 +219,36 @@ class OpenAIResponses(OpenAI):
     def response(self, status: str, output: Sequence[Json], answer: Answer | None = None) -> Json:
         """The response object at some point of its life; what was asked is said back in it."""
         cause = {"reason": self.stops[answer.reason]} if answer and status == "incomplete" else None
+        return self.common | {
+            "status": status,
+            "completed_at": self.ticket.created + 1 if status == "completed" else None,
+            "incomplete_details": cause,
+            "output": list(output),
+            "tool_usage": tool_usage(answer),
+            "usage": usage(answer.usage) if answer else None,
+        }
+
+    @cached_property
+    def common(self) -> Json:
+        """What is the same at each point of a response's life, and None for the rest: its keys are in order."""
         billing = {} if self.ticket.request.stream else {"billing": {"payer": "developer"}}
         return in_recorded_order(
             {
+                **dict.fromkeys(("status", "completed_at", "error", "incomplete_details", "output", "usage")),
                 "id": self.id("resp"),
                 "object": "response",
                 "created_at": self.ticket.created,
-                "status": status,
                 **billing,
-                "completed_at": self.ticket.created + 1 if status == "completed" else None,
-                "error": None,
-                "incomplete_details": cause,
                 "instructions": self.asked.get("instructions"),
                 "max_output_tokens": self.asked.get("max_output_tokens"),
                 "model": self.model,
                 "moderation": None,
-                "output": list(output),
-                **self.settings,
-                "tool_usage": tool_usage(len(answer.searches) if answer else 0),
-                "usage": usage(answer.usage) if answer else None,
+                **response_settings(self.asked, self.model),
+                "tool_usage": NO_TOOL_USAGE,
             }
         )
 
-    @cached_property
-    def settings(self) -> Json:
-        """The request's settings with their defaults filled in."""
-        return response_settings(self.asked, self.model)
-
-    def id(self, prefix: str, number: int | str | None = None) -> str:
+    def id(self, prefix: str, number: int | None = None) -> str:
         """`fc_` and 50 hex digits, the time among them."""
         token = self.ticket.token
         return (
@@ -274,11 +281,18 @@ class OpenAIResponses(OpenAI):
         return None
 
 
+def tool_usage(answer: Answer | None) -> Json:
+    """What the provider's own tools used."""
+    searches = sum(isinstance(part, Search) for part in answer.parts) if answer else 0
+    return NO_TOOL_USAGE | {"web_search": {"num_requests": searches}} if searches else NO_TOOL_USAGE
+
+
 def started(item: Json) -> Json:
     """An item as it is announced: with nothing in it."""
     empty = {"status": "in_progress", "content": [], "arguments": "", "summary": []}
-    found = item | {key: value for key, value in empty.items() if key in item}
-    return {key: value for key, value in found.items() if key != "action"}
+    begun = item | {key: value for key, value in empty.items() if key in item}
+    begun.pop("action", None)
+    return begun
 
 
 def added(frame: Frame) -> Json | None:

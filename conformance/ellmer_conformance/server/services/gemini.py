@@ -72,7 +72,10 @@ def reply(service: ServiceRequest, value: Json) -> Reply:
 
 
 def upload(service: ServiceRequest) -> Reply:
-    """The start of a resumable upload, or its bytes: the first says where to send the second."""
+    """A whole file with what is said of it; the start of a resumable upload, which says where to send its bytes; or
+    these."""
+    if service.http.headers.get("x-goog-upload-protocol") == "multipart":
+        return _multipart(service)
     started = dict(service.way.query).get("upload_id")
     if started:
         return _finish(service, started)
@@ -85,6 +88,26 @@ def upload(service: ServiceRequest) -> Reply:
     url = f"{_origin(service)}/upload/v1beta/files?upload_id={id}&upload_protocol=resumable"
     headers = [("content-type", "text/plain; charset=utf-8"), ("x-goog-upload-status", "active")]
     return plain(200, [*headers, ("x-goog-upload-url", url), ("x-goog-upload-control-url", url)], b"")
+
+
+def _multipart(service: ServiceRequest) -> Reply:
+    """Both in one body (`multipart/related`), as Google's own client for JavaScript sends them.
+
+    https://github.com/google-gemini/deprecated-generative-ai-js/blob/main/src/server/file-manager.ts
+    """
+    parts = service.related()
+    if len(parts) != 2:
+        return service.refuse(
+            Refusal("Invalid multipart request with 0 mime parts.", 400, "INVALID_ARGUMENT")
+        )
+    (_, about), (type, data) = parts
+    try:
+        given = json.loads(about)["file"]
+        name = str(given.get("display_name") or given.get("displayName") or "")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        name = ""
+    file = service.keep(File(service.fresh("file", 12, HEX), name, type, data))
+    return reply(service, {"file": _file(service, file)})
 
 
 def _finish(service: ServiceRequest, id: str) -> Reply:

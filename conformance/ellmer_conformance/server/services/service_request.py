@@ -107,6 +107,17 @@ class ServiceRequest:
                 fields[named["name"].decode()] = data.decode("utf-8", "replace")
         return fields, file
 
+    def related(self) -> list[tuple[str, bytes]]:
+        """The parts of a `multipart/related` body, each with its type."""
+        found = _BOUNDARY.search(self.http.headers.get("content-type", ""))
+        parts = []
+        for part in self.http.body.split(f"--{found[1]}".encode())[1:-1] if found else ():
+            head, _, data = part.partition(b"\r\n\r\n")
+            kind = _TYPE.search(head)
+            type = kind[1].decode("latin-1") if kind else "application/octet-stream"
+            parts.append((type, data.removesuffix(b"\r\n")))
+        return parts
+
     def objection(self, path: str, body: Json) -> Refusal | None:
         """What the provider would say to a chat request with this body."""
         request = readers.request("POST", f"http://127.0.0.1/c/-/-{path}", {}, utf8(compact(body)))

@@ -12,13 +12,16 @@ from google import genai
 from google.genai import types
 from sdk_replies import serving
 
-from ellmer_conformance.scenarios.script import Answer, Say, Search, Source, Usage
+from ellmer_conformance.scenarios.messages import Source
+from ellmer_conformance.scenarios.script import Answer, Say, Search, Usage
 
-PAGE = Source("https://example.com/oslo?q=1", "Oslo", "It rains in Oslo")
+PAGE = Source("https://example.com/oslo", "Oslo", "Rain all day.", "It rains in Oslo")
 CITED = Answer(
-    (Say("Ja: It rains in Oslo.", cites=(PAGE,)),),
+    (
+        Search("weather Oslo", (PAGE, Source("https://example.com/bergen", "Bergen"))),
+        Say("Ja: It rains in Oslo.", sources=(PAGE,)),
+    ),
     usage=Usage(40, 20),
-    searches=(Search("weather Oslo", (PAGE, Source("https://example.com/bergen", "Bergen"))),),
 )
 HELLO = [{"role": "user", "content": "Weather in Oslo?"}]
 START, END = 4, 20
@@ -63,7 +66,7 @@ def test_anthropic(url, stream):
     assert (citation.type, citation.url, citation.cited_text) == (
         "web_search_result_location",
         PAGE.url,
-        PAGE.text,
+        PAGE.quote,
     )
     assert message.usage.server_tool_use.web_search_requests == 1
 
@@ -137,10 +140,10 @@ def test_gemini(url, stream):
     assert len(reply.candidates) == 2
     found = reply.candidates[0].grounding_metadata
     assert found.web_search_queries == ["weather Oslo"]
-    assert [chunk.web.uri for chunk in found.grounding_chunks] == [PAGE.url, "https://example.com/bergen"]
+    assert [chunk.web.uri for chunk in found.grounding_chunks] == [PAGE.url]
     (support,) = found.grounding_supports
     assert (support.segment.start_index, support.segment.end_index) == (START, END)
-    assert (support.segment.text, support.grounding_chunk_indices) == (PAGE.text, [0])
+    assert (support.segment.text, support.grounding_chunk_indices) == (PAGE.cited, [0])
 
 
 def test_gemini_blocks_a_prompt(url):
@@ -156,10 +159,10 @@ def test_cohere(url):
         reply = client.chat(model="command-a-03-2025", messages=HELLO)
         events = list(client.chat_stream(model="command-a-03-2025", messages=HELLO))
     (cited,) = reply.message.citations
-    assert (cited.start, cited.end, cited.text) == (START, END, PAGE.text)
+    assert (cited.start, cited.end, cited.text) == (START, END, PAGE.cited)
     assert cited.sources[0].document["url"] == PAGE.url
     started = next(event for event in events if event.type == "citation-start")
-    assert started.delta.message.citations.text == PAGE.text
+    assert started.delta.message.citations.text == PAGE.cited
     assert any(event.type == "citation-end" for event in events)
 
 
@@ -189,7 +192,7 @@ def test_bedrock(url, stream):
         assert block["citationsContent"]["content"] == [{"text": CITED.text}]
         cited, trace = block["citationsContent"]["citations"][0], reply["trace"]
     assert cited["location"]["web"] == {"url": PAGE.url, "domain": "example.com"}
-    assert cited["sourceContent"] == [{"text": PAGE.text}]
+    assert cited["sourceContent"] == [{"text": PAGE.quote}]
     assert list(trace["guardrail"]["inputAssessment"]) == ["g1"]
 
 

@@ -18,7 +18,11 @@ def enter_client_keys(book: RuleBook, body: Callable[..., Json], ask: Json) -> N
         "REQ-042",
         Level.MUST,
         Kind.REJECT,
-        source="many reports of the same text, 2025 and 2026",
+        source=[
+            "https://github.com/theopenco/llmgateway/pull/3110 (prompt_cache_key)",
+            "https://github.com/openai/openai-openapi (safety_identifier)",
+            "https://github.com/maximhq/bifrost/pull/1000 (user)",
+        ],
         refusal=TOO_LONG,
         examples=[body(ask, user="u" * 64, prompt_cache_key="c" * 64)],
         counterexamples=[body(ask, user="u" * 65), body(ask, prompt_cache_key="c" * 65)],

@@ -38,12 +38,9 @@ def one_property(schema: Json) -> Json:
     return {**CLOSED, "properties": {"x": schema}}
 
 
-# Where each of the provider's reasons was seen.
-STRICT = (
-    "https://github.com/xemantic/xemantic-ai-tool-schema/issues/37",
-    "reports of `oneOf`, `allOf` and of schemas without a type, 2025 and 2026",
-)
-ARRAYS = "many reports of the same text, of functions strict or not"
+# Where the provider's reasons were seen.
+STRICT = ("https://github.com/xemantic/xemantic-ai-tool-schema/issues/37",)
+ARRAYS = "https://github.com/AIPentest/CyberStrikeAI/issues/71"
 
 COMPOSED = ("oneOf", "anyOf", "allOf", "enum", "not")
 _BARE = {"type", "description", "title", "additionalProperties", "required", "$schema"}

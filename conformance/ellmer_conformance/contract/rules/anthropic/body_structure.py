@@ -1,6 +1,6 @@
 """The shape of a request: required fields, optional fields, and their types.
 
-In the order measured on the live API: model, tool_choice, tools, messages, thinking, output_config, max_tokens,
+In the order of the API: model, tool_choice, tools, messages, thinking, output_config, max_tokens,
 temperature, then unknown keys. Rules about the conversation come after (`order.py`).
 """
 
@@ -15,7 +15,6 @@ from ...rule import Finding, broken, met
 from ._rulebook import ASK, IMAGE, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import all_blocks
 
-MEASURED = "measured on the live API, 2026-08, claude-sonnet-5"
 SDK = "https://github.com/anthropics/anthropic-sdk-python (types)"
 
 BLOCKS = words(
@@ -47,7 +46,7 @@ SOURCES = {"image": ("base64", "file", "url"), "document": ("base64", "content",
     "REQ-001",
     MUST,
     REJECT,
-    source=MEASURED,
+    source=SDK,
     refusal=refused("model: Field required"),
     examples=[body(ASK)],
     counterexamples=[{"max_tokens": 5, "messages": [ASK]}],
@@ -61,7 +60,7 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
     "REQ-002",
     MUST,
     REJECT,
-    source=["recorded validation errors", MEASURED],
+    source=["recorded validation errors", SDK],
     refusal=refused("{text}"),
     examples=[body(ASK)],
     counterexamples=[{"model": "claude-sonnet-4-5", "max_tokens": 5}, body()],
@@ -119,7 +118,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     "REQ-010",
     MUST,
     REJECT,
-    source=[MEASURED, SDK],
+    source=SDK,
     refusal=refused("{place}: Field required"),
     examples=[body(ASK, assistant(use("toolu_1")), user(result("toolu_1")))],
     counterexamples=[
@@ -169,7 +168,7 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
     "REQ-034",
     MUST,
     REJECT,
-    source="several independent reports of the same text, of `null` above all",
+    source=SDK,
     refusal=refused("system: Input should be a valid array"),
     formerly=[refused("system: Input should be a valid list")],
     examples=[body(ASK, system="Be brief."), body(ASK, system=[{"type": "text", "text": "Be brief."}])],

@@ -41,7 +41,10 @@ def cache_marks_are_few(request: Request) -> Iterator[Finding]:
     "REQ-026",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source=[
+        "https://github.com/cnighswonger/claude-code-cache-fix/issues/44",
+        "https://github.com/headroomlabs-ai/headroom/issues/2939",
+    ],
     refusal=refused(
         "{place}.cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. "
         "Note that blocks are processed in the following order: `tools`, `system`, `messages`."
@@ -67,7 +70,10 @@ def long_marks_come_first(request: Request) -> Iterator[Finding]:
     "EMP-010",
     MUST,
     REJECT,
-    source="several independent reports of the same text, some with the whole body",
+    source=[
+        "https://github.com/anthropics/claude-code/issues/54013",
+        "https://github.com/anthropics/claude-code/issues/55302",
+    ],
     refusal=refused("{place}: cache_control cannot be set for empty text blocks"),
     examples=[body(user(CACHED), system=[CACHED])],
     counterexamples=[body(user({**CACHED, "text": ""})), body(ASK, system=[{**CACHED, "text": ""}])],

@@ -39,7 +39,7 @@ def text_blocks_have_text(request: Request) -> Iterator[Finding]:
     "EMP-008",
     MUST,
     REJECT,
-    source=["https://github.com/block/goose/issues/7343", "several independent reports of the same text"],
+    source="https://github.com/block/goose/issues/7343",
     refusal=refused("messages: text content blocks must contain non-whitespace text"),
     examples=[body(ASK, assistant(" ", use("a")), user(result("a")))],
     counterexamples=[body(user(" \n"))],
@@ -63,7 +63,6 @@ def the_user_says_something(request: Request) -> Iterator[Finding]:
     source=[
         "recorded refusal (claude-haiku-4-5)",
         "https://github.com/glowingjade/obsidian-smart-composer/issues/156",
-        "several later reports, of the newer text",
     ],
     refusal=refused("messages.{index}: user messages must have non-empty content"),
     formerly=[
@@ -91,7 +90,7 @@ def the_user_sends_content(request: Request) -> Iterator[Finding]:
     "EMP-009",
     MUST,
     REJECT,
-    source="older reports; newer wordings speak of the user only",
+    source="recorded refusals",
     refusal=refused(
         "messages.{index}: all messages must have non-empty content except for the optional final assistant message"
     ),
@@ -115,7 +114,7 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
     "EMP-007",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/anthropics/claude-agent-sdk-python/issues/248",
     refusal=refused("{place}: content cannot be empty if `is_error` is true"),
     examples=[
         body(ASK, assistant(use("a")), user(result("a", ""))),
@@ -167,7 +166,7 @@ def ids_are_plain(request: Request) -> Iterator[Finding]:
     "SCH-019",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/anthropics/anthropic-sdk-python (ToolUseBlockParam)",
     preview=True,  # nothing of it can be opened
     refusal=refused("{place}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,200}}$'"),
     examples=[body(ASK, assistant(use("a")), user(result("a")))],

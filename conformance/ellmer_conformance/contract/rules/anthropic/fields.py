@@ -26,7 +26,6 @@ from ._rulebook import (
 from ._turns import all_blocks
 from .tools._client_tools import custom
 
-MEASURED = "measured on the live API, 2026-08"
 KEYS = frozenset(
     words(
         "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
@@ -57,7 +56,7 @@ TOOL_FIELDS = frozenset(
     "REQ-004",
     MUST,
     REJECT,
-    source=[MEASURED, "https://github.com/anthropics/anthropic-sdk-python (MessageCreateParams)"],
+    source="https://github.com/anthropics/anthropic-sdk-python (MessageCreateParams)",
     refusal=refused("{key}: Extra inputs are not permitted"),
     examples=[body(ASK, top_k=5, stop_sequences=["."])],
     counterexamples=[body(ASK, stop=["."]), body(ASK, n=1)],
@@ -75,7 +74,10 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     "REQ-033",
     MUST,
     REJECT,
-    source=[MEASURED, "several independent reports of the same text"],
+    source=[
+        "https://github.com/microsoft/autogen/issues/3034",
+        "https://github.com/anthropics/claude-code/issues/14135",
+    ],
     refusal=refused("{place}: Extra inputs are not permitted"),
     examples=[
         body(ASK, assistant(THOUGHT, use("a")), user(result("a"), IMAGE)),
@@ -108,10 +110,7 @@ def messages_and_blocks_have_no_more(request: Request) -> Iterator[Finding]:
     "REQ-035",
     MUST,
     REJECT,
-    source=[
-        "https://github.com/BerriAI/litellm/issues/31582",
-        "several independent reports of the same text, of fields of newer versions above all",
-    ],
+    source="https://github.com/BerriAI/litellm/issues/31582",
     refusal=refused("tools.{index}.custom.{key}: Extra inputs are not permitted"),
     examples=[body(ASK, tools=[{**TOOL, "strict": False}])],
     counterexamples=[body(ASK, tools=[{**TOOL, "parameters": {}}])],

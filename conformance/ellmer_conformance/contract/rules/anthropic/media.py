@@ -52,8 +52,8 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=[
-        "several independent reports of the same text",
         "recorded (claude-sonnet-4-5), of a file behind a URL",
+        "https://github.com/anthropics/claude-code/issues/1747",
     ],
     refusal=refused("Could not process image"),
     formerly=[refused("{place}.source.base64.data: The file format is invalid or unsupported")],
@@ -74,7 +74,10 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     "IMG-015",
     MUST,
     REJECT,
-    source="several independent reports of the same text, some with the whole body",
+    source=[
+        "https://github.com/vybestack/llxprt-code/issues/2130",
+        "https://github.com/UKGovernmentBEIS/inspect_evals/issues/1367",
+    ],
     refusal=refused(
         "{place}.source.base64: The image was specified using the {told} media type, but the image appears to be a "
         "{found} image"

@@ -29,7 +29,7 @@ BRIEF = {"role": "system", "content": "Be brief."}
     "ORD-012",
     MUST,
     REJECT,
-    source="measured on the live API",
+    source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
     refusal=refused("messages.{index}: `{kind}` blocks can only be in `{role}` messages"),
     examples=[body(ASK, assistant(use("a")), user(result("a")))],
     counterexamples=[body(ASK, assistant(result("a")), ASK), body(user(use("a")))],
@@ -54,8 +54,9 @@ def each_side_sends_its_blocks(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=[
-        "several independent reports of the same text, all before October 2024",
         "accepted since: recorded conversations with messages of one role in a row",
+        "https://github.com/FlowiseAI/Flowise/issues/2006",
+        "https://github.com/coaidev/coai/issues/209",
     ],
     refusal=refused(
         'messages: roles must alternate between "user" and "assistant", but found multiple "{role}" roles in a row'
@@ -79,7 +80,10 @@ def roles_alternate(request: Request) -> Iterator[Finding]:
     "SYS-006",
     MUST,
     REJECT,
-    source="measured on the live API; 22 recorded conversations with a system message in legal places",
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages",
+        "22 recorded conversations with a system message in legal places",
+    ],
     refusal=refused("{text}"),
     models=MIDWAY,
     examples=[

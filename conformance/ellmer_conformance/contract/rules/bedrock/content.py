@@ -91,7 +91,10 @@ def json_is_an_object(request: Request) -> Iterator[Finding]:
     "EMP-004",
     MUST,
     REJECT,
-    source=["several independent reports of the same text", "measured by others on the live API"],
+    source=[
+        "https://github.com/earendil-works/pi/pull/3443",
+        "https://github.com/archestra-ai/archestra/pull/4220",
+    ],
     refusal=refused(
         "The content field in the Message object at {place} is empty. Add a ContentBlock object to the content field "
         "and try again."
@@ -114,7 +117,10 @@ def messages_have_content(request: Request) -> Iterator[Finding]:
     "EMP-001",
     MUST,
     REJECT,
-    source=["several independent reports of the same text", "measured by others on the live API"],
+    source=[
+        "https://github.com/NousResearch/hermes-agent/issues/55092",
+        "https://github.com/aws-samples/bedrock-engineer/issues/8",
+    ],
     refusal=refused(
         "The text field in the ContentBlock object at {place} is blank. Add text to the text field, and try again."
     ),

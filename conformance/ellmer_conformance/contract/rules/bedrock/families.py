@@ -15,17 +15,13 @@ CACHE = {"cachePoint": {"type": "default"}}
 UNSIGNED = {"reasoningContent": {"reasoningText": {"text": "2 + 3 …"}}}
 OSS = "openai.gpt-oss-20b-1:0"
 MISTRAL_7B = "mistral.mistral-7b-instruct-v0:2"
-REPORTS = "several independent reports of the same text"
 
 
 @book.rule(
     "SYS-006",
     MUST,
     REJECT,
-    source=[
-        REPORTS,
-        "https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html",
-    ],
+    source="https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html",
     refusal=refused(
         "This model doesn't support system messages. Try again without a system message or use a model that supports "
         "system messages."
@@ -47,7 +43,10 @@ def small_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
     "REQ-026",
     MUST,
     REJECT,
-    source=REPORTS,
+    source=[
+        "https://github.com/crewAIInc/crewAI/issues/3317",
+        "https://github.com/langchain4j/langchain4j/issues/3650",
+    ],
     refusal=refused(
         "This model doesn't support the stopSequences field. Remove stopSequences and try again."
     ),
@@ -68,7 +67,10 @@ def some_models_do_not_stop(request: Request) -> Iterator[Finding]:
     "THK-020",
     MUST,
     REJECT,
-    source=REPORTS,
+    source=[
+        "https://github.com/earendil-works/pi/issues/686",
+        "https://github.com/strands-agents/harness-sdk/pull/682",
+    ],
     refusal=refused(
         "This model doesn't support the reasoningContent.reasoningText.signature field. "
         "Remove reasoningContent.reasoningText.signature and try again."
@@ -93,7 +95,7 @@ def thoughts_of_others_are_not_signed(request: Request) -> Iterator[Finding]:
     "THK-021",
     MUST,
     REJECT,
-    source=["https://github.com/openclaw/openclaw/issues/6470", REPORTS],
+    source="https://github.com/openclaw/openclaw/issues/6470",
     refusal=refused(
         "User messages cannot contain reasoning content. Please remove the reasoning content and try again."
     ),
@@ -115,7 +117,7 @@ def users_do_not_reason(request: Request) -> Iterator[Finding]:
     "REQ-027",
     MUST,
     REJECT,
-    source=["https://github.com/anomalyco/opencode/issues/31687", REPORTS],
+    source="https://github.com/anomalyco/opencode/issues/31687",
     refusal=refused("Cache point cannot be inserted after reasoning block."),
     models=CLAUDE,
     examples=[body(ASK, assistant(THOUGHT, "5", CACHE), ASK)],

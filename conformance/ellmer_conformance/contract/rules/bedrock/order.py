@@ -160,7 +160,10 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     "PAIR-002",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source=[
+        "https://github.com/Just-Curieous/Curie/issues/16",
+        "https://github.com/pydantic/pydantic-ai/issues/2327",
+    ],
     refusal=refused(
         "The number of toolResult blocks at {place}.content exceeds the number of toolUse blocks of previous turn."
     ),

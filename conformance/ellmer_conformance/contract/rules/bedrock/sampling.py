@@ -41,7 +41,10 @@ def one_way_of_sampling(request: Request) -> Iterator[Finding]:
     "REQ-029",
     MUST,
     REJECT,
-    source="measured on the live API by others, 2026-08 (opus-5)",
+    source=[
+        "https://github.com/cline/cline/issues/10572",
+        "https://github.com/promptfoo/promptfoo/issues/10307",
+    ],
     refusal=refused(f"{PASSED_ON}`{{key}}` is deprecated for this model."),
     models=[f"*anthropic.claude-{name}*" for name in NONE],
     examples=[body(ASK, inferenceConfig={"temperature": 1}, model=OPUS_5)],

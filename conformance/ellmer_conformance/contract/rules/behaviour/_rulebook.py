@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....scenarios.case import Ask
-from ....scenarios.messages import Reply
+from ....scenarios.messages import Reply, Upload
 from ...exchange import Item, Json
 from ...observed_run import Run
 from ...rule import Finding, Kind, Level, broken, met
@@ -40,8 +40,14 @@ def found(fine: object, pointer: str, problem: str) -> Finding:
 
 def declined(run: Run, ask: Ask) -> bool:
     """Whether a step asks for what the adapter declares that it cannot do."""
-    prompt = bool(ask.instructed) and "changed_prompt" in run.refused
-    return prompt or (ask.compacted and "compaction" in run.refused)
+    asks_for = {
+        "changed_prompt": bool(ask.instructed),
+        "compaction": ask.compacted,
+        "approval": run.case.approve is not None,
+        "citations": run.case.searching,
+        "uploads": any(isinstance(part, Upload) for part in ask.parts),
+    }
+    return any(asks_for.get(name) for name in run.refused)
 
 
 def at(exchange: int, item: Item) -> str:

@@ -69,7 +69,7 @@ def inline_data_is_base64(request: Request) -> Iterator[Finding]:
     "REQ-002",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/langchain-ai/langchain-google/issues/1393",
     refusal=refused("* GenerateContentRequest.contents: contents is not specified\n"),
     examples=[body(ASK)],
     counterexamples=[body(), {"messages": [{"role": "user", "content": "Hi"}]}],

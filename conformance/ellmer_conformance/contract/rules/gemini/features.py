@@ -27,7 +27,7 @@ _FILES = (
     "gemini/testdata/TestClient_Scoreboard/audio,image,pdf,text,video_text_gemini-2.0-flash/GenStream/"
 )
 
-_LATEST = ("gemini-flash-latest", "gemini-pro-latest", "gemini-flash-lite-latest", "gemini-2.5-flash-lite")
+_LATEST = ("gemini-flash-latest", "gemini-pro-latest", "gemini-flash-lite-latest", "gemini-2.5-*")
 _FETCHED = ("generativelanguage.googleapis.com", "www.youtube.com", "youtube.com", "youtu.be")
 _PAINTER = "gemini-2.0-flash-preview-image-generation"
 _SPEAKER = "gemini-3.1-flash-tts-preview"
@@ -83,6 +83,8 @@ enter(
             (
                 "recorded refusals (gemini-flash-latest, gemini-pro-latest, gemini-flash-lite-latest, gemini-2.5-flash-lite)",
                 f"{_TESTS}gemini-pro-latest_thinking/GenStream-TopLogprobs.yaml",
+                "https://github.com/googleapis/python-genai/issues/1921 (gemini-2.5-pro)",
+                "https://github.com/langchain-ai/langchain-google/pull/1266 (gemini-2.5-flash)",
             ),
             _logprobs,
             body(ASK, named="gemini-flash-latest"),
@@ -95,15 +97,20 @@ enter(
         Lack(
             "REQ-047",
             "A penalty is given to a model that takes it.",
-            ("gemini-2.5-flash",),
+            ("gemini-2.5-*", "gemini-1.5-flash", "gemini-1.5-pro", "gemini-1.0-pro"),
             refused("Penalty is not enabled for models/{model}"),
             (
                 "recorded refusal (gemini-2.5-flash)",
                 f"{_MIRASCOPE}python/tests/e2e/cassettes/call_with_params/google/async.yaml",
+                "https://github.com/vercel/ai/issues/8943 (gemini-2.5-pro)",
+                "https://github.com/PublicAffairs/openai-gemini/issues/63 (a preview of gemini-2.5-flash)",
+                "https://github.com/SillyTavern/SillyTavern/issues/3015 (gemini-1.0 and 1.5)",
+                "https://github.com/google-gemini/cookbook/issues/1290 (the wording without the model)",
             ),
             _penalty,
             body(ASK, generationConfig={"presencePenalty": 0}),
             body(ASK, generationConfig={"presencePenalty": 0.1}),
+            (refused("Penalty is not enabled for this model"),),
         ),
         Lack(
             "REQ-048",

@@ -14,10 +14,7 @@ from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
     "REQ-021",
     MUST,
     REJECT,
-    source=[
-        "recorded refusals (gemini-2.0-flash-preview-image-generation, gemini-2.5-flash-image)",
-        "several independent reports of the same text (gemma-3)",
-    ],
+    source="recorded refusals (gemini-2.0-flash-preview-image-generation, gemini-2.5-flash-image)",
     refusal=refused("{what} is not enabled for models/{model}"),
     models=["gemini-2.0-flash-preview-image-generation", "gemini-2.5-flash-image*", "gemma-3*"],
     examples=[body(ASK, named="gemini-2.5-flash-image")],
@@ -64,7 +61,10 @@ def speakers_speak(request: Request) -> Iterator[Finding]:
     "REQ-026",
     MUST,
     REJECT,
-    source="several independent reports of the same text (gemma-3)",
+    source=[
+        "https://github.com/google/adk-python/issues/3900",
+        "https://github.com/0xPlaygrounds/rig/issues/788",
+    ],
     refusal=refused("Developer instruction is not enabled for models/{model}"),
     models=["gemma-3*"],
     examples=[body(ASK, named="gemma-3-27b-it")],

@@ -36,7 +36,6 @@ COUNTED = [
     "recorded twice over: Vertex AI refused what the Gemini API, which merges, accepted",
     "https://github.com/google-gemini/gemini-cli/issues/16904",
 ]
-REPORTED = "several independent reports of the same text, one of a real session"
 SIGNED = {"thoughtSignature": SIGNATURE}
 OTHERS = ("text", "inlineData", "fileData")
 
@@ -45,7 +44,10 @@ OTHERS = ("text", "inlineData", "fileData")
     "ORD-009",
     MUST,
     REJECT,
-    source=REPORTED,
+    source=[
+        "https://github.com/google-gemini/gemini-cli/issues/26486",
+        "https://github.com/google-gemini/gemini-cli/issues/11814",
+    ],
     refusal=refused(
         "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
     ),
@@ -66,7 +68,10 @@ def the_user_starts(request: Request) -> Iterator[Finding]:
     "PAIR-002",
     MUST,
     REJECT,
-    source=REPORTED,
+    source=[
+        "https://github.com/langchain-ai/langchain/issues/27799",
+        "https://github.com/google-gemini/deprecated-generative-ai-js/issues/267",
+    ],
     refusal=PLACE,
     examples=[body(ASK, model(call()), user(answer()))],
     counterexamples=[body(ASK, user(answer())), body(ASK, model(text("5")), user(answer()))],
@@ -87,7 +92,6 @@ def responses_follow_calls(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=[
-        REPORTED,
         "no request with a text in front is recorded as accepted",
         "media may: https://github.com/langchain-ai/langchain-google/pull/921, tested against the API",
     ],

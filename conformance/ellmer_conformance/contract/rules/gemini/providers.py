@@ -59,7 +59,10 @@ VERTEX = book.extend(
     "SCH-001",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source=[
+        "https://github.com/diegosouzapw/OmniRoute/issues/3357",
+        "https://github.com/vercel/ai/issues/9761",
+    ],
     refusal=refused(
         "Unable to submit request because `{name}` functionDeclaration `parameters` schema should be of type OBJECT. "
         "Learn more: https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling"

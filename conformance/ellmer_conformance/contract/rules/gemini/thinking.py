@@ -12,7 +12,6 @@ from ...rule import Finding, broken, met
 from ._rulebook import ASK, MUST, REJECT, body, book, refused
 
 GUIDE = "https://ai.google.dev/gemini-api/docs/thinking"
-REPORTS = "several independent reports of the same text"
 #: Least and most tokens of thinking, where it is not switched off (0) nor left to the model (-1).
 BUDGETS = {
     "gemini-2.5-pro": (128, 32768),
@@ -30,7 +29,10 @@ def _thinks(**config: Any) -> Json:
     "THK-015",
     MUST,
     REJECT,
-    source=REPORTS,
+    source=[
+        "https://ai.google.dev/gemini-api/docs/gemini-3",
+        "https://github.com/Tom-Ryder/AgentRunKit/pull/7",
+    ],
     refusal=refused("You can only set only one of thinking budget and thinking level."),
     examples=[body(ASK, named="gemini-3-flash-preview", **_thinks(thinkingLevel="LOW"))],
     counterexamples=[
@@ -49,7 +51,7 @@ def a_budget_or_a_level(request: Request) -> Iterator[Finding]:
     "THK-016",
     MUST,
     REJECT,
-    source=[REPORTS, GUIDE],
+    source=GUIDE,
     refusal=refused("{text}"),
     formerly=[
         refused("The thinking budget {budget} is invalid. Please choose a value between {low} and {high}.")
@@ -83,7 +85,7 @@ def the_budget_is_one_the_model_has(request: Request) -> Iterator[Finding]:
     "THK-017",
     MUST,
     REJECT,
-    source=[REPORTS, GUIDE],
+    source=GUIDE,
     refusal=refused("Thinking level is not supported for this model."),
     models=["gemini-2*"],
     examples=[body(ASK, **_thinks(includeThoughts=True))],
@@ -101,7 +103,7 @@ def levels_came_with_gemini_3(request: Request) -> Iterator[Finding]:
     "THK-018",
     MUST,
     REJECT,
-    source=[REPORTS, GUIDE],
+    source=GUIDE,
     refusal=refused(
         "Thinking level {level} is not supported for this model. Please retry with other thinking level."
     ),

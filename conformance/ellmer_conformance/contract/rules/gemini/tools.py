@@ -128,24 +128,34 @@ def functions_or_search(request: Request) -> Iterator[Finding]:
     "IMG-006",
     MUST,
     REJECT,
-    source="recorded refusals (gemini-2.5-flash-lite)",
+    source=[
+        "recorded refusals (gemini-2.5-flash-lite)",
+        "https://github.com/google/adk-python/issues/5693 (SVG)",
+        "https://github.com/charmbracelet/crush/issues/995 (`png`)",
+    ],
     refusal=refused("Unsupported MIME type: {type}"),
-    models=["gemini-2.5-flash-lite*"],
-    examples=[body(user(IMAGE), named="gemini-2.5-flash-lite")],
+    examples=[
+        body(user(IMAGE), named="gemini-2.5-flash-lite"),
+        body(user({"inlineData": {"mimeType": "image/gif", "data": PNG}})),
+    ],
     counterexamples=[
-        body(user({"inlineData": {"mimeType": "image/gif", "data": PNG}}), named="gemini-2.5-flash-lite")
+        body(user({"inlineData": {"mimeType": "image/gif", "data": PNG}}), named="gemini-2.5-flash-lite"),
+        body(user({"inlineData": {"mimeType": "image/svg+xml", "data": PNG}})),
+        body(user({"inlineData": {"mimeType": "png", "data": PNG}})),
     ],
 )
 def media_types_are_taken(request: Request) -> Iterator[Finding]:
-    """Inline media has a type that the model accepts: no GIF, and no parameters after the type.
+    """Inline media has a whole type that the model accepts: no SVG, and from gemini-2.5-flash-lite no GIF and no
+    parameters after the type.
 
-    Fix: convert the image, and write `text/plain` without `; charset=…`.
+    Fix: convert the image, send SVG as text, and write `text/plain` without `; charset=…`.
     """
+    strict = request.model.startswith("gemini-2.5-flash-lite")
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):
             type = get(get(part, "inlineData"), "mimeType")
             if isinstance(type, str):
-                wrong = type == "image/gif" or "charset" in type
+                wrong = "svg" in type or "/" not in type or (strict and ("gif" in type or "charset" in type))
                 yield broken(place, f"{type} is not taken", type=type) if wrong else met(place)
 
 
@@ -153,7 +163,7 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     "REQ-013",
     MUST,
     REJECT,
-    source="Vertex AI's recorded refusal; the wording of the Gemini API is from memory",
+    source="Vertex AI's recorded refusal; the wording of the Gemini API is not known",
     refusal=refused(
         "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n"
     ),
@@ -197,7 +207,10 @@ def old_models_take_no_media_in_responses(request: Request) -> Iterator[Finding]
     "REQ-027",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source=[
+        "https://github.com/vercel/ai/issues/3333",
+        "https://github.com/langchain-ai/langchain-google/issues/978",
+    ],
     refusal=refused(
         "CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.\n\n"
         "Proposed fix: move those values to CachedContent from GenerateContent request."
@@ -221,7 +234,7 @@ def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
     "REQ-028",
     MUST,
     REJECT,
-    source=["several independent reports of the same text", "accepted with `codeExecution`: recorded"],
+    source="accepted with `codeExecution`: recorded",
     refusal=refused(
         "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
     ),

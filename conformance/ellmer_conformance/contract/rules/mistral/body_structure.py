@@ -67,7 +67,7 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     "REQ-004",
     MUST,
     REJECT,
-    source=[GENAI, "measured by others on the live API, 2024 to 2026"],
+    source=GENAI,
     refusal=INVALID,
     formerly=[ONCE_INVALID],
     examples=[body(ASK, random_seed=1, max_tokens=5)],

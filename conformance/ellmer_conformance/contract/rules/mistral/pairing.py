@@ -43,7 +43,6 @@ MISCOUNTED = misplaced("Not the same number of function calls and responses")
 COUNT = [
     "https://github.com/mistralai/client-ts/issues/106",
     "https://github.com/camel-ai/camel/issues/1467",
-    "reports of the type and the code, since 2025-11",
     VALIDATOR,
 ]
 

@@ -17,8 +17,6 @@ from .._samples import FUNCTION, QUESTION
 MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
-MEASURED = "measured on the live API, 2026-08, gpt-5.6-terra"
-
 book = RuleBook("openai-chat", "openai", envelope(4))
 
 ASK = QUESTION

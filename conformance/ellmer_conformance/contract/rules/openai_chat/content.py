@@ -10,7 +10,7 @@ from ...readers.json_access import items_of, object_of
 from ...readers.openai_chat import all_parts, messages
 from ...rule import Finding, broken, met
 from .._openai.refusals import WORDED, listed, mistyped, path, refused
-from ._rulebook import ASK, MEASURED, MUST, REJECT, body, book
+from ._rulebook import ASK, MUST, REJECT, body, book
 
 PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
 
@@ -21,7 +21,6 @@ PARTS = ("text", "image_url", "input_audio", "refusal", "audio", "file")
     REJECT,
     source=[
         "recorded refusals: an object as content (gpt-4.1-nano), null as image URL (gpt-4o-mini)",
-        MEASURED,
         "an image's URL as a string: recorded as accepted in 2023 (gpt-4-vision-preview)",
     ],
     refusal=WORDED,
@@ -106,7 +105,7 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
     "REQ-045",
     MUST,
     REJECT,
-    source="reports of models after GPT-4; those before overlook it",
+    source="recorded refusals",
     refusal=refused("Unknown parameter: '{path}'.", code="unknown_parameter", param="{path}"),
     models=["gpt-5*"],
     examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="gpt-5")],

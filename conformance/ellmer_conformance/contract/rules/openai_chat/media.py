@@ -6,8 +6,8 @@ from base64 import b64encode
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
-from ...readers.json_access import object_of
-from ...readers.openai_chat import messages, parts, read
+from ...readers.json_access import decoded, object_of
+from ...readers.openai_chat import all_parts, messages, parts, read
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, redacted, sniffed
 from .._openai.refusals import path, refused
@@ -168,39 +168,49 @@ def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
     "IMG-005",
     MUST,
     REJECT,
-    source="recorded refusals of audio files (gpt-audio)",
+    source=[
+        "recorded refusals of audio files (gpt-audio)",
+        "https://github.com/vercel/ai/issues/7266 (data that are no base64)",
+    ],
     refusal=refused(
         "Invalid file data: '{path}'. Expected a base64-encoded data URL with an application/pdf MIME type "
-        "(e.g. 'data:application/pdf;base64,SGVsbG8sIFdvcmxkIQ=='), but got unsupported MIME type '{type}'.",
+        "(e.g. 'data:application/pdf;base64,SGVsbG8sIFdvcmxkIQ=='), but got {got}.",
         code="invalid_value",
         param="{path}",
     ),
     examples=[body(_user({"type": "file", "file": PDF}))],
-    counterexamples=[body(_user({"type": "file", "file": OGG}))],
+    counterexamples=[
+        body(_user({"type": "file", "file": OGG})),
+        body(_user({"type": "file", "file": {**PDF, "file_data": "data:application/pdf;base64,a.pdf"}})),
+    ],
 )
 def files_are_pdf(request: Request) -> Iterator[Finding]:
-    """The `file_data` of a file part is a data URL of a PDF.
+    """The `file_data` of a file part is a data URL of a PDF, in base64.
 
     Fix: send audio as `input_audio`, images as `image_url`, and other text as text.
     """
-    for pointer, message in messages(request.body):
-        for where, part in parts(message, pointer):
-            data = object_of(part.get("file")).get("file_data")
-            if isinstance(data, str) and data.startswith("data:"):
-                place, type = (
-                    f"{where}/file/file_data",
-                    data[5:].partition(";")[0].partition(",")[0],
-                )
-                main = type.partition("/")[0]
-                wrong = main in {"audio", "video", "image"}
-                yield broken(place, f"{type} is no PDF", path=path(place), type=type) if wrong else met(place)
+    for pointer, part in all_parts(request.body):
+        data, place = object_of(part.get("file")).get("file_data"), f"{pointer}/file/file_data"
+        if isinstance(data, str) and data.startswith("data:"):
+            got = _no_pdf(data)
+            yield broken(place, f"it is {got}", path=path(place), got=got) if got else met(place)
+
+
+def _no_pdf(url: str) -> str | None:
+    """What a data URL is instead of a PDF; None where nothing speaks against it."""
+    head, _, data = url[5:].partition(",")
+    type = head.partition(";")[0]
+    if type.partition("/")[0] in {"audio", "video", "image"}:
+        return f"unsupported MIME type '{type}'"
+    broken_off = type == "application/pdf" and not redacted(data) and decoded(data) is None
+    return "an invalid base64-encoded value" if broken_off else None
 
 
 @book.rule(
     "IMG-017",
     MUST,
     REJECT,
-    source="many reports of the same text, 2024 to 2026",
+    source="https://github.com/nraiden/cofounder/issues/72",
     refusal=refused("Invalid MIME type. Only image types are supported.", code="invalid_image_format"),
     examples=[body(_user(IMAGE))],
     counterexamples=[body(_user({"type": "image_url", "image_url": {"url": PDF["file_data"]}}))],

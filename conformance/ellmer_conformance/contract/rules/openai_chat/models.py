@@ -82,20 +82,31 @@ def only_search_models_search(request: Request) -> Iterator[Finding]:
     yield broken("/web_search_options", "this model does not search") if asked else met("/model")
 
 
+_SAMPLING = ("frequency_penalty", "presence_penalty", "stop", "temperature", "top_p")
+
+
 @book.rule(
     "REQ-025",
     MUST,
     REJECT,
-    source="recorded refusal (gpt-4o-mini-search-preview)",
-    refusal=refused("Model incompatible request argument supplied: {key}"),
+    source=[
+        "recorded refusal of `stop` (gpt-4o-mini-search-preview)",
+        "https://github.com/vercel/ai/issues/5609 (temperature)",
+        "https://github.com/ChatGPTNextWeb/NextChat/issues/6569 (the penalties, top_p)",
+    ],
+    refusal=refused("Model incompatible request argument{s} supplied: {keys}"),
     models=["*-search-preview*"],
     examples=[body(ASK, model="gpt-4o-mini-search-preview")],
-    counterexamples=[body(ASK, model="gpt-4o-mini-search-preview", stop=["."])],
+    counterexamples=[
+        body(ASK, model="gpt-4o-mini-search-preview", stop=["."]),
+        body(ASK, model="gpt-4o-search-preview", temperature=0, top_p=0.5),
+    ],
 )
-def search_models_take_no_stop(request: Request) -> Iterator[Finding]:
-    """A search model does not accept stop sequences."""
-    given = request.body.get("stop") not in (None, [])
-    yield broken("/stop", "a search model has no `stop`", key="stop") if given else met("/model")
+def search_models_are_not_sampled(request: Request) -> Iterator[Finding]:
+    """A search model does not accept stop sequences, `temperature`, `top_p` or penalties."""
+    given = [key for key in _SAMPLING if request.body.get(key) not in (None, [])]
+    facts = {"s": "s" if len(given) > 1 else "", "keys": ", ".join(given)}
+    yield broken(f"/{given[0]}", f"a search model has no `{given[0]}`", **facts) if given else met("/model")
 
 
 @book.rule(
@@ -207,7 +218,10 @@ def the_chat_model_has_no_tools(request: Request) -> Iterator[Finding]:
     "IMG-016",
     MUST,
     REJECT,
-    source="many reports of the same text, of GPT-3.5, GPT-4, o1-mini and o3-mini",
+    source=[
+        "https://github.com/browser-use/web-ui/issues/274",
+        "https://github.com/nextcloud/integration_openai/issues/282",
+    ],
     refusal=refused(
         "Invalid content type. image_url is only supported by certain models.",
         param="messages.[{index}].content.[{part}].type",

@@ -1,6 +1,6 @@
 """Calls and results: each call has its result directly after the message with the call.
 
-The check for missing content comes after all checks of single fields (measured).
+The check for missing content comes after all checks of single fields.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ...readers.openai_chat import messages
 from ...rule import Finding, broken, met
 from .._openai.refusals import refused
 from ._pairing import pairing
-from ._rulebook import ASK, MEASURED, MUST, REJECT, body, book, call, result
+from ._rulebook import ASK, MUST, REJECT, body, book, call, result
 
 UNANSWERED = refused(
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
@@ -25,13 +25,17 @@ ISSUES = [
     "recorded refusal (gpt-4.1-nano)",
 ]
 SAYS: Json = {"role": "user", "content": "Never mind."}
+_CALLED: Json = {"role": "assistant", "content": None, "function_call": {"name": "add", "arguments": "{}"}}
 
 
 @book.rule(
     "REQ-006",
     MUST,
     REJECT,
-    source=MEASURED,
+    source=[
+        "https://github.com/run-llama/llama_index/issues/17555",
+        "https://github.com/langchain-ai/langchainjs/issues/4153",
+    ],
     refusal=refused(
         "Invalid value for 'content': expected a string, got null.", param="messages.[{index}].content"
     ),
@@ -62,7 +66,10 @@ def content_is_there(request: Request) -> Iterator[Finding]:
     "PAIR-018",
     MUST,
     REJECT,
-    source="reports of the same text since 2023; of gpt-5.6-luna in 2026",
+    source=[
+        "https://github.com/langchain-ai/langchain/issues/22600",
+        "https://github.com/MadcowD/ell/issues/325",
+    ],
     refusal=refused(
         "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
         param="messages.[{index}].tool_call_id",
@@ -79,6 +86,33 @@ def results_have_an_id(request: Request) -> Iterator[Finding]:
         if message.get("role") == "tool":
             given = message.get("tool_call_id") is not None
             yield met(pointer) if given else broken(pointer, "no `tool_call_id`", index=index)
+
+
+@book.rule(
+    "PAIR-020",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/open-compass/T-Eval/issues/66 (gpt-4o)",
+        "https://github.com/langchain-ai/langchainjs/issues/6570",
+        "https://github.com/rsmeowry/chatgpt_rs/issues/75",
+    ],
+    refusal=refused(
+        "Missing parameter 'name': messages with role 'function' must have a 'name'.",
+        param="messages.[{index}].name",
+    ),
+    examples=[body(ASK, _CALLED, {"role": "function", "name": "add", "content": "5"})],
+    counterexamples=[body(ASK, _CALLED, {"role": "function", "content": "5"})],
+)
+def function_messages_are_named(request: Request) -> Iterator[Finding]:
+    """A `function` message has the `name` of the function.
+
+    Fix: send `name`, or use tools, whose results have the id of their call instead.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "function":
+            given = message.get("name") is not None
+            yield met(pointer) if given else broken(pointer, "no `name`", index=index)
 
 
 @book.rule(
@@ -116,7 +150,7 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     "PAIR-014",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/dapr/dapr-agents/issues/145",
     refusal=refused(
         "Invalid parameter: 'tool_call_id' of '{id}' not found in 'tool_calls' of previous message.",
         param="messages.[{index}].tool_call_id",

@@ -16,7 +16,7 @@ from .._openai.refusals import (
     ranges,
     refused,
 )
-from ._rulebook import ASK, MEASURED, MUST, REJECT, TOOL, body, book
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book
 
 SPEC = "https://github.com/openai/openai-openapi (CreateChatCompletionRequest)"
 KINDS = {
@@ -48,7 +48,7 @@ LONGEST = {"tools": 128, "stop": 4}
     "REQ-034",
     MUST,
     REJECT,
-    source=MEASURED,
+    source=SPEC,
     refusal=WORDED,
     examples=[body(ASK, temperature=1, seed=1, n=None)],
     counterexamples=[
@@ -68,7 +68,7 @@ def options_have_their_types(request: Request) -> Iterator[Finding]:
     "REQ-036",
     MUST,
     REJECT,
-    source=MEASURED,
+    source=SPEC,
     refusal=refused(
         "Invalid value: '{value}'. Supported values are: {known}.", code="invalid_value", param="{path}"
     ),
@@ -120,7 +120,7 @@ enter_client_keys(book, body, ASK)
     "REQ-037",
     MUST,
     REJECT,
-    source=[MEASURED, "measured on the live API by others"],
+    source=["https://github.com/BerriAI/litellm/issues/5803", SPEC],
     refusal=refused("The '{key}' parameter is only allowed when '{other}' is enabled.", param="{key}"),
     examples=[
         body(ASK, stream=True, stream_options={"include_usage": True}),
@@ -140,7 +140,7 @@ def options_come_with_what_they_refine(request: Request) -> Iterator[Finding]:
     "REQ-013",
     MUST,
     REJECT,
-    source=["recorded refusal of temperature 99 (gpt-4o)", MEASURED],
+    source=["recorded refusal of temperature 99 (gpt-4o)", SPEC],
     refusal=OUT_OF_RANGE,
     examples=[body(ASK, temperature=2, top_p=1.0, n=1)],
     counterexamples=[

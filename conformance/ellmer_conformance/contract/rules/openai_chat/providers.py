@@ -35,8 +35,12 @@ AZURE = book.extend(
     STO_001={"preview": True},
     IMG_016={"preview": True},
     REQ_030={
-        "models": ("*-search-preview*", "gpt-4o*"),
-        "source": (f"{book.rules['REQ-030'].source[0]}; reports of gpt-4o",),
+        "models": (),  # whichever model the deployment runs
+        "source": (
+            "https://github.com/openai/openai-python/issues/2826 (gpt-5-mini)",
+            "https://github.com/agno-agi/agno/issues/5393 (gpt-5)",
+            "https://github.com/Azure/azure-sdk-for-net/issues/51873",
+        ),
     },
 )
 

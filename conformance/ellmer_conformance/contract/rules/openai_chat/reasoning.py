@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...rule import Finding, Refusal, broken, met
 from .._openai.refusals import EFFORTS, REASONING, listed, refused, undated
-from ._rulebook import ASK, MEASURED, MUST, REJECT, TOOL, body, book
+from ._rulebook import ASK, MUST, REJECT, TOOL, body, book
 
 NO_CHAT = ("!*chat*", "!*search*", "!*audio*")  # of a family's models, those that do not reason
 
@@ -69,7 +69,10 @@ def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
     "REQ-017",
     MUST,
     REJECT,
-    source="measured on the live API",
+    source=[
+        "https://github.com/QwenLM/qwen-code/issues/921",
+        "https://github.com/OpenHands/OpenHands/issues/4131",
+    ],
     refusal=refused(
         "Unsupported value: 'temperature' does not support {value} with this model. "
         "Only the default (1) value is supported.",
@@ -101,7 +104,6 @@ def _with_tools(instead: str) -> Refusal:
         "a public recording (gpt-5.6)",
         "https://github.com/BerriAI/litellm/pull/34569 (gpt-5.6, whatever the effort)",
         "https://github.com/charmbracelet/crush/issues/2913 (gpt-5.5)",
-        "measured by others, 2026-07: gpt-5.5 takes tools where no effort is set",
         "https://github.com/pipecat-ai/pipecat/issues/4043 (gpt-5.4)",
         "https://github.com/openai/openai-openapi/issues/541 (gpt-5.4)",
     ],
@@ -210,7 +212,7 @@ def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[
         "https://github.com/langchain-ai/langchain/issues/29704 (o3-mini, parallel_tool_calls)",
-        f"{MEASURED}: the penalties, logit_bias, prediction",
+        "https://github.com/nextai-translator/nextai-translator/issues/1781 (gpt-5-mini, presence_penalty)",
     ],
     refusal=refused(
         "Unsupported parameter: '{key}' is not supported with this model.",

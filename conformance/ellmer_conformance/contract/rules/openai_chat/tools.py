@@ -173,7 +173,7 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     "STO-001",
     MUST,
     REJECT,
-    source="recorded refusals (gpt-audio); reports of the same text, of GPT-3.5 and GPT-4",
+    source="recorded refusals",
     refusal=refused(
         "Invalid parameter: 'response_format' of type '{type}' is not supported with this model.{more}",
         param="{param}",
@@ -233,7 +233,7 @@ def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
     "SCH-008",
     MUST,
     REJECT,
-    source="from memory",
+    source="https://github.com/QwenLM/qwen-code/issues/643 (another provider)",
     refusal=refused(
         "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         code="empty_array",

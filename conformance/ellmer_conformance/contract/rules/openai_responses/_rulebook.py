@@ -18,7 +18,6 @@ MUST, SHOULD = Level.MUST, Level.SHOULD
 REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 SPEC = "https://github.com/openai/openai-openapi (CreateResponse)"
-MEASURED = "measured on the live API, 2026-08"
 
 book = RuleBook("openai-responses", "openai", envelope(2))
 

@@ -9,7 +9,7 @@ from ...readers.json_access import words
 from ...readers.openai_responses import format_of, is_output, items, tools, type_of
 from ...rule import Finding, broken, met
 from .._openai.refusals import absent, refused
-from ._rulebook import ASK, MEASURED, MUST, REJECT, SPEC, TOOL, body, book, call, output
+from ._rulebook import ASK, MUST, REJECT, SPEC, TOOL, body, book, call, output
 
 KEYS = frozenset(
     words(
@@ -35,7 +35,7 @@ ELSEWHERE = ("previous_response_id", "prompt", "conversation")  # where a reques
     "REQ-001",
     MUST,
     REJECT,
-    source="from memory",
+    source=SPEC,
     refusal=refused("Missing required parameter: 'model'.", code="missing_required_parameter", param="model"),
     preview=True,
     examples=[body(ASK)],
@@ -51,7 +51,7 @@ def a_model_is_named(request: Request) -> Iterator[Finding]:
     "REQ-024",
     MUST,
     REJECT,
-    source=["recorded refusal of `response_format` (gpt-4.1-nano)", MEASURED],
+    source="recorded refusal of `response_format` (gpt-4.1-nano)",
     refusal=refused(
         "Unsupported parameter: '{key}'. In the Responses API, this parameter has moved to '{moved}'. Try again with "
         "the new parameter. See the API documentation for more information: "
@@ -80,7 +80,7 @@ def nothing_has_moved(request: Request) -> Iterator[Finding]:
     "REQ-004",
     MUST,
     REJECT,
-    source=[MEASURED, SPEC],
+    source=SPEC,
     refusal=refused("Unknown parameter: '{key}'.", code="unknown_parameter", param="{key}"),
     examples=[body(ASK, store=False)],
     counterexamples=[body(ASK, top_k=5), body(ASK, seed=1)],
@@ -98,7 +98,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     "REQ-002",
     MUST,
     REJECT,
-    source=["recorded refusal (gpt-4)", MEASURED],
+    source=["recorded refusal (gpt-4)", SPEC],
     refusal=refused("{text}", code="missing_required_parameter", param="{param}"),
     examples=[body(ASK), {"model": "gpt-4.1-mini", "previous_response_id": "resp_1"}],
     counterexamples=[{"model": "gpt-4"}, body(), {"model": "gpt-4.1-mini", "input": ""}],
@@ -121,7 +121,7 @@ def there_is_input(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[
         "recorded refusals: `input[].content`, `tools[].name`, `tools[].vector_store_ids`, `text.format.name`",
-        "many reports: `input[].summary` of a thought (measured by others: gpt-5.6-sol)",
+        "https://github.com/lidge-jun/opencodex/pull/4673 (`input[].summary` of a thought)",
         SPEC,
     ],
     refusal=refused(

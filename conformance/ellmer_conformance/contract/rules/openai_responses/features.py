@@ -23,7 +23,7 @@ enter(
             refused("`reasoning.mode` is not supported with this model.", param="reasoning.mode"),
             (
                 "recorded refusal (gpt-5.4-mini)",
-                f"{_TESTS}test_reasoning_flags_match_the_api[gpt-5.4-mini].yaml",
+                f"{_TESTS}test_reasoning_flags_match_the_api%5Bgpt-5.4-mini%5D.yaml",
             ),
             lambda request: (
                 "/reasoning/mode" if object_of(request.body.get("reasoning")).get("mode") else None

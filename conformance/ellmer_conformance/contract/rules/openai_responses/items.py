@@ -9,7 +9,7 @@ from ...readers.json_access import words
 from ...readers.openai_responses import items, parts, type_of
 from ...rule import Finding, broken, met
 from .._openai.refusals import TOO_LONG, listed, path, refused, too_long, type_name
-from ._rulebook import ASK, IMAGE, MEASURED, MUST, REJECT, SPEC, body, book, call, output
+from ._rulebook import ASK, IMAGE, MUST, REJECT, SPEC, body, book, call, output
 
 ROLES = ("assistant", "system", "developer", "user")
 ITEMS = words(
@@ -67,7 +67,10 @@ def items_are_known(request: Request) -> Iterator[Finding]:
     "REQ-045",
     MUST,
     REJECT,
-    source="many reports of `tool_calls`, of `name`, and of `cache_control` (measured by others)",
+    source=[
+        "https://github.com/pydantic/pydantic-ai/issues/3653",
+        "https://github.com/openai/openai-python/issues/2720",
+    ],
     refusal=refused("Unknown parameter: '{path}'.", code="unknown_parameter", param="{path}"),
     examples=[body({**ASK, "id": "msg_1", "status": "completed"})],
     counterexamples=[
@@ -118,7 +121,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     "REQ-007",
     MUST,
     REJECT,
-    source=["recorded refusals of other types of part (gpt-4o-mini-audio-preview)", MEASURED],
+    source=["recorded refusals of other types of part (gpt-4o-mini-audio-preview)", SPEC],
     refusal=refused("{text}", code="invalid_value", param="{path}"),
     examples=[body({"role": "user", "content": [{"type": "input_text", "text": "Hi"}, IMAGE]})],
     counterexamples=[
@@ -212,7 +215,10 @@ def calls_have_short_ids(request: Request) -> Iterator[Finding]:
     "PAIR-019",
     MUST,
     REJECT,
-    source="reports of ids that other services made",
+    source=[
+        "https://github.com/AnswerDotAI/fastllm/issues/45",
+        "https://github.com/decolua/9router/issues/393",
+    ],
     refusal=TOO_LONG,
     examples=[body(ASK, call("a", id="fc_" + "1" * 61), output("a"))],
     counterexamples=[body(ASK, call("a", id="fc_" + "1" * 62), output("a"))],

@@ -82,10 +82,7 @@ def file_urls_are_urls(request: Request) -> Iterator[Finding]:
     "IMG-017",
     MUST,
     REJECT,
-    source=[
-        "https://github.com/anomalyco/opencode/issues/23983",
-        "reports of each of the texts, 2025 and 2026",
-    ],
+    source="https://github.com/anomalyco/opencode/issues/23983",
     refusal=refused("Invalid '{path}'. {reason}", code="invalid_value", param="{path}"),
     examples=[body(_user(IMAGE)), body(_user({"type": "input_image", "image_url": "https://x.test/a.png"}))],
     counterexamples=[
@@ -112,7 +109,7 @@ def image_urls_are_of_images(request: Request) -> Iterator[Finding]:
     "IMG-010",
     MUST,
     REJECT,
-    source="recorded by others, 2026; many reports of the same text",
+    source="https://github.com/acoyfellow/my-ax/issues/89",
     refusal=refused(
         "The image data you provided does not represent a valid image. Please check your input and try again with one "
         "of the supported image formats: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'].",

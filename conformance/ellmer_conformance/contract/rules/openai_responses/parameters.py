@@ -66,7 +66,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
     "REQ-014",
     MUST,
     REJECT,
-    source="measured on the live API",
+    source="https://github.com/openai/openai-openapi (CreateResponse)",
     refusal=refused(
         "Mutually exclusive parameters. Ensure you are only providing one of: 'previous_response_id' or "
         "'conversation'.",
@@ -112,7 +112,6 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
         "https://github.com/Laisky/one-api/issues/266",
         "https://github.com/farion1231/cc-switch/pull/7370",
         "https://github.com/openai/codex/issues/9035",
-        "a report of a verbosity (gpt-4.1-mini)",
     ],
     refusal=refused(
         "Unsupported value: '{value}' is not supported with the '{model}' model. Supported values are: {known}.",
@@ -195,7 +194,7 @@ def _effort(request: Request) -> str | None:
     "REQ-034",
     MUST,
     REJECT,
-    source="Chat Completions: measured on the live API, 2026-08",
+    source="https://github.com/openai/openai-openapi (CreateResponse)",
     refusal=WORDED,
     examples=[body(ASK, temperature=1, store=False, max_output_tokens=None)],
     counterexamples=[body(ASK, temperature="0.5"), body(ASK, stream="yes")],
@@ -212,7 +211,7 @@ enter_client_keys(book, body, ASK)
     "REQ-043",
     MUST,
     REJECT,
-    source=["https://github.com/microsoft/agent-framework/issues/7483", "reports of gpt-4o and gpt-4.1"],
+    source="https://github.com/microsoft/agent-framework/issues/7483",
     refusal=refused("Encrypted content is not supported with this model.", param="include"),
     models=["gpt-3.5*", "gpt-4*", "gpt-5-chat*"],
     examples=[body(ASK, model="gpt-4.1", include=["web_search_call.action.sources"])],

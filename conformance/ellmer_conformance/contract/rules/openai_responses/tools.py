@@ -100,7 +100,7 @@ def arrays_say_of_what(request: Request) -> Iterator[Finding]:
     "SCH-021",
     MUST,
     REJECT,
-    source="many reports of the same text, 2025 and 2026",
+    source="recorded refusals",
     refusal=SCHEMA,
     examples=[
         body(ASK, tools=[_tool(parameters=one_property({"anyOf": [{"type": "string"}, {"type": "null"}]}))])
@@ -261,7 +261,10 @@ def research_has_sources(request: Request) -> Iterator[Finding]:
     "REQ-044",
     MUST,
     REJECT,
-    source="many reports of the same text, 2025 and 2026",
+    source=[
+        "https://github.com/Wei-Shaw/sub2api/issues/4767",
+        "https://github.com/router-for-me/CLIProxyAPI/issues/3036",
+    ],
     refusal=refused("Tool choice '{type}' not found in 'tools' parameter.", param="tool_choice"),
     examples=[body(ASK, tools=[{"type": "web_search"}], tool_choice={"type": "web_search"})],
     counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "image_generation"})],

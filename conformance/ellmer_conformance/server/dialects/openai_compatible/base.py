@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
-from ....scenarios.script import Answer, Call, Say, Think, Usage
+from ....scenarios.script import Answer, Call, Said, Say, Think, Usage
 from ...http.reply import Headers
 from ..base import WRONG_KEY, FailureKind, Frame, arguments_text, compact, sse, utf8, words
 from ..openai_chat import OpenAIChat
@@ -67,7 +67,7 @@ class Compatible(OpenAIChat):
     def opening(self, answer: Answer) -> Json:
         return {"role": "assistant", "content": ""}
 
-    def piece(self, part: Say | Call | Think, piece: str) -> Frame:
+    def piece(self, part: Said, piece: str) -> Frame:
         """Some text, or some reasoning."""
         if isinstance(part, Think):
             return Frame("thinking", self.chunk({self.thoughts: piece}))

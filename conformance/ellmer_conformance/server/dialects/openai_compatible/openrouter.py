@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
-from ....scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ....scenarios.script import Answer, Call, Said, Stop, Think, Usage
 from ..base import FailureKind, Frame, sse
 from .base import Compatible
 
@@ -70,7 +70,7 @@ class OpenRouter(Compatible):
         yield Frame("open", _WAITING)
         yield from super().frames(answer)
 
-    def piece(self, part: Say | Call | Think, piece: str) -> Frame:
+    def piece(self, part: Said, piece: str) -> Frame:
         if isinstance(part, Think):
             shown = {"content": "", "reasoning": piece, "reasoning_details": [_detail(piece)]}
             return Frame("thinking", self.chunk(shown))

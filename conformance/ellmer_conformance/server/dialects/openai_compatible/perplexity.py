@@ -13,6 +13,7 @@ from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Say
 from ...http.reply import Headers
 from .._openai import fields
+from .._sources import sources_of
 from ..base import FailureKind, Frame, compact, utf8, words
 from .base import Compatible
 
@@ -83,11 +84,7 @@ class Perplexity(Compatible):
 
 
 def sources(answer: Answer) -> Json:
-    """The pages that were found; the fields are in every answer, whether it searched or not."""
-    pages = [
-        *(page for search in answer.searches for page in search.found),
-        *(page for *_, page in answer.citations),
-    ]
-    found = dict.fromkeys((page.url, page.title) for page in pages)
-    results = [{"title": title, "url": url, "date": None} for url, title in found]
-    return {"citations": [url for url, _ in found], "search_results": results}
+    """The pages that the text names; the fields are in every answer."""
+    found = {source.url: source.title for _, source in sources_of(answer)}
+    results = [{"title": title, "url": url, "date": None} for url, title in found.items()]
+    return {"citations": [*found], "search_results": results}

@@ -11,7 +11,6 @@ from ....readers.json_access import items_of, object_of
 from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
 
-MEASURED = "measured on the live API, 2026-08"
 GUIDE = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
 THINKING: Json = {"type": "enabled", "budget_tokens": 1024}
 SEARCH: Json = {"type": "web_search_20250305", "name": "web_search"}
@@ -38,7 +37,10 @@ def the_budget_is_enough(request: Request) -> Iterator[Finding]:
     "REQ-014",
     MUST,
     REJECT,
-    source=["recorded validation errors", MEASURED],
+    source=[
+        "recorded validation errors",
+        "https://github.com/anthropics/anthropic-sdk-python (MessageCreateParams)",
+    ],
     refusal=refused("max_tokens: Field required"),
     examples=[body(ASK)],
     counterexamples=[{"model": "claude-sonnet-4-5", "messages": [ASK]}],
@@ -136,10 +138,7 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     "THK-012",
     MUST,
     REJECT,
-    source=[
-        "https://github.com/MartialBE/one-hub/issues/529",
-        "several later reports, of adaptive thinking too",
-    ],
+    source="https://github.com/MartialBE/one-hub/issues/529",
     refusal=refused(
         "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode. Please consult our "
         f"documentation at {GUIDE}#important-considerations"
@@ -167,7 +166,7 @@ def thinking_has_one_temperature(request: Request) -> Iterator[Finding]:
     "THK-019",
     MUST,
     REJECT,
-    source=["several independent reports of the same text", GUIDE],
+    source=GUIDE,
     refusal=refused("`{key}` must be {wanted} when thinking is enabled or in adaptive mode"),
     formerly=[refused("`{key}` must be {wanted} when thinking is enabled")],
     examples=[body(ASK, max_tokens=2048, thinking=THINKING, top_p=0.95)],
@@ -190,7 +189,7 @@ def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
     "REQ-029",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/BerriAI/litellm/issues/3286",
     refusal=refused("stop_sequences: each stop sequence must contain non-whitespace"),
     examples=[body(ASK, stop_sequences=["END"])],
     counterexamples=[body(ASK, stop_sequences=["\n\n"]), body(ASK, stop_sequences=["END", ""])],

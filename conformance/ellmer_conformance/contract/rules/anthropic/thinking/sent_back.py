@@ -34,7 +34,10 @@ MORE = {"max_tokens": 2048, "tools": [TOOL], "thinking": THINKING}
     "THK-001",
     MUST,
     REJECT,
-    source="several independent reports of the same text, one with the whole body",
+    source=[
+        "https://github.com/reVrost/go-openrouter/pull/56",
+        "https://github.com/CherryHQ/cherry-studio/issues/12996",
+    ],
     refusal=refused("{text}"),
     examples=[body(ASK, assistant(THOUGHT, use("a")), user(result("a")), **MORE)],
     counterexamples=[

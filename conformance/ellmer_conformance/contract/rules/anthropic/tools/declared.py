@@ -13,14 +13,13 @@ from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
 from ._client_tools import custom
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-MEASURED = "measured on the live API, 2026-08"
 
 
 @book.rule(
     "REQ-012",
     MUST,
     REJECT,
-    source=MEASURED,
+    source="https://github.com/anthropics/anthropic-sdk-python (ToolChoiceParam)",
     refusal=refused("tool_choice: {text}"),
     examples=[body(ASK, tools=[TOOL], tool_choice={"type": "any"})],
     counterexamples=[
@@ -49,7 +48,7 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
     "REQ-030",
     MUST,
     REJECT,
-    source="several independent reports of the same text, some with the whole body",
+    source="https://github.com/anthropics/anthropic-sdk-python (ToolChoiceParam)",
     preview=True,  # nothing of it can be opened
     refusal=refused("tool_choice.{type} may only be specified while providing tools."),
     formerly=[refused("tool_choice may only be specified while providing tools")],
@@ -70,7 +69,7 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
     "REQ-031",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/anthropics/anthropic-sdk-python (ToolChoiceToolParam)",
     preview=True,  # nothing of it can be opened
     refusal=refused("Tool '{name}' not found in provided tools"),
     examples=[body(ASK, tools=[TOOL], tool_choice={"type": "tool", "name": "add"})],
@@ -91,7 +90,7 @@ def the_chosen_tool_is_there(request: Request) -> Iterator[Finding]:
     "REQ-032",
     MUST,
     REJECT,
-    source="several independent reports of the same text, some with the whole body",
+    source="https://github.com/dirac-run/dirac/issues/57",
     refusal=refused(
         "tools.{index}: Input tag '{type}' found using 'type' does not match any of the expected tags: "
         "'bash_20250124', 'custom', 'text_editor_20250124', 'text_editor_20250429', 'text_editor_20250728', "
@@ -115,7 +114,7 @@ def tools_are_anthropics(request: Request) -> Iterator[Finding]:
     "SCH-002",
     MUST,
     REJECT,
-    source=MEASURED,
+    source="https://github.com/modelcontextprotocol/modelcontextprotocol/issues/1345",
     refusal=refused("tools.{index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"),
     examples=[body(ASK, tools=[TOOL])],
     counterexamples=[

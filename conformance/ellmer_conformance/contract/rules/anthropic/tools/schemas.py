@@ -15,7 +15,6 @@ from ._grammar import invalid
 
 KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 COMBINED = ("oneOf", "allOf", "anyOf")
-REPORTS = "several independent reports of the same text"
 
 
 def _schema(**schema: Any) -> Json:
@@ -26,7 +25,7 @@ def _schema(**schema: Any) -> Json:
     "SCH-001",
     MUST,
     REJECT,
-    source=["recorded refusals (claude-sonnet-4-6)", "measured on the live API, 2026-08"],
+    source=["recorded refusals (claude-sonnet-4-6)"],
     refusal=refused("tools.{index}.custom.{text}"),
     examples=[body(ASK, tools=[TOOL, {**TOOL, "name": "noop", "input_schema": {"type": "object"}}])],
     counterexamples=[
@@ -51,7 +50,10 @@ def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
     "SCH-016",
     MUST,
     REJECT,
-    source=REPORTS,
+    source=[
+        "https://github.com/anthropics/claude-code/issues/5973",
+        "https://github.com/dearlordylord/huly-mcp/issues/66",
+    ],
     refusal=refused(
         "tools.{index}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level"
     ),
@@ -73,7 +75,10 @@ def input_schemas_are_one_object(request: Request) -> Iterator[Finding]:
     "SCH-017",
     MUST,
     REJECT,
-    source=REPORTS,
+    source=[
+        "https://github.com/freee/freee-mcp/issues/15",
+        "https://github.com/twilio-labs/mcp/issues/49",
+    ],
     refusal=refused(
         "tools.{index}.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{{1,64}}$'"
     ),
@@ -95,7 +100,7 @@ def properties_have_plain_names(request: Request) -> Iterator[Finding]:
     "SCH-018",
     MUST,
     REJECT,
-    source=REPORTS,
+    source="https://github.com/acomagu/vscode-as-mcp-server/issues/6",
     refusal=refused(
         "tools.{index}.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 "
         "(https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use."

@@ -22,10 +22,7 @@ FOUND: Json = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "c
     "PAIR-015",
     MUST,
     REJECT,
-    source=[
-        "https://github.com/betmoar/cc-proxy-plugin/issues/67",
-        "several independent reports of the same text",
-    ],
+    source="https://github.com/betmoar/cc-proxy-plugin/issues/67",
     refusal=refused("{place}.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'"),
     examples=[body(ASK, assistant(SEARCH, FOUND, "5"), ASK)],
     counterexamples=[
@@ -52,10 +49,7 @@ def served_calls_bear_anthropics_ids(request: Request) -> Iterator[Finding]:
     "PAIR-016",
     MUST,
     REJECT,
-    source=[
-        "https://github.com/anthropics/claude-code/issues/64383",
-        "several independent reports of the same text, of `web_search_tool_result` too",
-    ],
+    source="https://github.com/anthropics/claude-code/issues/64383",
     refusal=refused(
         "messages.{message}.content.{index}: unexpected `tool_use_id` found in `{kind}` blocks: {id}. Each `{kind}` "
         "block must have a corresponding `server_tool_use` block before it."

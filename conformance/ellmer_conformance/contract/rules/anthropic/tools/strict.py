@@ -11,7 +11,6 @@ from .._rulebook import ASK, MUST, REJECT, body, book, refused
 from ._client_tools import custom
 from ._grammar import circle, optional_count, strict_problem, union_count
 
-MEASURED = "measured on the live API, 2026-08"
 MATRIX = "recorded refusals (claude-sonnet-4-6)"
 
 
@@ -37,7 +36,7 @@ NODE: Json = {
     "SCH-003",
     MUST,
     REJECT,
-    source=[MATRIX, MEASURED],
+    source=MATRIX,
     refusal=refused("tools.{index}.custom: {reason}"),
     examples=[body(ASK, tools=[_strict(**_object("x", required=True))])],
     counterexamples=[

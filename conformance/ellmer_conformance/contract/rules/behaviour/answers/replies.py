@@ -23,12 +23,12 @@ def transcripts_agree(run: Run) -> Iterator[Finding]:
 @book.rule("TXT-002", MUST, LOSS, source="tidyverse/ellmer print methods")
 def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
     """In the transcript, every tool request has its own id and every result has the id of its request."""
-    ours = {call.name for _, calls in run.calls() for call in calls}
+    ours = {call.name for _, calls in run.calls() for call in calls} | {tool.name for tool in run.case.tools}
     ours |= {part.name for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
     named = re.findall(r"\[tool request \(([^)\n]*)\)\](?:: (\w+))?", run.transcript)
     theirs = {id for id, name in named if name and name not in ours}  # which the provider runs itself
     asked = [id for id, _ in named if id not in theirs]
-    results = re.findall(r"\[tool result  \(([^)\n]*)\)\]", run.transcript)
+    results = re.findall(r"\[tool result  \(([^)\n]*)\)(?:, [^\n]*)?\]", run.transcript)
     answered = [id for id in results if id not in theirs]
     if asked or answered:
         fine = Counter(asked) == Counter(answered) and len(set(asked)) == len(asked)

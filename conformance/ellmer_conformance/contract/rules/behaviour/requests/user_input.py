@@ -129,7 +129,8 @@ def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
 )
 def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
     """Large integers, -0.0 and long fractions in arguments reach the tool unchanged."""
-    wanted = [dict(c.arguments) for _, calls in run.calls() for c in calls if _numbers(c.arguments)]
+    said = [run.approved(call) for _, calls in run.calls() for call in calls]
+    wanted = [dict(given) for given in said if given is not None and _numbers(given)]
     if wanted and run.tool_runs:
         got = [dict(r.arguments) for r in run.tool_runs if _numbers(r.arguments)]
         same = _written(got) == _written(wanted)

@@ -130,13 +130,13 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
 
 @book.rule("PAR-005", MUST, LOSS, source="each call is a request of its own")
 def every_call_is_run(run: Run) -> Iterator[Finding]:
-    """Every complete call of a known tool is run exactly once, even if another call is equal to it."""
+    """Every complete call of a known tool is run exactly once, even if another call is equal to it; one that
+    somebody denied is not run."""
     if answer_refused(run):
         return
     offered = {tool.name for tool in run.case.tools}
-    wanted = Counter(
-        call_key(c.name, c.arguments) for _, calls in run.calls() for c in calls if c.name in offered
-    )
+    made = [(c, run.approved(c)) for _, calls in run.calls() for c in calls if c.name in offered]
+    wanted = Counter(call_key(call.name, given) for call, given in made if given is not None)
     ran = Counter(call_key(r.name, r.arguments) for r in run.tool_runs)
     for key in wanted:
         problem = f"{key} was called {wanted[key]} times and run {ran[key]} times"

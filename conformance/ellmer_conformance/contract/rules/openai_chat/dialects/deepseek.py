@@ -43,9 +43,8 @@ NEEDED = {"refusal": UNANSWERED, "source": ("https://github.com/agno-agi/agno/is
 deepseek = elsewhere(
     "deepseek",
     envelope=wrap,
-    only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003", "SCH-002"],
+    only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003"],
     without=["REQ-007", "STO-001", "STO-007"],
-    SCH_002={"source": ("a report of a name in Chinese, 2026-09, in OpenAI's words",)},
     PAIR_001=NEEDED,
     ORD_002=NEEDED,
     ORD_003=NEEDED,
@@ -57,7 +56,10 @@ deepseek = elsewhere(
     },
     PAIR_013={
         "refusal": refused("Duplicate value for 'tool_call_id' of {id} in message[{index}]"),
-        "source": ("several independent reports of the same text",),
+        "source": (
+            "https://github.com/craft-ai-agents/craft-agents-oss/issues/621",
+            "https://github.com/craft-ai-agents/craft-agents-oss/issues/630",
+        ),
     },
 )
 
@@ -117,7 +119,11 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     "THK-005",
     MUST,
     REJECT,
-    source="several independent reports of the same text, 2026-09",
+    source=[
+        "https://github.com/earendil-works/pi/issues/3636",
+        "https://github.com/BigPizzaV3/CodexPlusPlus/issues/252",
+        "https://github.com/OpenHands/software-agent-sdk/pull/2979 (thinking is the default)",
+    ],
     refusal=refused("The `reasoning_content` in the thinking mode must be passed back to the API."),
     models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
     examples=[
@@ -130,15 +136,16 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
         )
     ],
     counterexamples=[
-        body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro")
+        body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro"),
+        body(ASK, call("a"), result("a"), model="deepseek-v4-flash"),
     ],
 )
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
     """With thinking enabled, an assistant message with tool calls has its `reasoning_content`, which may be empty.
 
-    Before V4, the reasoning of earlier user turns was not required.
+    V4 thinks unless it is told not to. Before V4, the reasoning of earlier user turns was not required.
     """
-    if _thinks(request.body):
+    if _thinks(request):
         found = list(messages(request.body))
         asked = [i for i, (_, message) in enumerate(found) if message.get("role") == "user"]
         start = 0 if request.model.startswith("deepseek-v4") else max(asked, default=0)
@@ -152,19 +159,24 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
     "THK-011",
     MUST,
     REJECT,
-    source="recorded refusals (deepseek-v4-flash; deepseek-v4-pro, which thinks unless told not to)",
+    source=[
+        "recorded refusals (deepseek-v4-flash; deepseek-v4-pro, which thinks unless told not to)",
+        "https://github.com/deepseek-ai/DeepSeek-V3/issues/1376 (both, by default)",
+    ],
     refusal=refused("Thinking mode does not support this tool_choice"),
     examples=[
         body(ASK, tools=[TOOL], tool_choice="auto", thinking={"type": "enabled"}, model="deepseek-v4-pro")
     ],
     counterexamples=[
-        body(ASK, tools=[TOOL], tool_choice="required", thinking={"type": "enabled"}, model="deepseek-v4-pro")
+        body(
+            ASK, tools=[TOOL], tool_choice="required", thinking={"type": "enabled"}, model="deepseek-v4-pro"
+        ),
+        body(ASK, tools=[TOOL], tool_choice="required", model="deepseek-v4-flash"),
     ],
 )
 def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     """With thinking enabled, `tool_choice` does not force a tool."""
-    thinking = object_of(request.body.get("thinking")).get("type")
-    if thinking == "enabled" or (thinking is None and request.model == "deepseek-v4-pro"):
+    if _thinks(request):
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
         yield broken("/tool_choice", "a call is forced") if forced else met("/thinking")
@@ -198,7 +210,10 @@ def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
     "STO-001",
     MUST,
     REJECT,
-    source="many reports of the same text, 2025 and 2026",
+    source=[
+        "https://github.com/ItzCrazyKns/Vane/issues/969",
+        "https://github.com/llm-exe/llm-exe/issues/662",
+    ],
     refusal=refused("This response_format type is unavailable now"),
     examples=[body(JSON, response_format={"type": "json_object"}, model="deepseek-chat")],
     counterexamples=[
@@ -219,7 +234,7 @@ def answers_have_no_schema(request: Request) -> Iterator[Finding]:
     "STO-007",
     MUST,
     REJECT,
-    source="many reports of the same text, 2025 and 2026",
+    source="https://github.com/browserbase/stagehand/issues/1204",
     refusal=refused(
         "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'."
     ),
@@ -233,8 +248,11 @@ def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
         yield met("/response_format") if said else broken("/messages", 'no message has the word "json"')
 
 
-def _thinks(request: Json) -> bool:
-    return object_of(request.get("thinking")).get("type") == "enabled"
+def _thinks(request: Request) -> bool:
+    """Whether thinking is enabled; V4 thinks unless it is told not to."""
+    told = object_of(request.body.get("thinking")).get("type")
+    quiet = request.body.get("reasoning_effort") == "none"
+    return told == "enabled" or (told is None and not quiet and request.model.startswith("deepseek-v4"))
 
 
 def _column(request: Json, kind: str) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
 from ....readers.json_access import object_of, words
-from ....readers.openai_chat import messages, parts, tools
+from ....readers.openai_chat import messages, parts
 from ....rule import Finding, Refusal, broken, met
 from ....shapes import Fault
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, enter, problem, types_of
@@ -42,7 +42,26 @@ FOREIGN_OPTIONS = frozenset(
     words("verbosity reasoning thinking enable_thinking top_k min_p repetition_penalty")
 )
 FOREIGN = {"assistant": ("status", "reasoning_content"), "user": ("tool_calls",)}
-TEXT_ONLY = ["groq/compound*", "llama-3.1-8b*", "llama3*"]
+# Models that see nothing; of each family one is recorded or reported.
+TEXT_ONLY = [
+    "groq/compound*",
+    "llama-3.1-*",
+    "llama-3.3-*",
+    "llama3*",
+    "openai/gpt-oss*",
+    "gemma*",
+    "mixtral*",
+]
+# Models that the guide does not list.
+UNSCHEMED = [
+    "groq/compound*",
+    "llama-3.1-*",
+    "llama-3.3-*",
+    "llama3*",
+    "gemma*",
+    "mixtral*",
+    "qwen/qwen3-32b",
+]
 
 groq = elsewhere("groq", envelope=wrap, without=["REQ-007", "REQ-011", "REQ-045"])
 
@@ -51,7 +70,7 @@ groq = elsewhere("groq", envelope=wrap, without=["REQ-007", "REQ-011", "REQ-045"
     "ORD-014",
     MUST,
     REJECT,
-    source="several independent reports of the same text",
+    source="https://github.com/hackclub/ai/issues/22",
     refusal=refused("'messages.{index}' : for 'role:tool' the following must be satisfied[({what})]"),
     examples=[body(ASK, call("a"), result("a"))],
     counterexamples=[
@@ -131,7 +150,11 @@ def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
     "IMG-013",
     MUST,
     REJECT,
-    source="recorded refusals (groq/compound, llama-3.1-8b-instant)",
+    source=[
+        "recorded refusals (groq/compound, llama-3.1-8b-instant)",
+        "https://github.com/sam3gp8/jarvis-aio/issues/17 (gpt-oss-120b)",
+        "https://github.com/vercel/ai/issues/2837 (every model that does not see)",
+    ],
     refusal=refused("messages[{index}].content must be a string", "messages[{index}].content"),
     models=TEXT_ONLY,
     examples=[body(ASK, model="llama-3.1-8b-instant")],
@@ -146,35 +169,13 @@ def text_models_read_text(request: Request) -> Iterator[Finding]:
 
 
 @groq.rule(
-    "REQ-011",
-    MUST,
-    REJECT,
-    source="recorded refusals (llama-3.1-8b-instant, groq/compound)",
-    refusal=refused("tools[{index}].type must be one of [function, mcp]"),
-    formerly=[
-        refused(
-            "code=400, message=tools[{index}].type must be one of [function, mcp], type=invalid_request_error"
-        )
-    ],
-    examples=[body(ASK, tools=[TOOL])],
-    counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
-)
-def tools_are_functions(request: Request) -> Iterator[Finding]:
-    """A tool is a function, an MCP server, or a built-in tool of the model."""
-    for index, (pointer, tool) in enumerate(tools(request.body)):
-        kind, place = tool.get("type"), f"{pointer}/type"
-        wrong = kind in {"web_search", "web_fetch", "web_search_preview"}
-        yield broken(place, f"a tool of type {kind}", index=index) if wrong else met(place)
-
-
-@groq.rule(
     "STO-008",
     MUST,
     REJECT,
-    source="recorded refusals (llama-3.1-8b-instant, groq/compound)",
+    source=["recorded refusals (llama-3.1-8b-instant, groq/compound)", GUIDE],
     refusal=refused(f"{NO_SCHEMA}. See supported models at {GUIDE}#supported-models"),
     formerly=[refused(NO_SCHEMA)],
-    models=TEXT_ONLY,
+    models=UNSCHEMED,
     examples=[body(ASK, model="llama-3.1-8b-instant")],
     counterexamples=[body(ASK, model="llama-3.1-8b-instant", response_format={"type": "json_schema"})],
 )
@@ -191,7 +192,7 @@ def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
     source="recorded refusals (llama-4-maverick, gpt-oss-20b)",
     refusal=refused("json schema is required"),
     formerly=[refused("code=400, message=json schema is required, type=invalid_request_error")],
-    models=[f"!{model}" for model in TEXT_ONLY],
+    models=[f"!{model}" for model in UNSCHEMED],
     examples=[
         body(ASK, response_format={"type": "json_schema", "json_schema": {"name": "sum", "schema": {}}})
     ],

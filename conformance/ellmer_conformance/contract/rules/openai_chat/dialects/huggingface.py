@@ -1,11 +1,14 @@
-"""Hugging Face: messages that are not a list are refused in plain text."""
+"""Hugging Face: messages that are not a list are refused in plain text, and each model's provider has checks of its own."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from ....exchange import Request
+from ....exchange import Json, Request
+from ....readers.json_access import object_of
+from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
 from ..._lacks import Lack, enter
 from ..._openai.refusals import envelope
@@ -20,11 +23,15 @@ _TESTS = (
 )
 
 _CHECK = "Invalid request. Please check the parameters"  # a provider behind the router
+_FEATURES = "model features {what} not support"  # another one
 
 
 def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     if refusal.message.startswith(_CHECK):
         return compact({"detail": refusal.message})
+    if refusal.type == "INVALID_REQUEST_BODY":
+        fields = {"code": refusal.status, "reason": refusal.type, "message": refusal.message, "metadata": {}}
+        return compact(fields)
     if refusal.status == 422:
         return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode(
             "utf-8", "backslashreplace"
@@ -55,7 +62,45 @@ def messages_are_a_list(request: Request) -> Iterator[Finding]:
     yield broken("/messages", "it is a string", value=json.dumps(value)) if text else met("/messages")
 
 
-_QWEN = "Qwen/Qwen3-4B"
+_QWEN, _LLAMA, _V4 = (
+    "Qwen/Qwen3-4B",
+    "meta-llama/Llama-3.1-8B-Instruct",
+    "deepseek-ai/DeepSeek-V4-Pro-0813",
+)
+_BARE: Json = {"type": "json_schema", "json_schema": {"name": "sum", "type": "object"}}
+_KNOWN = {"name", "schema", "strict", "description"}
+_LINK = "    For further information visit https://errors.pydantic.dev/2.11/v/extra_forbidden"
+
+
+def _declared(key: str) -> Json:
+    function = {"name": "add", key: {"type": "object", "properties": {}}}
+    return {"type": "function", "function": function}
+
+
+def _argued(request: Request) -> str | None:
+    """A function that is declared with `arguments`, not with `parameters`."""
+    places = (place for place, tool in tools(request.body) if "arguments" in object_of(tool.get("function")))
+    return next((f"{place}/function/arguments" for place in places), None)
+
+
+def _schema(request: Request) -> Json:
+    format = object_of(request.body.get("response_format"))
+    return object_of(format.get("json_schema")) if format.get("type") == "json_schema" else {}
+
+
+def _bare(request: Request) -> str | None:
+    """A schema that stands where its name and itself belong."""
+    return "/response_format/json_schema" if _schema(request).keys() - _KNOWN else None
+
+
+def _extra(key: str, value: Any) -> str:
+    said = f"[type=extra_forbidden, input_value={value!r}, input_type={type(value).__name__}]"
+    return f"{key}\n  Extra inputs are not permitted {said}\n{_LINK}"
+
+
+def _refused(message: str) -> Refusal:
+    return Refusal(message, type="invalid_request_error", code="invalid_request_error")
+
 
 enter(
     huggingface,
@@ -73,5 +118,68 @@ enter(
             body(ASK, model=_QWEN),
             body({"role": "user", "content": [IMAGE]}, model=_QWEN),
         ),
+        Lack(
+            "REQ-051",
+            "A function is declared with `parameters`: its model is served by a provider that says it has no functions.",
+            ("meta-llama/Llama-3.1-8B-Instruct",),
+            Refusal(_FEATURES.format(what="function calling"), type="INVALID_REQUEST_BODY"),
+            (
+                "recorded refusals (Llama-3.1-8B-Instruct)",
+                f"{_TESTS}meta-llama/Llama-3.1-8B-Instruct/GenSync-Tools-SquareRoot-1-any.yaml",
+            ),
+            _argued,
+            body(ASK, model=_LLAMA, tools=[_declared("parameters")]),
+            body(ASK, model=_LLAMA, tools=[_declared("arguments")]),
+        ),
+        Lack(
+            "STO-016",
+            "The schema of an answer is in `schema`: its model is served by a provider that says it has no schemas.",
+            ("meta-llama/Llama-3.1-8B-Instruct",),
+            Refusal(_FEATURES.format(what="structured outputs"), type="INVALID_REQUEST_BODY"),
+            (
+                "recorded refusals (Llama-3.1-8B-Instruct)",
+                f"{_TESTS}meta-llama/Llama-3.1-8B-Instruct/GenSync-JSONSchema.yaml",
+            ),
+            _bare,
+            body(ASK, model=_LLAMA, response_format={"type": "json_object"}),
+            body(ASK, model=_LLAMA, response_format=_BARE),
+        ),
+        Lack(
+            "REQ-052",
+            "A function is declared with `parameters`, not with `arguments`.",
+            ("deepseek-ai/DeepSeek-V4*",),
+            _refused("Extra inputs are not permitted, field: 'tools[0].function.arguments'"),
+            (
+                "recorded refusals (DeepSeek-V4-Pro-0813)",
+                f"{_TESTS}deepseek-ai/DeepSeek-V4-Pro-0813/GenSync-Tools-SquareRoot-1-any.yaml",
+            ),
+            _argued,
+            body(ASK, model=_V4, tools=[_declared("parameters")]),
+            body(ASK, model=_V4, tools=[_declared("arguments")]),
+        ),
     ],
 )
+
+
+@huggingface.rule(
+    "STO-011",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal (DeepSeek-V4-Pro-0813)",
+        f"{_TESTS}deepseek-ai/DeepSeek-V4-Pro-0813/GenSync-JSONSchema.yaml",
+    ],
+    refusal=_refused(
+        "Invalid json_schema format: {count} validation errors for OpenAIJsonSchemaFormat\n{errors}"
+    ),
+    models=["deepseek-ai/DeepSeek-V4*"],
+    examples=[body(ASK, model=_V4, response_format={"type": "json_object"})],
+    counterexamples=[
+        body(ASK, model=_V4, response_format={**_BARE, "json_schema": {"type": "object", "x": 1}})
+    ],
+)
+def the_schema_is_inside(request: Request) -> Iterator[Finding]:
+    """The schema of a response format is in `json_schema.schema`, not in `json_schema` itself."""
+    extra = [_extra(key, value) for key, value in _schema(request).items() if key not in _KNOWN]
+    place, facts = "/response_format/json_schema", {"count": len(extra), "errors": "\n".join(extra)}
+    yield broken(place, "a bare schema", **facts) if extra else met("/response_format")

@@ -55,7 +55,7 @@ def thoughts_come_back(request: Request) -> Iterator[Finding]:
     "EMP-002",
     MUST,
     REJECT,
-    source="many reports of the same text, 2025 and 2026",
+    source="https://github.com/AstrBotDevs/AstrBot/pull/7202",
     refusal=refused(
         "Invalid request: the message at position {index} with role 'assistant' must not be empty"
     ),

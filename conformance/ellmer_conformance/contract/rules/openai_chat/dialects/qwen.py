@@ -6,9 +6,17 @@ from collections.abc import Iterator
 
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
+from ..._lacks import Lack, enter
 from ..._openai.refusals import refused
-from .._rulebook import ASK, MUST, REJECT, TOOL, body
+from .._features import a_part
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body
 from . import elsewhere
+
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/c55166a86034f7a36da5e7f8544023a1c365b667/providers/"
+    "alibaba/testdata/TestClient/Intl/Scoreboard/"
+)
 
 
 def _dashscope(message: str) -> Refusal:
@@ -34,7 +42,7 @@ qwen = elsewhere(
     SCH_008={
         "preview": False,
         "refusal": refused("[] is too short - 'tools'"),
-        "source": ("https://github.com/QwenLM/qwen-code/issues/643", "many reports of the same text"),
+        "source": ("https://github.com/QwenLM/qwen-code/issues/643",),
     },
     PAIR_002=_ORPHAN,
     PAIR_001=_DANGLING,
@@ -62,3 +70,27 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
         yield broken("/tool_choice", "a call is forced") if forced else met("/enable_thinking")
+
+
+_MAX = "qwen3.7-max"
+
+enter(
+    qwen,
+    [
+        Lack(
+            "REQ-050",
+            "An image goes to a model that sees.",
+            ("qwen3.7-max*",),
+            _dashscope(
+                "The provided messages input is invalid. The error info is [Unexpected item type in content.]."
+            ),
+            (
+                "recorded refusal (qwen3.7-max)",
+                f"{_TESTS}qwen3.7-max_thinking/GenStreamMultiModal-Image-jpg-Inline.yaml",
+            ),
+            a_part("image_url"),
+            body(ASK, model=_MAX),
+            body({"role": "user", "content": [IMAGE]}, model=_MAX),
+        )
+    ],
+)

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from ....exchange import Json, Request
+from ....readers.json_access import object_of
+from ....readers.openai_chat import tools
 from ..._lacks import Lack, enter
 from ..._openai.refusals import refused
 from .._features import a_part, functions
@@ -26,6 +29,20 @@ together = elsewhere("together")
 _VIDEO = {"type": "video_url", "video_url": {"url": "https://example.com/a.mp4"}}
 _GEMMA = "google/gemma-3-27b-it"
 _RNJ = "essentialai/rnj-1-instruct"
+_TOOL: Json = {
+    "type": "function",
+    "function": {"name": "add", "parameters": {"$schema": "…", "type": "object", "properties": {}}},
+}
+
+
+def _named_schema(request: Request) -> str | None:
+    """Functions that must be called, one of them with a schema that names its dialect."""
+    named = any(
+        "$schema" in object_of(object_of(tool.get("function")).get("parameters"))
+        for _, tool in tools(request.body)
+    )
+    return "/tools" if named and request.body.get("tool_choice") == "required" else None
+
 
 enter(
     together,
@@ -81,6 +98,19 @@ enter(
             functions("auto"),
             body(ASK, model=_GEMMA),
             body(ASK, model=_GEMMA, tools=[TOOL], tool_choice="auto"),
+        ),
+        Lack(
+            "SCH-022",
+            "The schema of a function that must be called has no `$schema`.",
+            ("google/gemma-3*",),
+            refused("The provided JSON schema contains features not supported by xgrammar."),
+            (
+                "recorded refusal (gemma-3-27b-it)",
+                f"{_OLDER}google/gemma-3-27b-it/GenStream-Tools-SquareRoot-1.yaml",
+            ),
+            _named_schema,
+            body(ASK, model=_GEMMA, tools=[TOOL], tool_choice="required"),
+            body(ASK, model=_GEMMA, tools=[_TOOL], tool_choice="required"),
         ),
     ],
 )

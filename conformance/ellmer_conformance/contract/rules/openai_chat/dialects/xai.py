@@ -25,7 +25,7 @@ xai = elsewhere("xai", envelope=_flat)
     "EMP-001",
     MUST,
     REJECT,
-    source=["https://github.com/langchain-ai/langchain/issues/34140", "many reports of the same text"],
+    source="https://github.com/langchain-ai/langchain/issues/34140",
     refusal=Refusal("Invalid request content: Each message must have at least one content element."),
     examples=[body({"role": "user", "content": ""}, call("a"), result("a"))],
     counterexamples=[body({"role": "user", "content": None}), body({"role": "user", "content": []})],

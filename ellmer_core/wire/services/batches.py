@@ -1,6 +1,5 @@
 """Batch APIs: many requests handed in at once, answered within a day, for half the price.
 
-Pure, like the wire formats: the methods yield the HTTP requests to make and are sent the bodies of their answers.
 Each answer is kept as `{"status": …, "body": …}`, as if it had come over HTTP by itself.
 """
 
@@ -9,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 
-from ..errors import BadRequestError, ResponseError, UsageError
-from .base import Batches, Steps, Wire
-from .framing.json_text import read_json
-from .values import Json, Request
+from ...errors import BadRequestError, UsageError
+from ..framing.json_text import read_json
+from ..values import Json, Request
+from .base import Batches, Endpoint, Steps
+from .requests import form, json_object, post, url_of
 
 __all__ = ["AnthropicBatches", "GeminiBatches", "OpenAIBatches"]
 
@@ -25,17 +24,18 @@ class OpenAIBatches(Batches):
 
     endpoint: str
 
-    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
+    def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
         lines = [
             {"custom_id": name, "method": "POST", "url": self.endpoint, "body": body}
             for name, body in bodies.items()
         ]
-        file = _json((yield _upload(wire, "\n".join(map(_dumps, lines)).encode())))
+        data = "\n".join(map(_dumps, lines)).encode()
+        file = _object((yield form(to, {"purpose": "batch"}, data, "application/jsonl", "batch.jsonl")))
         job = {"input_file_id": file["id"], "endpoint": self.endpoint, "completion_window": "24h"}
-        return _json((yield _post(wire, "/batches", job)))
+        return _object((yield post(to, "/batches", job)))
 
-    def poll(self, wire: Wire, batch: Json) -> Request:
-        return wire.get(_url(wire, f"/batches/{batch['id']}"))
+    def poll(self, to: Endpoint, batch: Json) -> Request:
+        return to.get(url_of(to, f"/batches/{batch['id']}"))
 
     def done(self, batch: Json) -> bool:
         if batch.get("status") == "failed":
@@ -44,10 +44,10 @@ class OpenAIBatches(Batches):
             raise BadRequestError(f"The batch was refused: {said}", status=400, body=batch)
         return batch.get("status") in {"completed", "expired", "cancelled"}
 
-    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
+    def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:
         results: dict[str, Json] = {}
         for file in filter(None, (batch.get("output_file_id"), batch.get("error_file_id"))):
-            lines = yield wire.get(_url(wire, f"/files/{file}/content"))
+            lines = yield to.get(url_of(to, f"/files/{file}/content"))
             results |= {line["custom_id"]: self.result(line) for line in _lines(lines) if "custom_id" in line}
         return results
 
@@ -63,18 +63,18 @@ class OpenAIBatches(Batches):
 class AnthropicBatches(Batches):
     """https://docs.claude.com/en/api/creating-message-batches"""
 
-    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
+    def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
         requests = [{"custom_id": name, "params": body} for name, body in bodies.items()]
-        return _json((yield _post(wire, "/messages/batches", {"requests": requests})))
+        return _object((yield post(to, "/messages/batches", {"requests": requests})))
 
-    def poll(self, wire: Wire, batch: Json) -> Request:
-        return wire.get(_url(wire, f"/messages/batches/{batch['id']}"))
+    def poll(self, to: Endpoint, batch: Json) -> Request:
+        return to.get(url_of(to, f"/messages/batches/{batch['id']}"))
 
     def done(self, batch: Json) -> bool:
         return batch.get("processing_status") == "ended"
 
-    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:
-        lines = yield wire.get(_url(wire, f"/messages/batches/{batch['id']}/results"))
+    def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:
+        lines = yield to.get(url_of(to, f"/messages/batches/{batch['id']}/results"))
         return {line["custom_id"]: self.result(line) for line in _lines(lines) if "custom_id" in line}
 
     def result(self, line: Json) -> Json:
@@ -99,17 +99,17 @@ class GeminiBatches(Batches):
 
     LARGEST = 20_000_000  # bytes of a batch whose requests are not in a file
 
-    def submit(self, wire: Wire, bodies: Mapping[str, Json]) -> Steps[Json]:
+    def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
         requests = [{"request": body, "metadata": {"key": name}} for name, body in bodies.items()]
         batch = {"batch": {"displayName": "ellmer-core", "inputConfig": {"requests": {"requests": requests}}}}
         if (size := len(_dumps(batch).encode())) > self.LARGEST:
             raise UsageError(
                 f"Gemini accepts {self.LARGEST} bytes in one batch, but these prompts have {size}. Use several batches."
             )
-        return _json((yield _post(wire, f"/models/{wire.model}:batchGenerateContent", batch)))
+        return _object((yield post(to, f"/models/{to.model}:batchGenerateContent", batch)))
 
-    def poll(self, wire: Wire, batch: Json) -> Request:
-        return wire.get(_url(wire, f"/{batch['name']}"))
+    def poll(self, to: Endpoint, batch: Json) -> Request:
+        return to.get(url_of(to, f"/{batch['name']}"))
 
     def done(self, batch: Json) -> bool:
         state = (batch.get("metadata") or {}).get("state", "").rpartition("_")[2]
@@ -118,7 +118,7 @@ class GeminiBatches(Batches):
             raise BadRequestError(f"The batch failed: {said}", status=400, body=batch)
         return state == "SUCCEEDED" or bool(batch.get("done"))
 
-    def results(self, wire: Wire, batch: Json) -> Steps[dict[str, Json]]:  # noqa: ARG002 - they came with the batch
+    def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:  # noqa: ARG002 - they came with the batch
         found = batch.get("response") or (batch.get("metadata") or {}).get("output") or {}
         answers = (found.get("inlinedResponses") or {}).get("inlinedResponses") or []
         yield from ()
@@ -132,36 +132,12 @@ class GeminiBatches(Batches):
         return {"status": 400 if code in {3, 9, 11} else 500, "body": answer}
 
 
-def _upload(wire: Wire, content: bytes) -> Request:
-    """A file for the batch API, as an HTML form sends one. https://www.rfc-editor.org/rfc/rfc7578"""
-    edge = f"ellmer-core-{sha256(content).hexdigest()}"  # cannot stand in what it is the hash of
-    part = f"--{edge}\r\nContent-Disposition: form-data; name="
-    head = f'{part}"purpose"\r\n\r\nbatch\r\n{part}"file"; filename="batch.jsonl"\r\nContent-Type: application/jsonl\r\n\r\n'
-    headers = {**wire.headers(), **wire.api_headers, "content-type": f"multipart/form-data; boundary={edge}"}
-    raw = head.encode() + content + f"\r\n--{edge}--\r\n".encode()
-    return Request(_url(wire, "/files"), headers, {}, raw=raw)
-
-
-def _post(wire: Wire, path: str, body: Json) -> Request:
-    return Request(_url(wire, path), {**wire.headers(), **wire.api_headers}, body)
-
-
-def _url(wire: Wire, path: str) -> str:
-    return f"{wire.base_url.rstrip('/')}{path}"
-
-
 def _dumps(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _json(body: bytes) -> Json:
-    try:
-        value = read_json(body)
-    except ValueError as error:
-        raise ResponseError(f"The answer of the batch API is not JSON ({error}): {body[:200]!r}") from error
-    if not isinstance(value, dict):
-        raise ResponseError(f"The answer of the batch API is not an object: {body[:200]!r}")
-    return value
+def _object(body: bytes) -> Json:
+    return json_object(body, "The answer of the batch API")
 
 
 def _lines(body: bytes) -> Iterator[Json]:

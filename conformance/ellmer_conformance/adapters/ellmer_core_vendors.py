@@ -1,0 +1,99 @@
+"""The vendors of ellmer_core, for its adapter.
+
+Every vendor is found as its users find it, by its module or its entry point, and says itself where it is and what it
+takes: a new one is under test with its file alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
+from urllib.parse import urlsplit
+
+import ellmer_core as ec
+from ellmer_core import providers
+from ellmer_core.wire.base import Wire
+
+from ..contract.readers import vendor_of
+from . import Capabilities, Place
+from .endpoints import WHERE
+
+__all__ = ["Vendor", "vendors", "vendors_by_key"]
+
+_IMAGE = ec.ContentImageInline("image/png", "")
+_PDF = ec.ContentPDF("application/pdf", "", "a.pdf")
+_ANY_MODEL = "example-model"  # where the vendor has no model of its own
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """One vendor of ellmer_core: the name of its constructor is `chat_<name>`."""
+
+    name: str
+    construct: Callable[..., ec.Chat]
+    wire: type[Wire]
+
+    @property
+    def url(self) -> str:
+        """Its base URL; where each account has its own, what one looks like."""
+        return self.wire.base_url or self.wire.example_url
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Wire format and vendor in the suite's words; its own name where the suite has none for its host."""
+        host = urlsplit(self.url).netloc
+        known = vendor_of(host)
+        return self.wire.name, self.name if known == host.partition(":")[0] else known
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        suites = WHERE.get(self.key)
+        return suites or Place(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it declares, for the model that is played."""
+        wire = ec.Chat(self.wire(model=self.place.model)).wire
+        images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
+        return Capabilities(
+            structured="native",  # where the API has no schemas, the prompt has
+            tools="native" if tools else "refused",
+            image_in_user="native" if images else "refused",
+            image_in_tool_result="pointer" if images and tools else "refused",
+            pdf_in_user="native" if pdfs else "refused",
+            pdf_in_tool_result="pointer" if pdfs and tools else "refused",
+            changed_prompt="native",
+            compaction="native",
+            approval="native" if tools else "refused",
+            citations="native",
+            uploads="native" if wire.uploads else "refused",
+        )
+
+
+def vendors() -> Iterator[Vendor]:
+    """Every vendor: the modules of `ellmer_core.providers`, and what other packages add to them."""
+    for module in sorted(each.name for each in iter_modules(providers.__path__)):
+        found = import_module(f"{providers.__name__}.{module}")
+        yield from _vendor(module, vars(found).get(f"chat_{module}"))
+    for entry in sorted(entry_points(group="ellmer_core.providers")):
+        yield from _vendor(entry.name, entry.load())
+
+
+def _vendor(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Vendor]:
+    """The vendor, unless there is none in the module (GitHub's was retired, what they share is none)."""
+    if construct:
+        for each in vars(import_module(construct.__module__)).values():
+            if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == construct.__module__:
+                yield Vendor(name, construct, each)
+
+
+@cache
+def vendors_by_key() -> Mapping[tuple[str, str], Vendor]:
+    """By wire format and vendor, those at whom the formats are at home first. What is installed is looked up once."""
+    found = {vendor.key: vendor for vendor in vendors()}
+    return {key: found[key] for key in sorted(found, key=lambda key: [*WHERE, key].index(key))}

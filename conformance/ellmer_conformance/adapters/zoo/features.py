@@ -1,0 +1,54 @@
+"""Creatures that ask nobody, correct nothing, hide where they know it from, and send again what is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import ellmer_core as ec
+
+from ...scenarios.messages import Approve, Reply, Tool
+from .base import Creature
+
+
+class AsksNobody(Creature):
+    """Runs every tool at once, whatever it may do."""
+
+    case, caught_by = "approved_and_denied", ("APR-001", "APR-002")
+    also = ("PAR-001",)
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, needs_approval=False)
+
+
+class KeepsItsArguments(Creature):
+    """A yes is a yes to what the model wrote."""
+
+    case, caught_by = "approved_with_other_arguments", ("APR-003",)
+    also = ("PAR-005",)
+
+    def decision(self, approve: Approve) -> Approve:
+        def decide(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+            return None if approve(name, arguments) is None else arguments
+
+        return decide
+
+
+class HidesItsSources(Creature):
+    """An answer is its text."""
+
+    case, caught_by = "cited_answer", ("CIT-001",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, sources=())
+
+
+class SendsFilesAgain(Creature):
+    """Uploads a file, and sends it along all the same."""
+
+    case, caught_by = "uploaded_file", ("UPL-001",)
+
+    def uploaded(self, content: ec.ContentUploaded) -> ec.Content:
+        assert content.source is not None
+        return content.source

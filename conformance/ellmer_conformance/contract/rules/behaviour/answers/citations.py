@@ -1,0 +1,45 @@
+"""Citations: where the texts of an answer come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .....scenarios.messages import Source
+from .....scenarios.script import Answer, Say, answers_of
+from ....observed_run import Run
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, book, found
+
+#: Formats that name the characters that a source is for; elsewhere it is for a block of text.
+_SPANS = {"openai-chat", "openai-responses", "gemini"}
+
+
+@book.rule("CIT-001", MUST, LOSS, source="every provider's guide to web search: citations are to be shown")
+def sources_are_handed_over(run: Run) -> Iterator[Finding]:
+    """The sources of an answer reach the caller, with their URLs and the words that they are for.
+
+    Why: the terms of the search tools ask for visible links, and an answer without them cannot be checked. Fix: read
+    the annotations, citations or grounding metadata beside the text, streamed or not.
+    """
+    for index, (ask, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        for part in _cited(run, ask.text) if ask.outcome == "answered" and not run.refused else ():
+            for source in part.sources:
+                told = [(got.url, got.cited) for got in reply.sources]
+                problem = f"{source.url} is the source of {source.cited!r}; the caller is told {told}"
+                yield found(_named(run, part, source, reply.sources), f"/replies/{index}", problem)
+
+
+def _cited(run: Run, text: str) -> list[Say]:
+    """The texts with sources of the answer that has this text."""
+    answers = [one for step in run.case.script for one in answers_of(step) if one.text == text]
+    return [part for answer in answers[:1] for part in _texts(answer) if part.sources]
+
+
+def _texts(answer: Answer) -> list[Say]:
+    return [part for part in answer.parts if isinstance(part, Say)]
+
+
+def _named(run: Run, part: Say, source: Source, told: Sequence[Source]) -> bool:
+    """Whether the caller is told of a source, for its own words; where none are named, for all of the text."""
+    words = (source.cited if run.wire in _SPANS else "") or part.text
+    return any(got.url == source.url and (got.cited or part.text) == words for got in told)

@@ -1,0 +1,25 @@
+"""Files that the provider keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .....scenarios.messages import Upload
+from ....observed_run import Run
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, book, found
+
+
+@book.rule("UPL-001", MUST, LOSS, source="a file is uploaded so that it travels once")
+def uploaded_files_are_named(run: Run) -> Iterator[Finding]:
+    """A file that was uploaded is named in every request of its conversation, and its bytes are not sent again."""
+    files = [p.file for ask in run.case.steps[:1] for p in ask.parts if isinstance(p, Upload)]
+    if not files or run.refused:
+        return
+    for index, items in enumerate(run.said):
+        media = [item.media for item in items if item.media]
+        named = [each for each in media if each.url and not each.data]
+        problem = (
+            f"{len(named)} files are named, {len(files)} were uploaded, and {len(media)} are in the request"
+        )
+        yield found(len(named) == len(files) == len(media), f"/exchanges/{index}/request", problem)

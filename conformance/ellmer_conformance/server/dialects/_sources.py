@@ -1,0 +1,119 @@
+"""Where texts come from and what a web search found, in each provider's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...contract.exchange import Json
+from ...scenarios.messages import Source
+from ...scenarios.script import Answer, Say, Search
+from ..signatures import encoded, sign
+
+__all__ = [
+    "document_citations",
+    "grounding",
+    "page_citations",
+    "page_found",
+    "sources_of",
+    "url_citations",
+    "web_citations",
+]
+
+
+def sources_of(answer: Answer) -> list[tuple[Say, Source]]:
+    """Every source of an answer, with the text that it is of."""
+    return [(part, source) for part in answer.parts if isinstance(part, Say) for source in part.sources]
+
+
+def span(part: Say, source: Source) -> tuple[int, int]:
+    """Where in the text the words are that the source is of."""
+    start = part.text.index(source.cited)
+    return start, start + len(source.cited or part.text)
+
+
+def url_citations(part: Say) -> list[Json]:
+    """OpenAI's: https://platform.openai.com/docs/guides/tools-web-search"""
+    return [
+        {
+            "type": "url_citation",
+            "end_index": span(part, source)[1],
+            "start_index": span(part, source)[0],
+            "title": source.title,
+            "url": source.url,
+        }
+        for source in part.sources
+    ]
+
+
+def page_citations(part: Say) -> list[Json]:
+    """Anthropic's: https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool"""
+    return [
+        {
+            "type": "web_search_result_location",
+            "cited_text": source.quote,
+            "url": source.url,
+            "title": source.title,
+            "encrypted_index": encoded(sign(source.url)),
+        }
+        for source in part.sources
+    ]
+
+
+def page_found(source: Source) -> Json:
+    """A page that Anthropic's search found."""
+    sealed = encoded(sign(source.quote))
+    return {
+        "type": "web_search_result",
+        "title": source.title,
+        "url": source.url,
+        "encrypted_content": sealed,
+        "page_age": None,
+    }
+
+
+def web_citations(sources: Sequence[Source]) -> list[Json]:
+    """Bedrock's: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html"""
+    return [
+        {
+            "location": {"web": {"domain": source.url.split("/")[2], "url": source.url}},
+            "sourceContent": [{"text": source.quote}],
+            "title": source.title,
+        }
+        for source in sources
+    ]
+
+
+def document_citations(answer: Answer) -> list[Json]:
+    """Cohere's: https://docs.cohere.com/docs/rag-citations"""
+    found: list[Json] = []
+    for number, (part, source) in enumerate(sources_of(answer)):
+        start, end = span(part, source)
+        id = f"doc:{number}"
+        document = {"id": id, "title": source.title, "url": source.url, "snippet": source.quote}
+        named = [{"type": "document", "id": id, "document": document}]
+        place = {"start": start, "end": end, "text": part.text[start:end]}
+        found.append({**place, "sources": named, "type": "TEXT_CONTENT"})
+    return found
+
+
+def grounding(answer: Answer) -> Json:
+    """Google's: https://ai.google.dev/gemini-api/docs/google-search; nothing where there are no sources."""
+    found = sources_of(answer)
+    if not found:
+        return {}
+    metadata = {
+        "webSearchQueries": [part.query for part in answer.parts if isinstance(part, Search)],
+        "searchEntryPoint": {"renderedContent": '<div class="container"></div>'},
+        "groundingChunks": [{"web": {"uri": source.url, "title": source.title}} for _, source in found],
+        "groundingSupports": list(supports(found)),
+    }
+    return {"groundingMetadata": metadata}
+
+
+def supports(found: Sequence[tuple[Say, Source]]) -> Iterator[Json]:
+    """The segments of text, in bytes from the beginning of their part; a beginning of 0 is left out."""
+    for index, (part, source) in enumerate(found):
+        start, end = (len(part.text[:place].encode()) for place in span(part, source))
+        begins = {"startIndex": start} if start else {}
+        segment = {**begins, "endIndex": end, "text": source.cited or part.text}
+        yield {"segment": segment, "groundingChunkIndices": [index]}

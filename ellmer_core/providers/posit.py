@@ -1,0 +1,59 @@
+"""Posit AI, https://posit.ai: a gateway that has Claude over the Messages API, and all other models over Chat Completions.
+
+https://posit-dev.github.io/chatlas/reference/ChatPosit.html; files and batches are not among what it hands on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Unpack
+
+from .._chat.chat import Chat
+from ..wire.anthropic.request import AnthropicMessages
+from ..wire.base import Wire
+from ..wire.openai_chat.request import OpenAIChat
+from ..wire.shared.cache_marks import Cache
+from ._construction import Options, construct
+
+__all__ = ["PositClaude", "PositOpenAI", "chat_posit"]
+
+GATEWAY = "https://gateway.posit.ai"
+TOKEN = ("POSIT_AI_TOKEN",)
+
+
+@dataclass(frozen=True)
+class PositClaude(AnthropicMessages):
+    """Claude. The token is a bearer's, where Anthropic has `x-api-key`."""
+
+    vendor: ClassVar[str] = "Posit"
+    default_model: ClassVar[str] = "claude-sonnet-5"
+    key_vars: ClassVar[tuple[str, ...]] = TOKEN
+    models_path: ClassVar[str] = ""
+
+    base_url: str = f"{GATEWAY}/anthropic/v1"
+
+    def headers(self) -> dict[str, str]:
+        key = {name: value for name, value in super().headers().items() if name != "x-api-key"}
+        return {**key, **Wire.headers(self)}
+
+
+@dataclass(frozen=True)
+class PositOpenAI(OpenAIChat):
+    """All other models."""
+
+    vendor: ClassVar[str] = "Posit"
+    key_vars: ClassVar[tuple[str, ...]] = TOKEN
+    models_path: ClassVar[str] = ""
+
+    base_url: str = f"{GATEWAY}/openai/v1"
+
+
+def chat_posit(
+    system_prompt: str | None = None, *, cache: Cache = "none", **options: Unpack[Options]
+) -> Chat:
+    """A chat through the gateway of Posit AI. Options as in `Options`; the token of a login at Posit in `POSIT_AI_TOKEN`,
+    or from `credentials=`, a function that gives it and renews it (this library does not log in: the login is registered for
+    Posit's own programs). `cache` as in `chat_anthropic()`, for Claude."""
+    if str(options.get("model") or PositClaude.default_model).startswith("claude"):
+        return construct(PositClaude, system_prompt, options, cache=cache)
+    return construct(PositOpenAI, system_prompt, options)

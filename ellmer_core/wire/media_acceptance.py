@@ -1,0 +1,109 @@
+"""Which media a provider and its model take, and what is sent in place of the others. Pure."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from ..contents.content import (
+    Content,
+    ContentFile,
+    ContentImage,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentPDF,
+    ContentText,
+    ContentUnknown,
+    ContentUploaded,
+)
+from ..tools.results import described, flatten
+from .profile import IMAGES, Profile
+from .shared import content_parts
+from .values import Json, Supports
+
+if TYPE_CHECKING:
+    from ..contents.tool_calls import ContentToolResult
+
+__all__ = ["MediaAcceptance"]
+
+
+class MediaAcceptance(ABC):
+    """What becomes of images, PDFs and files in a user turn; the part of `Wire` that is about that."""
+
+    name: ClassVar[str]
+    vendor: ClassVar[str]
+    supports: ClassVar[Supports]
+    fetches: ClassVar[bool] = True  # whether the API fetches an image from a URL
+    tool_media: Literal["pointer", "native"] = "pointer"
+    model: str
+    profile: Profile
+
+    def flat(self, contents: Sequence[Content]) -> list[Content]:
+        """The contents of a user turn as `tool_media` wants the media of tool results: inside them, or hoisted
+        out. Raises `ContentError` for media that the vendor does not take; in a result they are named instead."""
+        contents = described([self.as_sent(content) for content in contents], self.refuses)
+        if refused := next(filter(self.refuses, contents), None):
+            raise content_parts.refused(refused, self.name, self.objection(refused))
+        return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
+
+    def as_sent(self, content: Content) -> Content:
+        """What stands for a content of the user: a file that was uploaded elsewhere is sent along, and one that the API
+        does not take as its text."""
+        if isinstance(content, ContentUploaded) and content.source is not None and not self.holds(content):
+            content = content.source
+        if not isinstance(content, ContentFile):
+            return content
+        if block := self.file(content):
+            return ContentUnknown(self.name, block)
+        if not content.text:
+            raise content_parts.refused(content, self.name, self.objection(content))
+        return ContentText(f'<file name="{escape(content.filename)}">\n{content.text}\n</file>')
+
+    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
+        """A file as a block of the format; `None` where the API does not take it."""
+        return None
+
+    def holds(self, file: ContentUploaded) -> bool:
+        """Whether a file was uploaded to this very provider."""
+        return file.wire == self.name and file.vendor in {"", self.vendor}
+
+    def refuses(self, value: object) -> bool:
+        """Whether this is media of a kind that the vendor, or the model, does not take."""
+        return bool(self.objection(value))
+
+    def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
+        """Why the vendor, or the model, does not take this medium; nothing, where it does."""
+        who, profile = f"{self.vendor}'s {self.model}", self.profile
+        match value:
+            case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
+                return f"{who} takes no PDF"
+            case ContentImage() if not self.supports.images or profile.images == ():
+                return f"{who} takes no image"
+            case ContentImageInline(type=type) if type.lower() not in (profile.images or IMAGES):
+                there = ", ".join(profile.images or IMAGES)
+                return f"{type} is not one of {there}, which {who} takes"
+            case ContentImageRemote(url=url) if not self.fetches_from(url):
+                return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
+            case ContentFile(type=type, text=text) if not text and not self.file(value):
+                return f"{who} takes no {type} over this API"
+            case ContentUploaded(source=Content() as source) if not self.holds(value):
+                return self.objection(source)
+            case ContentUploaded(wire=wire) if (
+                wire != self.name or not self.supports.pdfs or profile.pdfs is False
+            ):
+                return f"{who} cannot read what was uploaded elsewhere ({wire})"
+        return ""
+
+    def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only
+        """Whether the API fetches an image from there."""
+        return self.fetches
+
+    @abstractmethod
+    def call_id(self, id: str) -> str:
+        """See `Wire`."""
+
+    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
+        """How the model knows the call of a result in this turn: what stands in the tags around its media."""
+        return lambda result: self.call_id(result.id)

@@ -1,0 +1,44 @@
+"""docs/features.md: every feature that it claims for us leads to an example that a test runs, or to the tests."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import ellmer_core
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "features.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| ")
+]
+FEATURES = [row for row in ROWS if len(row) == 6 and row[0] != "feature"]
+OURS = [(row[0], *re.fullmatch(r"✓ \[(.+)\]\(([\w.]+)#([\w-]+)\)", row[1]).groups()) for row in FEATURES if row[1] != "–" and "by" not in row[1][:5]]  # fmt: skip
+
+
+@cache
+def sections(page):
+    """The text below each heading of a page, by its anchor."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    parts = re.split(r"^##+ (.+)$", text, flags=re.MULTILINE)[1:]
+    return {
+        re.sub(r"[^\w]+", "-", heading.lower()).strip("-"): body
+        for heading, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def test_every_row_says_something_of_each_library():
+    assert len(FEATURES) >= 30
+    assert {cell[0] for row in FEATURES for cell in row[1:]} <= set("✓◐–")
+
+
+@pytest.mark.parametrize(("feature", "what", "page", "anchor"), OURS, ids=[ours[0] for ours in OURS])
+def test_our_features_have_examples(feature, what, page, anchor):
+    section = sections(page)[anchor]
+
+    assert re.search(r"(?<!-->\n)```python\n|::test_", section)
+    for name in re.findall(r"`(\w+)(?:\(\))?`", what):
+        public = hasattr(ellmer_core, name) or hasattr(ellmer_core.Chat, name)
+        assert public, f"{feature}: there is no {name}"
+        assert name in section, f"{feature}: {name} is not in {page}#{anchor}"
