@@ -183,12 +183,6 @@ _MODULES = (
     "errors",
     "contents.turns",
     "schemas.type_values",
-    "schemas.types",
-    "tools.context",
-    "tools.definition",
-    "tools.result_check",
-    "tools.results",
-    "contents.prompts",
     "conversation.approval",
     "conversation.usage_limits",
     "conversation.cancellation",
@@ -197,6 +191,12 @@ _MODULES = (
     "_chat.chat",
     "_chat.fallback",
     "providers._construction",
+    "schemas.types",
+    "tools.context",
+    "tools.definition",
+    "tools.result_check",
+    "tools.results",
+    "contents.prompts",
     "tools.provider_tools",
     "contents.media",
     "contents.files",
@@ -222,23 +222,31 @@ _MODULES = (
 if not TYPE_CHECKING:  # type checkers would believe that every name is there
 
     def __getattr__(name: str) -> Any:
-        kind, _, vendor = name.partition("_")
-        vendor = (
-            import_module(".providers", __name__).ALIASES.get(vendor, vendor)
-            if kind in {"chat", "models"}
-            else vendor
-        )
         if name in __all__:
             modules = (import_module(f".{module}", __name__) for module in _MODULES)
             value = getattr(next(module for module in modules if name in module.__all__), name)
-        elif kind not in {"chat", "models"} or vendor not in _vendor_names():
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        elif kind == "chat":
-            value = getattr(import_module(f".providers.{vendor}", __name__), f"chat_{vendor}")
         else:
-            value = import_module(".providers._model_lists", __name__).lister(vendor)
+            value = _by_vendor(name)
         globals()[name] = value
         return value
+
+
+def _by_vendor(name: str) -> Any:
+    """`chat_<vendor>` or `models_<vendor>`."""
+    kind, _, vendor = name.partition("_")
+    vendor = import_module(".providers", __name__).ALIASES.get(vendor, vendor)
+    if kind not in {"chat", "models"} or not _is_vendor(vendor):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if kind == "models":
+        return import_module(".providers._model_lists", __name__).lister(vendor)
+    return getattr(import_module(f".providers.{vendor}", __name__), f"chat_{vendor}")
+
+
+def _is_vendor(name: str) -> bool:
+    from importlib.util import find_spec  # noqa: PLC0415 - importing the package is to be fast
+
+    known = name.isidentifier() and not name.startswith("_")
+    return known and find_spec(f"{__name__}.providers.{name}") is not None
 
 
 def _renderer(module: str, function: str) -> Callable[[Any], Any]:

@@ -32,6 +32,7 @@ BELOW_CHAT = {
 #: The library. It imports neither the harness nor the suite.
 CORE = {
     "log": set(),
+    "version": set(),
     "schemas": set(),
     "contents": {"log", "schemas"},
     "tools": VALUES,
@@ -41,7 +42,7 @@ CORE = {
     "models": {*VALUES, "wire"},
     "conversation": {*VALUES, "tools", "wire", "telemetry"},
     "render": {*VALUES, "tools", "conversation"},
-    "transport": {*VALUES, "tools", "wire", "calling", "conversation"},
+    "transport": {*VALUES, "version", "tools", "wire", "calling", "conversation"},
     "_chat": BELOW_CHAT,
     "providers": {*BELOW_CHAT, "_chat"},
     "jobs": {*BELOW_CHAT, "_chat"},
@@ -104,7 +105,7 @@ PACKAGES = {
 
 #: What may not be imported in the parts that do no I/O.
 IO = {"httpx", "socket", "asyncio", "time", "random", "os"}
-PURE = ["ellmer_core.wire", "ellmer_conformance.contract.rules"]
+PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conformance.contract.rules"]
 DOES_IO = {
     "ellmer_core.calling.invocation",  # runs async tools
     "ellmer_core.contents.media",  # downloads

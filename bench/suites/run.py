@@ -107,19 +107,8 @@ def download(suite: Suite) -> None:
         return
     FOLDER.mkdir(parents=True, exist_ok=True)
     pinned = f"{suite.name}=={suite.version}"
-    command = [
-        "-m",
-        "pip",
-        "download",
-        "-q",
-        "--no-deps",
-        "--no-binary",
-        suite.name,
-        "-d",
-        str(FOLDER),
-        pinned,
-    ]
-    subprocess.run([sys.executable, *command], check=True)
+    command = ["uv", "tool", "run", "pip", "download", "-q", "--no-deps", "--no-binary", suite.name]
+    subprocess.run([*command, "-d", str(FOLDER), pinned], check=True)
     with tarfile.open(f"{suite.root}.tar.gz") as archive:
         archive.extractall(FOLDER, filter="data")
 

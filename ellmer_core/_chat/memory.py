@@ -43,8 +43,12 @@ class Memory:
         Raises:
             UsageError: A value is no turn; the history did not change.
         """
-        turns = [_checked_turn(turn) for turn in turns]
-        if any(isinstance(turn, SystemTurn) for turn in turns[1:]):
+        turns = list(turns)
+        if wrong := [turn for turn in turns if not isinstance(turn, Turn)]:
+            raise UsageError(
+                f"A turn is a UserTurn, an AssistantTurn or a SystemTurn, not {type(wrong[0]).__name__}."
+            )
+        if any([isinstance(turn, SystemTurn) for turn in turns[1:]]):  # noqa: C419 - a list is faster
             raise UsageError("A SystemTurn is the first turn or none; set_system_prompt() replaces it.")
         with self._idle("set_turns()"):
             kept = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
@@ -157,11 +161,3 @@ class Memory:
             if self._talking is not None:
                 raise UsageError(f"{what} has to wait until the chat has answered.")
             yield
-
-
-def _checked_turn(turn: Turn) -> Turn:
-    if not isinstance(turn, Turn):
-        raise UsageError(
-            f"A turn is a UserTurn, an AssistantTurn or a SystemTurn, not {type(turn).__name__}."
-        )
-    return turn

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import Turn
 from ..errors import UsageError
-from ..tools.definition import tool
 
 if TYPE_CHECKING:
     from ..tools.definition import FunctionTool
@@ -43,6 +42,8 @@ class ToolRegistry:
         Raises:
             UsageError: The function has a parameter without a type, or its name is not allowed.
         """
+        from ..tools.definition import tool  # noqa: PLC0415 - it takes long to load, and many chats have no tools
+
         definition: Any = tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
         self._tools[definition.name] = definition
         return definition  # type: ignore[no-any-return]  # a class for type checkers only

@@ -6,8 +6,7 @@ from base64 import b64decode
 from pathlib import Path
 
 from ..contents.content import ContentFile, ContentImageInline, ContentPDF, ContentUploaded
-from ..contents.files import content_file
-from ..conversation.effects import Loop, Wait
+from ..conversation.effects import Clock, Loop, Wait
 from ..errors import ResponseError, UsageError
 from ..transport.connections import Connection
 from ..transport.single_requests import arun, asked, run, stepped
@@ -91,6 +90,8 @@ class Uploading:
     def _uploading(
         self, path: str | Path, content_type: str | None, expires_in: float | None
     ) -> Loop[ContentUploaded]:
+        from ..contents.files import content_file  # noqa: PLC0415 - few chats upload
+
         wire, uploads = self.wire, self._uploads()
         content: ContentFile | ContentImageInline | ContentPDF = content_file(path, content_type)
         steps = uploads.upload(wire, b64decode(content.data), content.type, Path(path).name, expires_in)
@@ -102,9 +103,8 @@ class Uploading:
             yield Wait(PAUSE, PAUSE)
             waited += PAUSE
             stored = uploads.polled((yield from asked(wire, look)))
-        return ContentUploaded(
-            stored.uri, content.type, wire.name, wire.vendor, stored.expires_at, source=content
-        )
+        expires = stored.expires((yield Clock(wall=True)))
+        return ContentUploaded(stored.uri, content.type, wire.name, wire.vendor, expires, source=content)
 
     def _deleting(self, uploaded: ContentUploaded) -> Loop[None]:
         if not self.wire.holds(uploaded):

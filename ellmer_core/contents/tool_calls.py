@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from ..log import logger
 from ..schemas.type_values import TypeObject
-from .content import Content, ContentUnknown
+from .content import Content, ContentUnknown, replaced
 from .display import Displayed
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ContentToolResult",
     "ToolDef",
     "in_words",
+    "matched",
 ]
 
 
@@ -205,6 +207,17 @@ class ToolDef(Displayed):
         except Exception:  # noqa: BLE001 - a title is decoration; the call goes on without it
             title = None
         return str(title) if title else in_words(self.name)
+
+
+def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolRequest:
+    """The request with the tool that it asks for, in that tool's class of requests."""
+    if tool is not None and not isinstance(request, tool.request):
+        given = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
+        try:
+            return tool.request(**given | {"tool": tool})
+        except Exception:  # noqa: BLE001 - as with a title: the call goes on without it
+            logger.debug("tool %s: no %s", tool.name, tool.request.__name__, exc_info=True)
+    return replaced(request, tool=tool)
 
 
 def in_words(name: str) -> str:

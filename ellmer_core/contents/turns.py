@@ -86,10 +86,9 @@ class Turn(Displayed):
         return "".join(c.text for c in self.contents if isinstance(c, ContentText))
 
 
-def is_plain(turn: Turn) -> bool:
-    """Whether it is one piece of text, as most are: nothing in it needs an answer, or another form."""
-    contents = turn.contents
-    return len(contents) == 1 and type(contents[0]) is ContentText
+def are_plain(turns: Iterable[Turn]) -> list[bool]:
+    """Whether each is one piece of text, as most are: nothing in it needs an answer, or another form."""
+    return [len(said := turn.contents) == 1 and type(said[0]) is ContentText for turn in turns]
 
 
 @dataclass(frozen=True, init=False)

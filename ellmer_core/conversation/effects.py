@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..contents.content import Content
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import Turn
-from ..tools.context import CallScope
 from ..wire.values import Request
+
+if TYPE_CHECKING:
+    from ..tools.context import CallScope
 
 __all__ = [
     "Answer",
@@ -58,17 +60,14 @@ class Answer:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-@dataclass(frozen=True)
 class ReadBody:
     """Read the open answer to its end; the outcome is its bytes."""
 
 
-@dataclass(frozen=True)
 class ReadEvents:
     """Read on in the open stream; the outcome is a list of events, or `None` at its end."""
 
 
-@dataclass(frozen=True)
 class Finish:
     """The stream has said all it will say: free its connection, for the next request if possible."""
 
@@ -86,7 +85,7 @@ class CallTools:
 
     requests: Mapping[int, ContentToolRequest]
     keep: Callable[[int, ContentToolResult], None]
-    scope: CallScope = field(default_factory=CallScope)
+    scope: CallScope
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,9 @@ class Wait:
 
 @dataclass(frozen=True)
 class Clock:
-    """Say what time it is."""
+    """Say what time it is: seconds from any origin, or, on the wall, since 1970."""
+
+    wall: bool = False
 
 
 Effect = Send | ReadBody | ReadEvents | Finish | Fetch | CallTools | Decide | Notify | Emit | Wait | Clock

@@ -15,9 +15,8 @@ from typing import Any
 
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, is_plain
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
 from ..errors import UsageError
-from ..tools.result_check import check_tool_result
 from ..tools.results import split
 from .approval import Decision
 
@@ -81,9 +80,7 @@ class History:
         was never called.
         """
         given, rest = split(inputs)
-        results = dict(self.results)
-        for result in self._placed(given).items():
-            results[result[0]] = result[1]
+        results = {**self.results, **(self._placed(given) if given else {})}
         answers = [
             results.get(i) or ContentToolResult(error=NEVER_CALLED, request=request)
             for i, request in enumerate(self.open_requests)
@@ -131,6 +128,8 @@ class History:
         return *filter(None, [self._asked]), AssistantPartialTurn(merged(self._received), reason=reason)
 
     def _placed(self, given: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
+        from ..tools.result_check import check_tool_result  # noqa: PLC0415 - results are seldom given by hand
+
         placed: dict[int, ContentToolResult] = {}
         for result in given:
             place = self._place(result, taken=placed)
@@ -179,10 +178,13 @@ def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
 def sendable(turns: Sequence[Turn]) -> list[Turn]:
     """`turns` with an answer to every tool request but the last turn's: some came from elsewhere, and every
     provider refuses a history with an open call."""
+    plain = are_plain(turns)
+    if all(plain):
+        return list(turns)
     sent = list(turns[:1])
-    for before, turn in pairwise(turns):
+    for (before, turn), same in zip(pairwise(turns), plain, strict=False):
         missing: tuple[ContentToolResult, ...] = ()
-        if isinstance(before, AssistantTurn) and not is_plain(before):
+        if isinstance(before, AssistantTurn) and not same:
             missing = _unanswered(before, turn)
         if not missing:
             sent.append(turn)

@@ -26,7 +26,7 @@ from dataclasses import replace
 from itertools import count
 
 from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentProviderCall, ContentToolRequest
+from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, matched
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import (
     ConnectError,
@@ -37,7 +37,6 @@ from ..errors import (
     ToolRoundsError,
 )
 from ..log import logger
-from ..tools.definition import matched
 from ..wire.structured import answer_of
 from ..wire.values import Request
 from . import retry
@@ -45,8 +44,8 @@ from .cancellation import Cancelled
 from .effects import Answer, Clock, Emit, Loop, Send, Wait
 from .fallback import answered
 from .history import History
-from .request_turns import request_turns, warn_replaced
-from .response_reading import cut_short, read
+from .request.turns import request_turns, warn_replaced
+from .response.reading import cut_short, read
 from .settings import Settings
 from .tool_rounds import call_tools
 

@@ -9,13 +9,13 @@ from typing import Any
 from ..contents.content import ContentImageInline
 from ..contents.tool_calls import ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn
-from ..schemas.types import Type
+from ..schemas.type_values import Type
 from ..wire.base import Wire
 from ..wire.structured import StructuredMode
 from .approval import AskBefore, Decide
 from .cancellation import StreamController
 from .effects import Callback
-from .request_cache import RequestCache
+from .request.cache import RequestCache
 from .usage_limits import UsageLimits
 
 __all__ = ["Check", "Fallback", "Settings"]
@@ -23,7 +23,7 @@ __all__ = ["Check", "Fallback", "Settings"]
 Check = Callable[[AssistantTurn], str | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # what is not made need not be compiled
 class Settings:
     """How one conversation is to be held. `type` asks for data, in a `mode`; an answer in which `check` finds a problem is
     asked for again, up to `max_retries` times, with that problem as the next message. `price` gives US dollars for a

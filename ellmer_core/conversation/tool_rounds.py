@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn
 from ..errors import ApprovalRequiredError, ToolReject
-from ..tools.context import CallScope
 from .approval import agreed, decision_of, denial, needs_decision, recorded
 from .effects import CallTools, Decide, Emit, Loop, Notify
 from .history import INTERRUPTED, History
@@ -73,6 +72,8 @@ def _permitted(
 
 def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
     """Calls tools; of those that were interrupted, nobody may say that they did not run."""
+    from ..tools.context import CallScope  # noqa: PLC0415 - many chats have no tools
+
     asked = history.turns[-1]
     turn = asked if isinstance(asked, AssistantTurn) else None
     scope = CallScope(turn, settings.deps, lambda: settings.controller.reason)

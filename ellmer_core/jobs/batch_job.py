@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from .._chat.chat import Chat
-from .._chat.structured import Structured
+from .._chat.structured_output.requested_type import Structured
 from ..contents.json_records import contents_record
 from ..contents.turns import UserTurn
 from ..conversation.effects import Loop
-from ..conversation.history import sendable
-from ..conversation.response_cleaning import turn_of
+from ..conversation.request.turns import request_turns, warn_replaced
+from ..conversation.response.cleaning import turn_of
+from ..conversation.settings import Settings
 from ..errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError
 from ..models import prices
 from ..transport.single_requests import asked_json, run, stepped
@@ -101,13 +102,17 @@ class Job:
     def bodies(self) -> dict[str, Json]:
         """The requests, by name."""
         wire, type = self.chat.wire, self.wanted.sent if self.wanted else None
+        settings = self.chat._plan(stream=False, tool_mode="sequential")  # noqa: SLF001 - of this package
         return {
-            f"chat-{place}": wire.asking(self.turns(fork, user), (), type=type, mode=self.mode).json
+            f"chat-{place}": wire.asking(self.turns(fork, user, settings), (), type=type, mode=self.mode).json
             for place, (fork, user) in enumerate(zip(self.forks, self.users, strict=True))
         }
 
-    def turns(self, fork: Chat, user: UserTurn) -> list[Any]:
-        return sendable([*fork.get_turns(include_system_prompt=True), user])
+    def turns(self, fork: Chat, user: UserTurn, settings: Settings) -> list[Any]:
+        """The turns as the model is sent them: like those of a chat."""
+        sent = self.run(request_turns(fork._history, settings, user))  # noqa: SLF001 - of this package
+        warn_replaced(settings, sent.replaced)
+        return list(sent.turns)
 
     def run(self, loop: Loop[Any]) -> Any:
         return run(loop, self.chat._connection)  # noqa: SLF001 - of this package

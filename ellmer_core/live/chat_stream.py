@@ -17,10 +17,14 @@ from ..contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..conversation.cancellation import StreamController
 from ..conversation.history import NEVER_CALLED
 from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat our contents
-from ..render.literal_markup import Literal
+from ..render.literal_markup import Literal, complete
 from ..render.sections import note
+from ..render.shinychat_blocks import next_block
 
 __all__ = ["Decided", "Said", "pieces", "stream"]
+
+#: Characters of a text that a page draws anew quickly enough.
+LONG = 1000
 
 Shown = asyncio.Queue["Content | Said | None"]
 
@@ -57,8 +61,9 @@ class Words:
     kind: type[ContentText | ContentThinking] = ContentText
     text: Literal = field(default_factory=Literal)
     cited: list[ContentCitation] = field(default_factory=list)
+    drawn: str = ""  # what the page draws anew with each piece
 
-    def take(self, content: Content) -> list[Content]:
+    def take(self, content: Content) -> list[Any]:
         """What can be shown of it now, and of what was before it."""
         match content:
             case ContentCitation():
@@ -67,13 +72,23 @@ class Words:
             case ContentText(text) | ContentThinking(text):
                 before = [] if type(content) is self.kind else self.end()
                 self.kind = type(content)
-                shown = self.text.feed(text)
-                return [*before, self.kind(shown)] if shown else before
+                return [*before, *self._pieces(self.text.feed(text))]
         return [*self.end(), content]
+
+    def _pieces(self, shown: str) -> list[Any]:
+        """A piece; in two where a block of the text ends that the page need not draw again."""
+        before, self.drawn = len(self.drawn), self.drawn + shown
+        if self.kind is ContentText and before > LONG and (done := complete(self.drawn)) >= before:
+            self.drawn, place = self.drawn[done:], done - before
+            return [*self._piece(shown[:place]), next_block(), *self._piece(shown[place:])]
+        return self._piece(shown)
+
+    def _piece(self, shown: str) -> list[Any]:
+        return [self.kind(shown)] if shown else []
 
     def end(self) -> list[Content]:
         """What was kept back."""
-        rest, self.text = self.text.feed("", last=True), Literal()
+        rest, self.text, self.drawn = self.text.feed("", last=True), Literal(), ""
         cited, self.cited = tuple(self.cited), []
         ended: list[Content] = [self.kind(rest)] if rest else []
         return [*ended, ContentText("", citations=cited)] if cited else ended

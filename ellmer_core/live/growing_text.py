@@ -12,6 +12,7 @@ from rich.markdown import Markdown
 from rich.segment import Segment
 
 from ..render.html import SUGGESTION
+from ..render.literal_markup import complete
 from ..render.math import formula_rules
 from ..render.rich_console import safe
 
@@ -53,20 +54,6 @@ def _parsed(text: str) -> list[Token]:
     return tokens
 
 
-def complete(text: str) -> int:
-    """How much of a Markdown text changes no more: all blocks but the last."""
-    blocks = [token.map[0] for token in _reader().parse(text) if token.level == 0 and token.map]
-    lines = text.splitlines(keepends=True)
-    return sum(map(len, lines[: blocks[-1]])) if blocks else 0
-
-
 @cache
 def _with_formulas() -> MarkdownIt:
     return formula_rules(MarkdownIt().enable("strikethrough").enable("table"))
-
-
-@cache
-def _reader() -> MarkdownIt:
-    reader = MarkdownIt("commonmark").enable("table")
-    reader.core.ruler.enableOnly(["normalize", "block"])
-    return reader

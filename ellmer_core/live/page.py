@@ -36,6 +36,7 @@ class Page:
         self.streaming.set()
         self.following: Answer | None = None
         self.blank = True
+        self.cited = False  # whether the answer that was shown last names its sources
         room.pages.append(self)
         session.on_ended(lambda: room.leave(self))
         self._listen(input)
@@ -46,6 +47,12 @@ class Page:
             self.changed()
             with reactive.isolate():
                 await self.draw()
+
+        @reactive.effect
+        async def _() -> None:
+            if self.shown.latest_message_stream.status() == "success" and self.cited:
+                with reactive.isolate():
+                    await self._draw_marks()
 
         @self.shown.on_user_submit
         async def _(text: str, attachments: list[shinychat.Attachment]) -> None:
@@ -167,6 +174,12 @@ class Page:
                 ChatMessage(trouble_tag(trouble.words, trouble.detail, retry=True))
             )
 
+    async def _draw_marks(self) -> None:
+        """Shows an answer again whose sources came after it: now their marks stand in the text."""
+        self.cited = False
+        if not self.room.answer:
+            await self._draw_all(None)
+
     async def _follow(self, answer: Answer) -> AsyncGenerator[Any, None]:
         self.streaming.clear()
         try:
@@ -180,6 +193,7 @@ class Page:
                     case Trouble():
                         yield trouble_tag(one.words, one.detail, retry=True)
                     case _:
+                        self.cited = self.cited or bool(getattr(one, "citations", ()))
                         yield one
             await self._status()
         finally:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents.tool_calls import ToolDef
 from ..contents.turns import Turn
-from ..schemas.types import Type
+from ..schemas.type_values import Type
 from ..wire.openai_chat.request import OpenAIChat
 from ..wire.shared.json_schema import in_words, json_schema
 from ..wire.structured import told
@@ -17,7 +16,6 @@ from ..wire.values import Json, Request, Supports
 __all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
 
 
-@dataclass(frozen=True)
 class ChatCompletions(OpenAIChat):
     """`max_tokens` has its first name here, and tools have plain JSON Schema: `strict` is OpenAI's own."""
 
@@ -34,7 +32,6 @@ class ChatCompletions(OpenAIChat):
         return {"type": "function", "function": function}
 
 
-@dataclass(frozen=True)
 class Alternating(ChatCompletions):
     """User and model have to take turns (templates of open models raise for two of one): neighbours are joined."""
 
@@ -51,7 +48,6 @@ class Alternating(ChatCompletions):
         return messages
 
 
-@dataclass(frozen=True)
 class JsonMode(ChatCompletions):
     """Structured output at a vendor that holds an answer to JSON, but to no schema: the prompt says which."""
 
@@ -77,7 +73,6 @@ class JsonMode(ChatCompletions):
         return json_schema(type)
 
 
-@dataclass(frozen=True)
 class SchemaOrTools(ChatCompletions):
     """Structured output at a vendor that takes a schema or tools, not both: with tools, a call is the answer."""
 

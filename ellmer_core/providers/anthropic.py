@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
@@ -16,7 +15,6 @@ from ._construction import Options, construct
 __all__ = ["Anthropic", "chat_anthropic"]
 
 
-@dataclass(frozen=True)
 class Anthropic(AnthropicMessages):
     """The Messages API."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
@@ -12,7 +11,6 @@ from ._construction import Options, construct
 __all__ = ["Cohere", "chat_cohere"]
 
 
-@dataclass(frozen=True)
 class Cohere(CohereChat):
     """Version 2 of the API."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
@@ -15,7 +14,6 @@ from ._construction import Options, construct
 __all__ = ["GoogleGemini", "chat_google_gemini"]
 
 
-@dataclass(frozen=True)
 class GoogleGemini(Gemini):
     """The API of AI Studio (Vertex AI is another vendor)."""
 

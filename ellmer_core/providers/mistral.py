@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
@@ -12,7 +11,6 @@ from ._construction import Options, construct
 __all__ = ["Mistral", "chat_mistral"]
 
 
-@dataclass(frozen=True)
 class Mistral(MistralChat):
     """Mistral's own service."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
@@ -12,7 +11,6 @@ from ._construction import Options, construct
 __all__ = ["Ollama", "chat_ollama"]
 
 
-@dataclass(frozen=True)
 class Ollama(OllamaChat):
     """The server on this machine; https://ollama.com as the base URL is the cloud, which wants a key."""
 

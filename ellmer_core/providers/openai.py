@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
@@ -15,7 +14,6 @@ from ._construction import Options, construct
 __all__ = ["OpenAI", "chat_openai"]
 
 
-@dataclass(frozen=True)
 class OpenAI(OpenAIResponses):
     """The Responses API."""
 

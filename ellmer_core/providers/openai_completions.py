@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
@@ -16,7 +15,6 @@ from ._construction import Options, construct
 __all__ = ["OpenAICompletions", "chat_openai_completions"]
 
 
-@dataclass(frozen=True)
 class OpenAICompletions(OpenAIChat):
     """The Chat Completions API. It refuses images in tool results, or, since GPT-5.2, does not look at them."""
 

@@ -27,7 +27,7 @@ from ..contents.turns import Turn
 from ..errors import UsageError
 from .math import formula_rules
 from .sections import is_tag, sections, shown, turns_shown
-from .sources import source_anchor, sources_html
+from .sources import mark_rules, marked_for_rules, source_anchor, sources_html
 from .tool_card import Card, card, value_text
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _(_content: Content) -> None:
 def _(content: ContentText) -> str | None:
     if is_tag(content):
         return None
-    said = _from_markdown(SUGGESTION.sub(r"\1", content.text))
+    said = _from_markdown(SUGGESTION.sub(r"\1", marked_for_rules(content)), content.citations)
     return "\n".join(filter(None, [said, sources_html(content.citations)]))
 
 
@@ -217,8 +217,8 @@ def _code(text: str) -> str:
     return f"<pre><code>{escape(text)}</code></pre>"
 
 
-def _from_markdown(text: str) -> str:
-    return str(_parser().render(text)).rstrip("\n")
+def _from_markdown(text: str, citations: Sequence[ContentCitation] = ()) -> str:
+    return str(_parser().render(text, {"citations": citations})).rstrip("\n")
 
 
 @cache
@@ -232,7 +232,7 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("table_open", lambda *_: f"{WIDE}<table>\n")
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     parser.add_render_rule("image", _image_in_text)
-    return parser
+    return mark_rules(parser)
 
 
 def _image_in_text(

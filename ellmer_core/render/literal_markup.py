@@ -21,7 +21,7 @@ from .math import formula_end, formula_html
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-__all__ = ["Literal", "literal"]
+__all__ = ["Literal", "complete", "in_code", "literal"]
 
 FORMATTING = (
     "b|br|code|dd|del|details|dl|dt|em|h[1-6]|hr|i|ins|kbd|li|mark|ol|p|s|small|strong|sub|summary|sup|u|ul"
@@ -34,6 +34,8 @@ KEPT = re.compile(
     rf"""</?(?:{FORMATTING})\s*/?>|<details\ open>|<content\ tool-call-id="[^"<>]*"(?:\ item="\d+")?>|</content>""",
     re.IGNORECASE | re.VERBOSE,
 )
+#: Tags that come in twos.
+PAIRED = re.compile(rf"<(/?)(?!(?:br|hr)\b)(?:{FORMATTING})\b[^<>]*>", re.IGNORECASE)
 ADDRESS = re.compile(r"<((?:https?:|mailto:)[^\s<>]*)>", re.IGNORECASE)
 PARENTHESES = re.compile(r"[()\\]")
 #: An image is a link, after a place of ours for it.
@@ -117,14 +119,14 @@ class Literal:
         far = len(self.indent.expandtabs(4)) >= len(self.fence.expandtabs(4)) - 1
         if ">" in self.fence or not far:
             quote = re.match(r"[> \t]*", token[0])
-            if not _in_code(f"{self.shown}{quote[0] if quote else ''}x"):
+            if not in_code(f"{self.shown}{quote[0] if quote else ''}x"):
                 self.fence = ""
 
     def _fenced(self, token: re.Match[str]) -> str:
         """What stands in front of the block of code in which the next line is; nothing if it is in none."""
         before = re.sub(r"[^>\t]", " ", self.indent + self.line)
         rest = token.string[token.start() :].partition("\n")[0]
-        return f"{before}\n" if _in_code(f"{self.shown}{rest}\n{before}x") else ""
+        return f"{before}\n" if in_code(f"{self.shown}{rest}\n{before}x") else ""
 
     def _read(self, token: re.Match[str], text: str) -> str:
         if self._may_fence(token):
@@ -150,11 +152,19 @@ class Literal:
         return text
 
 
-def _in_code(text: str) -> bool:
+def in_code(text: str) -> bool:
     """Whether the last line is in a block of code that a fence began."""
     line = text.count("\n")
     tokens = _reader().parse(text)
     return any(t.type == "fence" and t.map and t.map[0] < line < t.map[1] for t in tokens)
+
+
+def complete(text: str) -> int:
+    """How much of a Markdown text changes no more: all blocks but the last, if no tag is open in them."""
+    blocks = [token.map[0] for token in _reader().parse(text) if token.level == 0 and token.map]
+    done = "".join(text.splitlines(keepends=True)[: blocks[-1]]) if blocks else ""
+    begun = [bool(tag[1]) for tag in PAIRED.finditer(done)]
+    return len(done) if 2 * sum(begun) == len(begun) else 0
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any
 from ..contents.content import Content, ContentText, is_media
 from ..contents.tool_calls import ContentToolResult
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn
-from ..conversation.history import sendable
+from ..conversation.history import merged, sendable
 from ..errors import UsageError
 
 __all__ = ["is_tag", "media_of", "note", "noted", "sections", "shown", "sides", "turns_of", "turns_shown"]
@@ -36,7 +36,7 @@ def media_of(result: ContentToolResult) -> list[Content]:
 
 def shown(contents: Sequence[Content], render: Render) -> list[str]:
     """What is to be seen of some contents, rendered."""
-    return [text for text in map(render, contents) if text]
+    return [text for text in map(render, _cited_whole(contents)) if text]
 
 
 def sides(turns: Sequence[Turn]) -> Iterator[tuple[str, list[Content]]]:
@@ -82,3 +82,13 @@ def noted(turn: Turn) -> Turn:
 
 def _side(turn: Turn, content: Content) -> str:
     return "assistant" if isinstance(content, ContentToolResult) else turn.role
+
+
+def _cited_whole(contents: Sequence[Content]) -> list[Content]:
+    """The contents, with the parts in one into which a provider cuts a text that cites sources."""
+    whole: list[Content] = []
+    for is_text, group in groupby(contents, key=lambda content: type(content) is ContentText):
+        parts = list(group)
+        cited = is_text and any(part.citations for part in parts if isinstance(part, ContentText))
+        whole += merged(parts) if cited else parts
+    return whole

@@ -29,7 +29,7 @@ from .html import contents_html
 from .literal_markup import literal
 from .markdown import contents_markdown
 from .sections import is_tag, noted, sides, turns_shown
-from .sources import sources_markdown
+from .sources import marked_markdown, sources_markdown
 
 try:
     from htmltools import HTML
@@ -85,7 +85,8 @@ def _(content: Content) -> Any:
 def _(content: ContentText) -> str | None:
     if is_tag(content):
         return None
-    return "\n\n".join(filter(None, [literal(content.text), literal(sources_markdown(content.citations))]))
+    said = (marked_markdown(content), sources_markdown(content.citations))
+    return "\n\n".join(filter(None, map(literal, said)))
 
 
 @contents_shinychat.register(ContentThinking)

@@ -17,7 +17,7 @@ from .html import media_html
 from .literal_markup import literal
 from .tool_card import Card, card, value_text
 
-__all__ = ["in_place", "page_scripts", "progress_script", "request_message", "result_message"]
+__all__ = ["in_place", "next_block", "page_scripts", "progress_script", "request_message", "result_message"]
 
 
 def request_message(request: ContentToolRequest) -> ChatMessage:
@@ -41,6 +41,11 @@ def result_message(result: ContentToolResult) -> ChatMessage:
     if "footer" in display:
         block["footer"] = _html(display["footer"], message)
     return _with_block(message, block)
+
+
+def next_block() -> ChatMessage:
+    """Nothing to be seen: the text before it is drawn no more, however long the answer becomes."""
+    return _with_block(ChatMessage(""), {"type": "html_block", "version": 1, "content": ""})
 
 
 def in_place(content: ContentToolRequest | ContentToolResult, shown: ChatMessage) -> ChatMessage:

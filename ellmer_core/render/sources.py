@@ -1,17 +1,45 @@
-"""The sources of a text, after it: each once, in the order in which they are cited."""
+"""The sources of a text as footnotes: each once, in the order in which they are cited, and a mark where it is cited."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from typing import TYPE_CHECKING, Any
 
-from ..contents.content import ContentCitation
+from ..contents.content import ContentCitation, ContentText, replaced
+from .literal_markup import in_code
 
-__all__ = ["source_anchor", "source_line", "source_link", "sources_html", "sources_markdown", "sources_text"]
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
 
-#: What would end a link in Markdown.
-ESCAPED = re.compile(r"[<>\\\s]")
+__all__ = [
+    "mark_rules",
+    "marked_for_rules",
+    "marked_markdown",
+    "source_anchor",
+    "source_line",
+    "source_link",
+    "sources_html",
+    "sources_markdown",
+    "sources_text",
+]
+
+#: Where a mark would be part of something else: code, formulas, links, tags.
+CLOSED = re.compile(
+    r"`+[^`\n]{1,2000}`+|\$\$[^$]{1,2000}\$\$|\$[^$\n]{1,2000}\$|\\\[.{1,2000}?\\\]|\\\(.{1,2000}?\\\)"
+    r"|\[[^\]\n]{0,2000}\]\([^)\n]{0,2000}\)|<[^<>\n]{1,2000}>|https?://\S{1,2000}",
+    re.DOTALL,
+)
+
+#: What would end a link in Markdown, or be code, a tag or a formula in it.
+ESCAPED = re.compile(r"[<>\\\s()\[\]$`]")
+
+#: Stands in a text where a source is cited.
+MARK = "\ue000"
+MARKED = re.compile(rf"\[{MARK}(\d{{1,4}})\]")
 
 LONGEST = 80  # characters of a quote that stands for a title
 
@@ -41,29 +69,95 @@ def sources_html(citations: Iterable[ContentCitation]) -> str:
     return "\n".join([head, '<ol class="sources">', *items, "</ol>"]) if items else ""
 
 
+def marked(content: ContentText, mark: Callable[[int, ContentCitation], str]) -> str:
+    """The text, with a mark behind each passage that is cited; a source of the whole text has none."""
+    text, citations = content.text, content.citations
+    numbers = {_key(c): n for n, c in enumerate(_distinct(citations), 1)}
+    places = {(_open_place(text, c.end), numbers[_key(c)]): c for c in citations if c.end is not None}
+    for (place, number), citation in sorted(places.items(), key=lambda item: item[0], reverse=True):
+        if not in_code(f"{text[:place]}x"):
+            text = text[:place] + mark(number, citation) + text[place:]
+    return text
+
+
+def _open_place(text: str, place: int) -> int:
+    """The first place from here on where a mark is no part of something else, behind what was said."""
+    place = min(place, len(text))
+    place = next(
+        (found.end() for found in CLOSED.finditer(text) if found.start() < place < found.end()), place
+    )
+    return len(text[:place].rstrip())
+
+
+def marked_markdown(content: ContentText) -> str:
+    """The text with marks in Markdown: numbers that link to the web."""
+    return marked(content, _mark_markdown)
+
+
+def _mark_markdown(number: int, citation: ContentCitation) -> str:
+    return f"<sup>{_link(str(number), citation.url)}</sup>"
+
+
+def marked_for_rules(content: ContentText) -> str:
+    """The text with marks that only `mark_rules()` reads: no model can write one."""
+    plain = replaced(content, text=content.text.replace(MARK, ""))
+    return marked(plain, lambda number, _: f"[{MARK}{number}]")
+
+
+def mark_rules(parser: MarkdownIt) -> MarkdownIt:
+    """Teaches a parser of Markdown the marks of the citations that it gets as `citations`."""
+    parser.inline.ruler.before("link", "source_mark", _find_mark)
+    parser.add_render_rule("source_mark", _mark_html)
+    return parser
+
+
+def _find_mark(state: StateInline, silent: bool) -> bool:
+    found = MARKED.match(state.src, state.pos, state.posMax)
+    if found and not silent:
+        state.push("source_mark", "", 0).meta["number"] = int(found[1])
+    state.pos = found.end() if found else state.pos
+    return found is not None
+
+
+def _mark_html(_renderer: Any, tokens: Sequence[Token], place: int, _options: Any, env: Any) -> str:
+    number, found = tokens[place].meta["number"], _distinct(env["citations"])
+    if not 0 < number <= len(found):
+        return ""
+    return f"<sup>{_anchor(str(number), found[number - 1], label=f'Source {number}')}</sup>"
+
+
 def _distinct(citations: Iterable[ContentCitation]) -> list[ContentCitation]:
     found: dict[tuple[str, ...], ContentCitation] = {}
     for citation in citations:
-        key = (citation.url,) if citation.url else (citation.title, "" if citation.title else citation.quote)
-        found.setdefault(key, citation)
+        found.setdefault(_key(citation), citation)
     return list(found.values())
+
+
+def _key(citation: ContentCitation) -> tuple[str, ...]:
+    return (citation.url,) if citation.url else (citation.title, "" if citation.title else citation.quote)
 
 
 def source_link(citation: ContentCitation) -> str:
     """A source as a link in Markdown; its name, where it is not on the web."""
-    name = re.sub(r"([\\\[\]<>*_`&!|])", r"\\\1", _name(citation))
-    if not _on_the_web(citation.url):
-        return name
-    return f"[{name}](<{ESCAPED.sub(_percent, citation.url)}>)"
+    return _link(re.sub(r"([\\\[\]<>*_`&!|])", r"\\\1", _name(citation)), citation.url)
+
+
+def _link(name: str, url: str) -> str:
+    return f"[{name}]({ESCAPED.sub(_percent, url)})" if _on_the_web(url) else name
 
 
 def source_anchor(citation: ContentCitation) -> str:
     """The same in HTML."""
+    return _anchor(_name(citation), citation)
+
+
+def _anchor(name: str, citation: ContentCitation, *, label: str = "") -> str:
     title = f' title="{escape(citation.quote)}"' if citation.quote else ""
     if not _on_the_web(citation.url):
-        return f"<span{title}>{escape(_name(citation))}</span>"
-    link = f'href="{escape(citation.url)}" target="_blank" rel="noopener noreferrer"'
-    return f"<a {link}{title}>{escape(_name(citation))}</a>"
+        return f"<span{title}>{escape(name)}</span>"
+    said = f' aria-label="{escape(label)}"' if label else ""
+    link = f'href="{escape(citation.url)}" target="_blank" rel="noopener noreferrer"{said}'
+    return f"<a {link}{title}>{escape(name)}</a>"
 
 
 def _name(citation: ContentCitation) -> str:

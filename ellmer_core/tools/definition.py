@@ -16,19 +16,17 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
-from ..contents.content import replaced
 from ..contents.tool_calls import ContentToolRequest, ToolDef, in_words
 from ..errors import ToolReject, UsageError
-from ..log import logger
 from ..schemas.type_values import TypeObject
 from ..schemas.types import inner_type
 from .signature import Signature, has_default
 
-__all__ = ["matched", "tool", "tool_annotations", "tool_reject"]
+__all__ = ["tool", "tool_annotations", "tool_reject"]
 
 Approval = bool | Callable[[dict[str, Any]], bool]
 P = ParamSpec("P")
@@ -178,17 +176,6 @@ def tool_reject(reason: str = "The user has chosen to disallow the tool call.") 
         ...     tool_reject("Files are never deleted.")
     """
     raise ToolReject(f"Tool call rejected. {reason}")
-
-
-def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolRequest:
-    """The request with the tool that it asks for, in that tool's class of requests."""
-    if tool is not None and not isinstance(request, tool.request):
-        given = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
-        try:
-            return tool.request(**given | {"tool": tool})
-        except Exception:  # noqa: BLE001 - as with a title: the call goes on without it
-            logger.debug("tool %s: no %s", tool.name, tool.request.__name__, exc_info=True)
-    return replaced(request, tool=tool)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from html import escape
 from typing import Any
 
 from ..contents.content import (
@@ -27,7 +26,6 @@ from ..contents.content import (
 )
 from ..contents.tool_calls import ContentToolResult
 from ..errors import error_message
-from .result_check import check_tool_result
 
 __all__ = ["described", "flatten", "result_text", "split"]
 
@@ -70,6 +68,8 @@ def result_text(result: ContentToolResult) -> str:
     """
     if result.error is not None:
         return f"Tool calling failed with error {error_message(result.error)}"
+    from .result_check import check_tool_result  # noqa: PLC0415 - many chats have no tools
+
     pointed, *_ = _pointed(result)
     value = check_tool_result(result.request.name if result.request else "", pointed.value)
     value = value.text if isinstance(value, ContentText) else value
@@ -118,6 +118,8 @@ def _missing(media: Content) -> str:
 
 
 def _tagged(call_id: str, content: Content, number: int | str | None = None) -> list[Content]:
+    from html import escape  # noqa: PLC0415 - many chats have no tools
+
     item = f' item="{escape(str(number))}"' if number else ""
     return [
         ContentText(f'<content tool-call-id="{escape(call_id)}"{item}>'),

@@ -102,6 +102,8 @@ class AsyncDriver(HttpExchange):
                 return await self.notify(effect)
             case Wait():
                 return await self.within(asyncio.sleep(some_time(effect)))
+            case Clock(wall=True):
+                return time.time()
             case Clock():
                 return time.monotonic()
             case Emit():

@@ -8,15 +8,12 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from threading import Timer
 from typing import Any, TypeVar
 
-from ..calling.invocation import invoke
-from ..contents.content import Content
-from ..contents.media import fetched_image
+from ..contents.content import Content, ContentImageInline
 from ..contents.turns import Turn
 from ..conversation.approval import Said, decided
 from ..conversation.effects import (
@@ -83,7 +80,7 @@ class BlockingDriver(HttpExchange):
             case Finish():
                 return self.finish()
             case Fetch(url):
-                return fetched_image(url)
+                return self.fetch(url)
             case CallTools():
                 return self.call(effect)
             case Decide():
@@ -92,6 +89,8 @@ class BlockingDriver(HttpExchange):
                 return self.notify(effect)
             case Wait():
                 return self.controller.wait(some_time(effect))
+            case Clock(wall=True):
+                return time.time()
             case Clock():
                 return time.monotonic()
             case Emit():
@@ -132,11 +131,20 @@ class BlockingDriver(HttpExchange):
                     pass
         self.drop()
 
+    def fetch(self, url: str) -> ContentImageInline:
+        from ..contents.media import fetched_image  # noqa: PLC0415 - few chats fetch
+
+        return fetched_image(url)
+
     def call(self, effect: CallTools) -> None:
+        from ..calling.invocation import invoke  # noqa: PLC0415 - many chats have no tools
+
         if len(effect.requests) == 1:
             [(place, request)] = effect.requests.items()
             effect.keep(place, invoke(request, scope=effect.scope))
             return
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as above
+
         with ThreadPoolExecutor(len(effect.requests), "ellmer_core tool") as pool:
             running = [
                 pool.submit(

@@ -19,7 +19,7 @@ from .timeouts_and_limits import Limits, Timeouts
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-__all__ = ["Connection", "user_agent"]
+__all__ = ["Connection"]
 
 
 @dataclass
@@ -159,14 +159,3 @@ def _httpx() -> Any:
 @lru_cache(256)
 def _url(url: str) -> Any:
     return _httpx().URL(url)
-
-
-@cache
-def user_agent() -> str:
-    """`ellmer-core/<version>`."""
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - it takes long to import
-
-    try:
-        return f"ellmer-core/{version('ellmer-core')}"
-    except PackageNotFoundError:
-        return "ellmer-core"

@@ -16,9 +16,10 @@ from ..conversation.cancellation import StreamController
 from ..conversation.effects import Answer, Send, Wait
 from ..errors import ResponseError
 from ..log import logger, place
+from ..version import VERSION
 from ..wire.framing.decoders import decoder
 from .connection_errors import ConnectionMonitor
-from .connections import Connection, user_agent
+from .connections import Connection
 from .timeouts_and_limits import Timeouts
 
 __all__ = ["LINGER", "HttpExchange", "hang_up", "some_time"]
@@ -55,7 +56,7 @@ class HttpExchange:
             "accept": "*/*",
             "accept-encoding": "gzip, deflate",
             "content-type": "application/json",
-            "user-agent": user_agent(),
+            "user-agent": f"ellmer-core/{VERSION}",
         }
         headers |= {name.lower(): value for name, value in sent.request.headers.items()}
         if sent.request.sign is not None:

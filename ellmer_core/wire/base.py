@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..errors import UsageError
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["Wire"]
 
 
-def _anew(turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
-    return message(turn)
+def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[list[Json]]:
+    return list(map(message, turns))
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Wire(MediaAcceptance, StructuredOutput):
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
     merged into the body last, `api_headers` into the headers last. `credentials` gives the key when a request
-    is built; it is never printed. `keep(turn, self.message)` is `self.message(turn)`, or what that was before.
+    is built; it is never printed. `keep(turns, self.message)` is `self.message(turn)` for each, or what that was before.
     """
 
     name: ClassVar[str]  # "openai-chat": the wire format
@@ -74,7 +75,7 @@ class Wire(MediaAcceptance, StructuredOutput):
     api_args: Mapping[str, Any] = field(default_factory=dict)
     api_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     profile: Profile = field(default_factory=Profile, repr=False)
-    keep: Callable[[Turn, Callable[[Turn], list[Json]]], list[Json]] = field(
+    keep: Callable[[Sequence[Turn], Callable[[Turn], list[Json]]], list[list[Json]]] = field(
         default=_anew, repr=False, compare=False
     )
 
@@ -140,7 +141,11 @@ class Wire(MediaAcceptance, StructuredOutput):
     @abstractmethod
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """All turns in the provider's list, with the joins between turns that the format wants. Takes each turn's
-        messages from `keep()`, and changes none of them."""
+        messages from `kept()`, and changes none of them."""
+
+    def kept(self, turns: Sequence[Turn]) -> list[Json]:
+        """The messages of all turns, one after the other."""
+        return list(chain.from_iterable(self.keep(turns, self.message)))
 
     @abstractmethod
     def message(self, turn: Turn) -> list[Json]:

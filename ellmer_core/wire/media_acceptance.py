@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..contents.content import (
@@ -59,7 +58,7 @@ class MediaAcceptance(ABC):
             return ContentUnknown(self.name, block)
         if not content.text:
             raise content_parts.refused(content, self.name, self.objection(content))
-        return ContentText(f'<file name="{escape(content.filename)}">\n{content.text}\n</file>')
+        return _named_text(content)
 
     def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
         """A file as a block of the format; `None` where the API does not take it."""
@@ -107,3 +106,9 @@ class MediaAcceptance(ABC):
     def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
         """How the model knows the call of a result in this turn: what stands in the tags around its media."""
         return lambda result: self.call_id(result.id)
+
+
+def _named_text(file: ContentFile) -> ContentText:
+    from html import escape  # noqa: PLC0415 - files are seldom
+
+    return ContentText(f'<file name="{escape(file.filename)}">\n{file.text}\n</file>')

@@ -15,7 +15,8 @@ from typing import Any
 from wire import ApiError, Incomplete, Json, ask
 
 #: What it says of itself when it is asked: a conversation without steps.
-SELF = {"capabilities": {"structured": "native"}, "features": ["conversations", "cancel", "reload"]}
+SETTINGS = ("structured", "tool_choice", "stop_sequences", "json_mode", "model_override")
+SELF = {"capabilities": dict.fromkeys(SETTINGS, "native"), "features": ["conversations", "cancel", "reload"]}
 
 #: The types of media that the API takes: https://platform.openai.com/docs/guides/images-vision
 ACCEPTED = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
@@ -104,6 +105,14 @@ def medium(value: Json) -> Json:
     return image(value["url"]) if "url" in value else inline_image(value["$media"], value["data"])
 
 
+def settings(step: Json) -> Json:
+    """What holds for this step alone."""
+    options = dict(step.get("options", {}))
+    if options.pop("json", False):
+        options["response_format"] = {"type": "json_object"}
+    return options
+
+
 def assistant(parts: list[Json]) -> Json:
     """An assistant turn of the history."""
     calls = [
@@ -166,7 +175,7 @@ class Chat:
         """Asks until no tool is called: the last answer. `more` is sent with each request."""
         declared = [tool(value) for value in self.tools.values()]
         while True:
-            sent = (more or {}) | ({"tools": declared} if declared else {})
+            sent = (more or {}) | settings(step) | ({"tools": declared} if declared else {})
             answer = ask(self.messages, sent, give_up=step.get("cancelled", False))
             self.pieces += answer["pieces"]
             message = answer["message"]

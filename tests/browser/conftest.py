@@ -58,9 +58,9 @@ def page(chromium):
 
 
 @contextmanager
-def serving(app):
-    """The app at an address of its own."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=1))
+def serving(app, port=0):
+    """The app at an address of its own, or at this port."""
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=1))
     up = threading.Event()
     started = server.startup
 
@@ -90,6 +90,12 @@ def picture():
         assert path.is_file()
 
     return take
+
+
+@pytest.fixture
+def server_of():
+    """`server_of(app, port)` is a server that can be left: its address."""
+    return serving
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@ nothing runs, nothing loads, nothing is covered."""
 
 import httpx
 import pytest
+from blocks_model import blocks_model
 from playwright.sync_api import expect
 
 import ellmer_core as ec
@@ -14,6 +15,13 @@ from ellmer_conformance.server.strict_server import StrictServer
 RUN = "window.ran=1"
 LAYER = "position:fixed;inset:0;opacity:0;z-index:9999"
 AWAY = "https://away.invalid/x.png?q=secret"
+#: What lies over more than half of the page, and would take its clicks.
+LAYERS = """
+[...document.querySelectorAll("body *")].filter(element => {
+    const { position, pointerEvents, visibility } = getComputedStyle(element);
+    const { width, height } = element.getBoundingClientRect();
+    return position === "fixed" && pointerEvents !== "none" && visibility === "visible" && width * height > innerWidth * innerHeight / 2;
+}).map(element => element.outerHTML.slice(0, 300))"""
 HOSTILE = (
     f"<script>{RUN}</script>",
     f"<img src=x onerror={RUN}>",
@@ -84,9 +92,82 @@ def guarded(page):
     home = "/".join(page.url.split("/")[:3]) if page.url.startswith("http") else page.url
     assert [url for url in asked if not url.startswith(("data:", home))] == []
     assert page.evaluate("window.ran") is None
-    layers = "[...document.querySelectorAll('[style]')].filter(e => e.style.position === 'fixed' && e.style.opacity === '0')"
-    assert page.evaluate(f"{layers}.map(e => e.outerHTML)") == []
+    assert page.evaluate(LAYERS) == []
     assert page.locator("iframe, object, embed, video, form[action]").count() == 0
+
+
+SLOTS = ("text", "thinking", "citation", "argument", "name", "title", "label", "result", "error", "file")
+
+
+def said_in(slot, text):
+    """A hostile string with a word by which the test finds its slot."""
+    return f"{text}\n\nslot-{slot}"
+
+
+def blocks(number, text):
+    """What a model says, and calls, with the string in it."""
+    source = {"type": "web_search_result_location", "encrypted_index": "E", "cited_text": text}
+    cited = [
+        {**source, "url": "https://a.test", "title": said_in("citation", text)},
+        {**source, "url": text, "title": ""},
+    ]
+    calls = (said_in("name", text), "show", "fail", "files")
+    yield {"type": "thinking", "thinking": said_in("thinking", text)}
+    yield {"type": "text", "text": said_in("text", f"{text}{number}"), "citations": cited}
+    for name in calls:
+        given = {"text": said_in("argument", text)}
+        yield {"type": "tool_use", "id": f"toolu_{number}{name}", "name": name, "input": given}
+
+
+def hostile_tools():
+    """Tools whose titles, labels, results, errors and files are what the model gave them."""
+    looks = ec.tool_annotations(lambda given: said_in("title", given["text"]))
+
+    def show(text):
+        display = {"label": said_in("label", text), "value_preview": text, "open": True}
+        return ec.ContentToolResult(said_in("result", text), extra={"display": display})
+
+    def fail(text):
+        raise RuntimeError(said_in("error", text))
+
+    def files(text):
+        return [ec.ContentPDF("application/pdf", "JVBERi0xLjQK", said_in("file", text)), text]
+
+    return [
+        ec.tool(does, name=does.__name__, description="Does.", arguments={"text": str}, annotations=looks)
+        for does in (show, fail, files)
+    ]
+
+
+def test_in_the_app_while_it_is_said(guarded, served):
+    answers = [
+        [block for number, text in enumerate(HOSTILE) for block in blocks(number, text)],
+        [{"type": "text", "text": "The end."}],
+        "\n".join(HOSTILE),
+    ]
+    chat = ec.chat_anthropic(
+        base_url=f"{served(blocks_model(answers))}/v1",
+        api_key="none",
+        model="claude-sonnet-5",
+        echo="none",
+        max_tries=1,
+    )
+    chat.register_tools(hostile_tools())
+    guarded.goto(served(ec.chat_app(chat)))
+    log, box = guarded.get_by_role("log"), guarded.get_by_role("textbox", name="Chat message")
+    box.fill("Hi")
+    box.press("Enter")
+    expect(log.get_by_text("The end.")).to_be_visible()
+    guarded.evaluate(
+        "document.querySelectorAll('[role=log] button[aria-expanded=false]').forEach(button => button.click())"
+    )
+    shown = log.evaluate("log => log.textContent")
+    assert {slot: shown.count(f"slot-{slot}") >= len(HOSTILE) for slot in SLOTS} == dict.fromkeys(SLOTS, True)
+    box.fill("Go on")
+    box.press("Enter")
+    expect(log.get_by_role("alert")).to_contain_text(HOSTILE[0])
+    guarded.mouse.click(20, 450)
+    assert [turn.text for turn in chat.get_turns() if turn.role == "user" and turn.text] == ["Hi"]
 
 
 def test_in_the_app(guarded, served, chat):

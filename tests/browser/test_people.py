@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from blocks_model import blocks_model
 from playwright.sync_api import expect
 
 import ellmer_core as ec
@@ -111,30 +112,66 @@ def test_escape_stops_an_answer(talk):
     expect(it.log.get_by_text("[cancelled]")).to_be_visible()
 
 
-def test_a_lost_connection_is_said_and_comes_back_with_what_was_typed(talk):
-    it = talk([Answer((Say("Fine."),))])
-    it.ask("Hi")
-    it.page.get_by_role("textbox", name="Chat message").fill("not sent yet")
-    away = "window.real = window.fetch; window.fetch = () => Promise.reject(new Error('away'));"
-    it.page.evaluate(f"{away} window.Shiny.shinyapp.$socket.close()")
-    expect(it.page.get_by_text("The connection to the chat is lost.")).to_be_visible()
-    it.page.evaluate("window.fetch = window.real")
+def test_a_lost_connection_is_said_and_comes_back_with_what_was_typed(page, server_of):
+    chat = ec.chat_anthropic(api_key="none", model="m")
+    chat.set_turns([ec.UserTurn("Hi"), ec.AssistantTurn("Fine.")])
+    box, lost = (
+        page.get_by_role("textbox", name="Chat message"),
+        page.get_by_text("The connection to the chat is lost."),
+    )
+    with server_of(ec.chat_app(chat)) as address:
+        page.goto(address)
+        box.fill("not sent yet")
+    expect(lost).to_be_visible()
+    expect(box).to_have_text("not sent yet")
+    with server_of(ec.chat_app(chat), port=int(address.rpartition(":")[2])):
+        expect(lost).to_have_count(0)
+        expect(box).to_have_text("not sent yet")
+        expect(page.get_by_text("Fine.")).to_be_visible()
+        page.close()
 
-    expect(it.page.get_by_text("The connection to the chat is lost.")).to_have_count(0)
-    expect(it.page.get_by_role("textbox", name="Chat message")).to_have_text("not sent yet")
-    expect(it.log.get_by_text("Fine.")).to_be_visible()
+
+BINARY, TEXT = b"\x00\x01\xff", b"words"
 
 
-def test_a_file_that_cannot_be_sent_is_refused_before_sending(talk):
-    it = talk([])
-    with it.page.expect_file_chooser() as chooser:
-        it.page.get_by_role("button", name="Attach file").click()
-    chooser.value.set_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"\x00\x01\xff"})
-    it.say("What is this?")
+def pick(page, files):
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Attach file").click()
+    chooser.value.set_files([{"name": n, "mimeType": kind, "buffer": data} for n, kind, data in files])
 
-    expect(it.log.get_by_role("alert")).to_contain_text("a.txt is not an image, a PDF or text")
-    expect(it.page.get_by_role("textbox", name="Chat message")).to_have_text("What is this?")
+
+def bring(page, files, event):
+    """Drops files on the input, or pastes them there."""
+    page.get_by_role("textbox", name="Chat message").evaluate(
+        """(box, [event, files]) => {
+            const data = new DataTransfer();
+            for (const [name, type, bytes] of files) data.items.add(new File([new Uint8Array(bytes)], name, { type }));
+            const options = { bubbles: true, cancelable: true };
+            box.dispatchEvent(event === "drop" ? new DragEvent(event, { ...options, dataTransfer: data }) : new ClipboardEvent(event, { ...options, clipboardData: data }));
+        }""",
+        [event, [[name, kind, list(data)] for name, kind, data in files]],
+    )
+
+
+@pytest.mark.parametrize("way", ["picked", "drop", "paste"])
+def test_a_file_that_cannot_be_sent_is_refused_when_it_is_chosen(talk, way):
+    it = talk([Answer((Say("I see."),))])
+    files = [
+        ("a.txt", "text/plain", BINARY),
+        ("b.zip", "application/zip", TEXT),
+        ("c.txt", "text/plain", TEXT),
+    ]
+    pick(it.page, files) if way == "picked" else bring(it.page, files, way)
+
+    refused = it.page.get_by_text("a.txt, b.zip cannot be sent: only images, PDFs and text can.")
+    expect(refused).to_be_visible()
+    expect(it.page.get_by_role("button", name="Remove c.txt")).to_be_visible()
+    expect(it.page.get_by_role("button", name="Remove a.txt")).to_have_count(0)
     assert it.chat.get_turns() == []
+    it.ask("What is this?")
+    expect(it.log.get_by_text("I see.")).to_be_visible()
+    expect(refused).to_have_count(0)
+    assert said(it) == ["What is this?c.txt:\n\nwords"]
 
 
 # deciding ---------------------------------------------------------------------------------------------------
@@ -259,3 +296,42 @@ def test_formulas_are_drawn_and_keep_their_backslashes(talk):
         expect(it.log.locator("math[display=block] mfrac")).to_be_visible()
         expect(it.log.get_by_text("for $5 and $6.")).to_be_visible()
         it.reload("for $5 and $6.")
+
+
+SOURCE = {"type": "web_search_result_location", "encrypted_index": "E", "cited_text": "Rye grows."}
+CITED = [
+    {"type": "text", "text": "Rye "},
+    {
+        "type": "text",
+        "text": "grows in **Bohemia**",
+        "citations": [{**SOURCE, "url": "https://a.test", "title": "Fields"}],
+    },
+    {"type": "text", "text": ", and "},
+    {
+        "type": "text",
+        "text": "wheat too",
+        "citations": [{**SOURCE, "url": url, "title": ""} for url in ("https://b.test", "https://a.test")],
+    },
+    {"type": "text", "text": "."},
+]
+
+
+def test_citations_are_footnotes(page, served, axe, tmp_path):
+    chat = ec.chat_anthropic(
+        base_url=f"{served(blocks_model([CITED]))}/v1", api_key="none", model="claude-sonnet-5", echo="none"
+    )
+    page.goto(served(ec.chat_app(chat)))
+    box = page.get_by_role("textbox", name="Chat message")
+    box.fill("Where does it grow?")
+    box.press("Enter")
+    for where in ("live", "again", "exported"):
+        for name, url, times in (("1", "https://a.test", 2), ("2", "https://b.test", 1)):
+            marks = page.locator("sup").get_by_role("link").filter(has_text=name)
+            expect(marks).to_have_count(times)
+            expect(marks.first).to_have_attribute("href", re.compile(url))
+        expect(page.get_by_text("Rye grows in Bohemia1, and wheat too12.")).to_be_visible()
+        expect(page.get_by_role("listitem").get_by_role("link", name="Fields")).to_be_visible()
+        expect(page.get_by_text("Sources", exact=True)).to_have_count(1)
+        assert axe(page) == {}
+        exported = tmp_path / f"{where}.html"
+        page.reload() if where == "live" else page.goto(ec.export(chat, exported).as_uri())

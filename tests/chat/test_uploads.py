@@ -120,6 +120,22 @@ def test_another_provider_is_sent_the_file_itself(vendor, server, reply, chattin
     assert "file-1" not in json.dumps(server.asked[2].json)
 
 
+@pytest.mark.parametrize("mode", ["blocking", "async"])
+def test_a_file_that_the_provider_has_deleted_meanwhile_is_sent_along(mode, server, reply, chatting, pdf):
+    gone = {"id": "file-1", "expires_at": 1_700_000_000}
+    server.answers(reply(json_of(gone)), *[reply(json_of(ANSWERS["openai"]))] * 2)
+    chat = chatting("openai")
+    file = chat.upload(pdf)
+    ask = chat.chat if mode == "blocking" else lambda *said: asyncio.run(chat.chat_async(*said))
+    ask("What is it?", file)
+    ask("And now?")
+
+    for question in server.asked[1:]:
+        assert "JVBERi" in json.dumps(question.json)
+        assert "file-1" not in json.dumps(question.json)
+    assert file in chat.get_turns()[0].contents  # the history keeps what was said
+
+
 def test_google_is_waited_for(server, reply, chatting, pdf, monkeypatch):
     monkeypatch.setattr("ellmer_core._chat.uploading.PAUSE", 0.001)
     later = {**GOOGLE, "state": "PROCESSING"}

@@ -51,7 +51,7 @@ WHOLE = {
     "mistral": (b'"stop', b'"eos', b'"tool_call', b'"function_call', b'"end_turn'),
     "openai-responses": (b'"completed"',),
     "anthropic": (b'"end_turn"', b'"tool_use"', b'"stop_sequence"', b'"pause_turn"'),
-    "gemini": (b'"STOP"',),
+    "gemini": (b'"STOP"', b'"finishReason": 1', b'"finishReason":1'),  # some clients record the numbers
     "bedrock": (b'"end_turn"', b'"tool_use"', b'"stop_sequence"'),
     "ollama": (b"true",),
     "cohere": (b'"COMPLETE"', b'"STOP_SEQUENCE"', b'"TOOL_CALL"'),
@@ -84,8 +84,9 @@ STRANGE = [
     b"\x1b[2J",
     b'"a b!"',
 ]
-#: Unknown fields and ids of another kind: what a provider invents goes back as it came; only a mutation spoils it.
-INVENTED = {"REQ-033", "REQ-101", "PAIR-006", "PAIR-019"}
+#: Unknown fields, unknown words and ids of another kind: what a provider invents goes back as it came; only a mutation
+#: spoils it.
+INVENTED = {"REQ-033", "REQ-101", "REQ-105", "PAIR-006", "PAIR-019"}
 #: The vendor that each format is at home with.
 HOME = dict(reversed(WHERE))
 MODELS = {
@@ -152,7 +153,7 @@ def mutated(body, name, chance):  # noqa: PLR0911 - one return per kind of damag
             return body[:at] + other[chance.randrange(len(other) + 1) :]
         case _:
             for word in WHOLE[name]:
-                body = body.replace(word + (b"" if word.endswith(b'"') else b'"'), chance.choice(REASONS))
+                body = body.replace(word + (b"" if word[-1:] in b'"1' else b'"'), chance.choice(REASONS))
             return body
 
 

@@ -8,6 +8,8 @@ import pytest
 from batch_apis import APIS, MODEL, PROMPTS, Anthropic, Gemini, OpenAI, chat_of, every_api, line
 
 from ellmer_core import chat_anthropic, chat_deepseek, chat_openai_completions
+from ellmer_core.contents.content import ContentImageInline, ContentImageRemote
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import (
     AuthenticationError,
@@ -45,6 +47,37 @@ def say(server, reply):
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "batch.json"
+
+
+def test_images_by_url_are_fetched_where_the_api_fetches_none(server, say, path, monkeypatch):
+    url, fetched = "https://example.com/cat.png", []
+    monkeypatch.setattr(
+        "ellmer_core.contents.media.fetched_image",
+        lambda asked: fetched.append(asked) or ContentImageInline("image/png", "iVBORw0KGgo="),
+    )
+    api = Gemini()
+    say(*api.submitted(), *api.finished({"chat-0": "A cat.", "chat-1": "The same."}))
+    look = ["What is it?", ContentImageRemote(url)]
+
+    batch_chat(chat_of(api, server, fetch="https"), [look, look], path, sleep=lambda _: None)
+
+    assert fetched == [url]
+    sent = [each["contents"][-1]["parts"][1] for each in api.asked(server).values()]
+    assert sent == [{"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}] * 2
+
+
+def test_what_the_model_does_not_take_is_said_in_words_in_a_batch_too(server, say, path):
+    call = ContentToolRequest("call_1", "draw", {})
+    drawn = ContentToolResult(ContentImageInline("image/svg+xml", "PHN2Zy8+"), request=call)
+    api = OpenAI()
+    say(*api.submitted(), *api.finished({"chat-0": "4"}))
+    chat = chat_of(api, server)
+    chat.set_turns([UserTurn("Draw"), AssistantTurn([call]), UserTurn([drawn]), AssistantTurn("Done.")])
+
+    with pytest.warns(EllmerWarning, match="words stand in its place"):
+        batch_chat(chat, PROMPTS[:1], path, sleep=lambda _: None)
+
+    assert "which this model cannot be shown" in json.dumps(api.asked(server))
 
 
 def ways(server):

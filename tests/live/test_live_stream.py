@@ -12,7 +12,8 @@ pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[s
 import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server.strict_server import StrictServer
-from ellmer_core.live.chat_stream import Said
+from ellmer_core.contents.content import ContentText
+from ellmer_core.live.chat_stream import Said, Words
 
 
 @dataclass(frozen=True)
@@ -178,3 +179,28 @@ def test_leaving_the_stream_frees_the_chat(talk, said):
         return await it.chat.chat_async("Go on")
 
     assert asyncio.run(leave()) == "Fine."
+
+
+PARAGRAPH = "word " * 240 + "\n\n"
+LIST = "1. one\n2. two\n\n   still two\n3. three\n\n" * 30
+LONG_TEXTS = {
+    "paragraphs": (PARAGRAPH * 4 + "The end.", 4),
+    "one list": (LIST + "The end.", 1),
+    "a tag that stays open": ("<details>\n\n" + PARAGRAPH * 4 + "</details>\n\n" + PARAGRAPH + "The end.", 2),
+    "code": ("```\n" + "x = 1\n\n" * 400 + "```\n\nThe end.", 1),
+}
+
+
+@pytest.mark.parametrize(("text", "times"), LONG_TEXTS.values(), ids=LONG_TEXTS)
+def test_blocks_of_a_long_text_that_are_whole_are_drawn_no_more(text, times):
+    words, shown = Words(), []
+    for place in range(0, len(text), 7):
+        shown += words.take(ContentText(text[place : place + 7]))
+    shown += words.end()
+    parts = [[]]
+    for one in shown:
+        parts[-1].append(one.text) if isinstance(one, ContentText) else parts.append([])
+
+    assert "".join(map("".join, parts)) == text
+    assert len(parts) == times + 1
+    assert all("".join(part)[:1].strip() for part in parts)

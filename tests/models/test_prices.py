@@ -89,3 +89,25 @@ def test_the_command_says_how_it_is_called():
     )
     assert run.returncode == 1
     assert "ellmer_core.models.prices update" in run.stderr
+
+
+@pytest.mark.parametrize("vendor", prices.VENDORS)
+def test_a_pattern_that_is_not_compiled_means_the_same(vendor):
+    rows = json.loads(prices.TABLE.read_text(encoding="utf-8"))["vendors"][vendor]
+    names = [row["model"].lower() for row in rows] + ["", "gpt-4.1-mini", "claude-opus-4-1@20250805"]
+    patterns = [row["match"] for row in rows] + [
+        "",
+        "|",
+        "^$",
+        "^",
+        "mini$",
+        "a.b",
+        r"4\.1",
+        "(mini)",
+        "^^gpt",
+        "x|gpt",
+    ]
+
+    for pattern in patterns:
+        found = [name for name in names if prices._matches(pattern, name)]
+        assert found == [name for name in names if re.search(pattern, name)], pattern

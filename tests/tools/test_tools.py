@@ -12,7 +12,7 @@ import pydantic
 import pytest
 
 from ellmer_core.contents.json_records import contents_record, contents_replay
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef, matched
 from ellmer_core.errors import ToolReject, UsageError
 from ellmer_core.render.tool_card import card
 from ellmer_core.schemas.type_values import TypeObject
@@ -26,7 +26,7 @@ from ellmer_core.schemas.types import (
     type_object,
     type_string,
 )
-from ellmer_core.tools.definition import matched, tool, tool_annotations, tool_reject
+from ellmer_core.tools.definition import tool, tool_annotations, tool_reject
 
 
 class Unit(enum.Enum):

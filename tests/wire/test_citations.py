@@ -1,6 +1,7 @@
 """Where an answer comes from, as each provider says it: citations on the text, and back to the provider as they came."""
 
 import json
+import re
 
 import pytest
 from recorded_traffic import absent, interactions
@@ -175,14 +176,59 @@ BAD = ContentText(
 
 def test_sources_are_shown_once_each():
     assert str(CITED) == f"{TEXT}\n[source 1]: Rye <{URL}>\n[source 2]: Old *words*"
-    assert ec.contents_markdown(CITED) == f"{TEXT}\n\n**Sources**\n\n1. [Rye](<{URL}>)\n2. Old \\*words\\*"
+    assert ec.contents_markdown(CITED) == f"{TEXT}\n\n**Sources**\n\n1. [Rye]({URL})\n2. Old \\*words\\*"
     html = ec.contents_html(CITED)
     assert f'<a href="{URL}" target="_blank" rel="noopener noreferrer">Rye</a>' in html
     assert html.count("<li>") == 2
     assert str(AssistantTurn([CITED])).endswith("Old *words*")
     assert "Sources" in str(ec.contents_shinychat(CITED))
     assert str(HERE) == f"[source]: Rye <{URL}>"
-    assert ec.contents_markdown(HERE) == f"Source: [Rye](<{URL}>)"
+    assert ec.contents_markdown(HERE) == f"Source: [Rye]({URL})"
+
+
+PARTS = [
+    ContentText("Rye "),
+    ContentText("grows in **Bohemia**", citations=(ContentCitation("https://a.test", "Fields"),)),
+    ContentText(
+        ", and wheat too.", citations=(ContentCitation("https://b.test"), ContentCitation("https://a.test"))
+    ),
+]
+CLOSED = {
+    "code": "run `a b` now",
+    "a link": "see [this page](https://c.test) now",
+    "a formula": r"as \(a+b\) is",
+    "a tag": "as <b>this</b>",
+}
+
+
+def test_what_is_cited_has_the_number_of_its_source():
+    html = ec.contents_html([AssistantTurn(PARTS)])
+    link = '<sup><a href="https://{}.test" target="_blank" rel="noopener noreferrer" aria-label="Source {}">{}</a></sup>'
+
+    assert f"<strong>Bohemia</strong>{link.format('a', 1, 1)}, and wheat too.{link.format('a', 1, 1)}" in html
+    assert html.count('<p class="sources">') == 1
+    [shown] = ec.contents_shinychat([AssistantTurn(PARTS)])
+    assert "Rye grows in **Bohemia**<sup>[1](https://a.test)</sup>, and wheat too." in shown.content
+    assert shown.content.count("Sources") == 1
+
+
+@pytest.mark.parametrize("text", CLOSED.values(), ids=CLOSED)
+def test_a_mark_is_no_part_of_something_else(text):
+    for end in range(len(text)):
+        cited = ContentText(text, citations=(ContentCitation(URL, start=0, end=end),))
+        html = ec.contents_html(cited)
+        assert html.count(">1</a></sup>") == 1
+        without = re.sub("<sup>.*?</sup>", "", html).partition('<p class="sources">')[0]
+        assert without == ec.contents_html(ContentText(text)) + "\n"
+
+
+def test_a_block_of_code_has_no_mark_and_a_model_writes_none():
+    code = ContentText("```\nrye\n```", citations=(ContentCitation(URL, start=0, end=6),))
+    forged = ContentText("[\ue0001] x", citations=(ContentCitation(URL),))
+
+    assert "<sup>" not in ec.contents_html(code)
+    assert "<sup>" not in ec.contents_html(forged)
+    assert "<sup>" not in ec.contents_html(ec.ContentThinking("[\ue0001] x"))
 
 
 def test_a_source_runs_no_code():
@@ -191,7 +237,7 @@ def test_a_source_runs_no_code():
     assert "javascript:" not in html
     assert "<b>" not in html
     assert "javascript:" not in markdown
-    assert "](<https://a.test/%3Cx%3E%20y>)" in markdown
+    assert "](https://a.test/%3Cx%3E%20y)" in markdown
 
 
 def cites(interaction):

@@ -61,13 +61,15 @@ class Session(Parsing):
                     self.pieces.append(text)
                 return _said(await events.get_final_message())
 
-    def parse(self, model: type[BaseModel]) -> Any:
+    def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         with self.client() as client:
-            return client.messages.parse(**self.body(), output_format=model).parsed_output
+            message = client.messages.parse(**self.body(), output_format=model)
+        return _said(message), message.parsed_output
 
-    async def aparse(self, model: type[BaseModel]) -> Any:
+    async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         async with self.aclient() as client:
-            return (await client.messages.parse(**self.body(), output_format=model)).parsed_output
+            message = await client.messages.parse(**self.body(), output_format=model)
+        return _said(message), message.parsed_output
 
     def client(self) -> Any:
         """A client of the SDK."""

@@ -6,7 +6,7 @@ import base64
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,8 +31,12 @@ from ..scenarios.messages import (
 from . import Capabilities, Endpoint, Place
 from .ellmer_core_vendors import Vendor, vendors_by_key
 from .shared.retry_waits import patience
+from .shared.turn_options import turn_params
 
-__all__ = ["EllmerCore", "Session", "adapter"]
+__all__ = ["EllmerCore", "Options", "Session", "adapter"]
+
+#: What holds for one turn alone, by name.
+Options = Mapping[str, Any] | None
 
 _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "content_filter": "filter"}
 
@@ -111,26 +115,26 @@ class Session:
         fresh.chat.restore(json.loads(json.dumps(self.chat.record())))
         return fresh
 
-    def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+    def send(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with _warned(options), self._with(options or {}) as params:
                 if stream:
-                    pieces.extend(self.chat.stream(*contents))
+                    pieces.extend(self.chat.stream(*contents, params=params))
                 else:
-                    self.chat.chat(*contents)
+                    self.chat.chat(*contents, params=params)
         except ec.EllmerError as error:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
 
-    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
         contents, pieces = self._contents(parts), list[str]()
         try:
-            with warnings.catch_warnings(action="ignore"):
+            with _warned(options), self._with(options or {}) as params:
                 if stream:
-                    pieces.extend([piece async for piece in self.chat.stream_async(*contents)])
+                    pieces.extend([p async for p in self.chat.stream_async(*contents, params=params)])
                 else:
-                    await self.chat.chat_async(*contents)
+                    await self.chat.chat_async(*contents, params=params)
         except ec.EllmerError as error:
             return Reply("".join(pieces), complete=False, error=error, pieces=pieces)
         return self._reply(pieces)
@@ -150,6 +154,22 @@ class Session:
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
+
+    @contextmanager
+    def _with(self, options: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+        """Under the options of a turn: the parameters of its call."""
+        wire = self.chat.wire
+        if "model" in options:
+            self.chat.set_model(options["model"])
+        if "cache" in options:
+            cached: Any = self.chat.wire  # only some wires have this field
+            self.chat.wire = replace(cached, cache="5m")
+        try:
+            yield turn_params(wire.name, options) or None
+        finally:
+            if {"model", "cache"} & set(options):
+                self.chat.set_model(wire.model)
+                self.chat.wire = wire
 
     def instructed(self, system: str) -> None:
         """Goes on under another system prompt."""
@@ -210,6 +230,11 @@ class Session:
             pieces=pieces,
             sources=[_source(text, each) for text in _texts(turn) for each in text.citations],
         )
+
+
+def _warned(options: Mapping[str, Any] | None) -> AbstractContextManager[Any]:
+    """Where the caller sets something, a warning that it is left out is an error."""
+    return warnings.catch_warnings(action="error" if options else "ignore")
 
 
 def _texts(turn: ec.Turn) -> Iterator[ec.ContentText]:

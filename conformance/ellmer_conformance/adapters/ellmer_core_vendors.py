@@ -60,6 +60,7 @@ class Vendor:
         """What it declares, for the model that is played."""
         wire = ec.Chat(self.wire(model=self.place.model)).wire
         images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
+        forced = wire.profile.forced and wire.profile.forced_thinking
         return Capabilities(
             structured="native",  # where the API has no schemas, the prompt has
             tools="native" if tools else "refused",
@@ -72,6 +73,11 @@ class Vendor:
             approval="native" if tools else "refused",
             citations="native",
             uploads="native" if wire.uploads else "refused",
+            tool_choice="native" if forced and tools else "refused",
+            stop_sequences="native",
+            json_mode="native",
+            model_override="native",
+            prompt_caching="native",
         )
 
 

@@ -64,11 +64,11 @@ class Session(Parsing):
                 chunks.append(chunk)
             return _said(chunks)
 
-    def parse(self, model: type[BaseModel]) -> Any:
+    def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         with self._client() as client:
             return _parsed(client.models.generate_content(**self._request(model)))
 
-    async def aparse(self, model: type[BaseModel]) -> Any:
+    async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         async with self._client().aio as client:
             return _parsed(await client.models.generate_content(**self._request(model)))
 
@@ -121,12 +121,12 @@ def _said(chunks: Sequence[Any]) -> Said:
     )
 
 
-def _parsed(response: Any) -> Any:
-    """The value. Where there is none, the SDK leaves it to the caller to ask why."""
-    if response.parsed is None:
-        said = _said([response])
+def _parsed(response: Any) -> tuple[Said, Any]:
+    """The answer and the value. Where there is none, the SDK leaves it to the caller to ask why."""
+    said = _said([response])
+    if response.parsed is None and said.stop != "tool":
         raise ValueError(f"no value: the answer, which ended with {said.stop!r}, is {said.text!r}")
-    return response.parsed
+    return said, response.parsed
 
 
 def _counts(usage: Any) -> Mapping[str, int | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import instructor
@@ -10,35 +11,42 @@ from pydantic import BaseModel
 
 from . import Capabilities, Endpoint, anthropic, openai
 from .shared.bridge import BridgeAdapter
-from .shared.sdk_session import SDKSession
+from .shared.sdk_session import Said, SDKSession
 
 __all__ = ["Instructor", "adapter"]
 
+_NOTHING = Said("", [])
 _ONCE = {"max_retries": 0}  # the library asks again where a value does not fit: not more often than it may
 
 
 class Chat(openai.Chat):
     """Chat Completions."""
 
-    def parse(self, model: type[BaseModel]) -> Any:
+    def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         with self.client() as client:
-            return instructor.from_openai(client).create(response_model=model, **self.body(), **_ONCE)
+            return _NOTHING, instructor.from_openai(client).create(
+                response_model=model, **self.body(), **_ONCE
+            )
 
-    async def aparse(self, model: type[BaseModel]) -> Any:
+    async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         async with self.aclient() as client:
-            return await instructor.from_openai(client).create(response_model=model, **self.body(), **_ONCE)
+            return _NOTHING, await instructor.from_openai(client).create(
+                response_model=model, **self.body(), **_ONCE
+            )
 
 
 class Claude(anthropic.Session):
     """Anthropic Messages."""
 
-    def parse(self, model: type[BaseModel]) -> Any:
+    def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         with self.client() as client:
-            return instructor.from_anthropic(client).create(response_model=model, **self.body(), **_ONCE)
+            return _NOTHING, instructor.from_anthropic(client).create(
+                response_model=model, **self.body(), **_ONCE
+            )
 
-    async def aparse(self, model: type[BaseModel]) -> Any:
+    async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         async with self.aclient() as client:
-            return await instructor.from_anthropic(client).create(
+            return _NOTHING, await instructor.from_anthropic(client).create(
                 response_model=model, **self.body(), **_ONCE
             )
 
@@ -50,8 +58,9 @@ class Instructor(BridgeAdapter):
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "anthropic": ["anthropic"]}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """Those of the SDK."""
-        return (openai.OpenAI if wire == "openai-chat" else anthropic.Anthropic)().capabilities(wire, vendor)
+        """Those of the SDK. A value is asked for by a call that is forced, so that no other tool can be called before."""
+        sdk = (openai.OpenAI if wire == "openai-chat" else anthropic.Anthropic)().capabilities(wire, vendor)
+        return replace(sdk, structured_with_tools="refused")
 
     def kind(self, endpoint: Endpoint) -> type[SDKSession]:
         """A conversation over a patched client."""

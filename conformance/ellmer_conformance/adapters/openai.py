@@ -84,15 +84,22 @@ class Chat(_OpenAISession, ChatMessages):
                 except openai.LengthFinishReasonError as error:
                     return self.said(error.completion)
 
-    def parse(self, model: type[BaseModel]) -> Any:
+    def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         with self.client() as client:
-            completion = client.chat.completions.parse(**self.body(), response_format=model)
-        return completion.choices[0].message.parsed
+            completion = client.chat.completions.parse(**self._strict(), response_format=model)
+        return self.said(completion), completion.choices[0].message.parsed
 
-    async def aparse(self, model: type[BaseModel]) -> Any:
+    async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         async with self.aclient() as client:
-            completion = await client.chat.completions.parse(**self.body(), response_format=model)
-        return completion.choices[0].message.parsed
+            completion = await client.chat.completions.parse(**self._strict(), response_format=model)
+        return self.said(completion), completion.choices[0].message.parsed
+
+    def _strict(self) -> Json:
+        """The request with strict tools: the SDK parses beside no others."""
+        body = self.body()
+        for tool in body.get("tools", []):
+            tool["function"] |= {"strict": True}
+        return body
 
     def _heard(self, event: Any) -> None:
         if event.type == "content.delta":
@@ -143,13 +150,15 @@ class Responses(_OpenAISession):
                     self._heard(event)
                 return self._said(await events.get_final_response())
 
-    def parse(self, model: type[BaseModel]) -> Any:
+    def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         with self.client() as client:
-            return client.responses.parse(**self._body(), text_format=model).output_parsed
+            response = client.responses.parse(**self._body(), text_format=model)
+        return self._said(response), response.output_parsed
 
-    async def aparse(self, model: type[BaseModel]) -> Any:
+    async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         async with self.aclient() as client:
-            return (await client.responses.parse(**self._body(), text_format=model)).output_parsed
+            response = await client.responses.parse(**self._body(), text_format=model)
+        return self._said(response), response.output_parsed
 
     def _body(self) -> Json:
         tools = [

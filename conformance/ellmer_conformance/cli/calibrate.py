@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from ..recordings.calibrate import Calibration, Case, Tally, as_json, calibrate
+from ..report.formats.terminal_text import printable
 from ._shared.paths import files_argument, progress, traffic
-from ._shared.terminal_text import printable
 
 __all__ = ["command"]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..report.compare import counted, differences
+from ..report.formats.terminal_text import printable
 from ._shared.reports import opened
 
 __all__ = ["command"]
@@ -44,10 +45,10 @@ def command(old: Path, new: Path, *, form: str, verbose: bool) -> None:
             {"sort": d.sort, "id": d.id, "old": d.old and d.old.as_json(), "new": d.new and d.new.as_json()}
             for d in found
         ]
-        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        click.echo(printable(json.dumps(rows, indent=1, ensure_ascii=False)))
     else:
         for each in found:
             if verbose or each.sort not in {"new", "changed"}:
-                click.echo(str(each))
+                click.echo(printable(str(each)))
         click.echo(", ".join(counted(found)) or "No verdict differs.")
     sys.exit(int(any(each.sort in _BAD for each in found)))

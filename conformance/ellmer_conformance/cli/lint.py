@@ -13,8 +13,8 @@ from ..recordings import lint_report
 from ..recordings.engines import ENGINES, Engine, EngineMissing
 from ..recordings.lint import lint
 from ..recordings.lint_baseline import apply_baseline
+from ..report.formats.terminal_text import printable
 from ._shared.paths import located, progress
-from ._shared.terminal_text import printable
 
 __all__ = ["command"]
 

@@ -14,6 +14,7 @@ from ..contract import readers
 from ..contract.continued_requests import said
 from ..contract.exchange import Request
 from ..contract.observed_run import Run, Trouble
+from ..contract.readers.hosted import VERSIONS
 from ..contract.rule import Kind, Verdict
 from ..runner.judgement import judge
 from ..runner.network_watch import watching
@@ -109,6 +110,8 @@ class Stage:
         request = conversation.first
         if "/invoke" in request.url or "/ai/run/" in request.url:
             raise CannotBeGiven("the body went through another door (InvokeModel, Cloudflare's own)")
+        if (request.wire, request.vendor) in VERSIONS.values():
+            raise CannotBeGiven(f"another version of the API was asked ({request.vendor})")
         return place_of(self.adapter, request.wire, self._vendor(request))
 
     def _vendor(self, request: Request) -> str:

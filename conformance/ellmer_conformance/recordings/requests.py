@@ -14,7 +14,8 @@ from .reading import Recording
 
 __all__ = ["Skip", "request_of"]
 
-HOSTED = ("bedrock-invoke", "cloudflare-run")  # other formats behind doors of their own
+#: Other formats behind doors of their own, and other versions of an API.
+HOSTED = ("bedrock-invoke", "cloudflare-run", "cohere-v1", "gemini-interactions")
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,9 @@ def _wire_of(recording: Recording) -> str | Skip:
         return Skip("the URL is malformed")
     if found is None:
         return Skip("not a chat request")
-    known = found[0] in (*rules.WIRES, *HOSTED)
-    return found[0] if known else Skip(f"there are no rules for {found[0]} yet")
+    wire, vendor = found
+    known = wire in (*rules.WIRES, *HOSTED) and (wire != "cohere-v1" or vendor == "cohere")
+    return wire if known else Skip(f"there are no rules for {wire} yet")
 
 
 def _plain(recording: Recording) -> Request:

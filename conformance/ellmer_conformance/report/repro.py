@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from ..contract import rules
 from . import Report, Row
+from .formats.terminal_text import printable
 
 __all__ = ["NotReproducible", "as_curl", "as_python", "row_of"]
 
@@ -103,9 +104,9 @@ def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
     exchange = _exchange(report, row)
     key, secret = _KEYS.get(row.wire, ("authorization", f"Bearer {_SECRET}"))
     url = f"http://127.0.0.1:{port}/c/any/{_nonce(row)}{_path(exchange)}"
-    body = json.dumps(exchange["body"], ensure_ascii=False)
+    body = json.dumps(exchange["body"])
     return (
-        f"# {row.rule} at {row.pointer}: {_first(row.message)}\n"
+        f"# {row.rule} at {printable(row.pointer)}: {printable(_first(row.message))}\n"
         f"# first, in another terminal: conformance serve --port {port}\n"
         f"curl -sS -i {shlex.quote(url)} \\\n  -H 'content-type: application/json' \\\n"
         f"  -H {shlex.quote(f'{key}: {secret}')} \\\n  -d {shlex.quote(body)}\n"
@@ -117,7 +118,9 @@ def _header(report: Report, row: Row, also: str) -> str:
     names = ("rule", "pointer", "adapter", "wire", "vendor", "case", "mode")
     sentence, message = texts.get((row.wire, row.rule), ""), _first(row.message)
     values = {**{name: getattr(row, name) for name in names}, "sentence": sentence, "message": message}
-    safe = {name: value.replace("\\", "\\\\").replace('"""', "'''") for name, value in values.items()}
+    safe = {
+        name: printable(value).replace("\\", "\\\\").replace('"""', "'''") for name, value in values.items()
+    }
     return _HEADER.format(also=also, **safe)
 
 

@@ -14,12 +14,13 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from itertools import count
+from urllib.parse import urlsplit
 
 from ..adapters import Adapter, Endpoint, Place
 from ..adapters.endpoints import endpoint, place_for, place_of
 from ..contract import readers
 from ..contract.exchange import Exchange
-from ..contract.observed_run import Run, Trouble, Varied
+from ..contract.observed_run import Run, ToolRun, Trouble, Varied, all_media_of
 from ..scenarios.case import Case, Mode
 from ..scenarios.cases import scripts
 from ..scenarios.messages import Tool, Turn
@@ -43,9 +44,14 @@ from .sessions import (
 
 __all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct", "under"]
 
-#: Rules that only a cassette can case_run.
+#: Rules that only a cassette can show.
 NO_CASSETTE = dict.fromkeys(
     ("CAS-01", "CAS-02"), "the case ran against the strict server, and nothing was recorded"
+)
+#: Rules that a client cannot keep where it fetches an image itself: the image's address is not reached from a test.
+_NOT_FETCHED = dict.fromkeys(
+    ("HIS-002", "PAR-001", "TRM-010", "TXT-005"),
+    "the client fetches the image by itself, and its address is not reached from a test",
 )
 
 _numbers = count(1)
@@ -94,6 +100,7 @@ def play_direct(
     """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
     try:
         place = place_for(case, adapter, wire, vendor)
+        case = case.at(vendor)
         run = _play(adapter, Conversation(server, place, wire, vendor, case), mode)
         if run.trouble or run.refused:
             return run
@@ -147,6 +154,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         stack.callback(close_all, sessions)
         blocking = stack.enter_context(watching_loops())
         case_run.play_steps(sessions)
+    fetched = _hosts_given(case_run.tool_runs) & set(elsewhere)
     return Run(
         case=case,
         wire=wire,
@@ -158,7 +166,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         asked=case_run.asked,
         transcript=case_run.transcript,
         refused=refused,
-        elsewhere=elsewhere,
+        elsewhere=[place for place in elsewhere if place not in fetched],
         altered=_altered(case, *given),
         waits=waits,
         leaks=case_run.leaks,
@@ -167,10 +175,15 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         left=left or None,
         blocking=blocking if "async" in mode else None,
         reloaded=case_run.reloaded,
-        unseen=NO_CASSETTE,
+        unseen=NO_CASSETTE | (_NOT_FETCHED if fetched else {}),
         way="server",
         trouble=conversation.unheard(refused, [reply.error for reply in case_run.replies]),
     )
+
+
+def _hosts_given(tool_runs: Sequence[ToolRun]) -> set[str | None]:
+    """The hosts of images that tools returned by their addresses."""
+    return {urlsplit(media.url).hostname for run in tool_runs for media in all_media_of(run.value)}
 
 
 def _altered(case: Case, history: Sequence[Turn], tools: Sequence[Tool]) -> list[str]:

@@ -60,7 +60,9 @@ def play(
 
     Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
     """
-    cassette_play = _CassettePlay(adapter, wire, vendor, case, mode, cassettes, record, server, live_url)
+    cassette_play = _CassettePlay(
+        adapter, wire, vendor, case.at(vendor), mode, cassettes, record, server, live_url
+    )
     path = cassettes / cassette_path(wire, vendor, case, mode)
     before = path.read_bytes() if record and path.is_file() else None
     run = cassette_play.play_recorded()

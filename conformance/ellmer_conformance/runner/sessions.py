@@ -94,7 +94,7 @@ class CaseRun:
             parts = [cast("Any", session).upload(p.file) if isinstance(p, Upload) else p for p in ask.parts]
             if ask.schema is not None:
                 return cast("Structured", session).extract(parts, ask.schema)
-            return session.send(parts, stream=self.mode == "stream")
+            return session.send(parts, stream=self.mode == "stream", **_options(ask))
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
             return Reply(error=error)
 
@@ -124,7 +124,7 @@ class CaseRun:
             parts = [await _uploaded(session, part) for part in ask.parts]
             if ask.schema is not None:
                 return await cast("Structured", session).aextract(parts, ask.schema)
-            return await session.asend(parts, stream=self.mode == "async-stream")
+            return await session.asend(parts, stream=self.mode == "async-stream", **_options(ask))
         except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
             return Reply(error=error)
 
@@ -151,6 +151,11 @@ def _noted(approve: Approve, asked: list[tuple[str, Mapping[str, Any]]]) -> Appr
         return approve(name, arguments)
 
     return noting
+
+
+def _options(ask: Ask) -> dict[str, Any]:
+    """What `send` is given beside the turn: nothing, where the step has no options."""
+    return {"options": ask.options} if ask.options else {}
 
 
 def _rounds(steps: Sequence[Ask]) -> list[list[Ask]]:

@@ -31,7 +31,8 @@ class Ask:
     `who` counts conversations: each has a session of its own. Those that follow one another with different
     numbers are held at the same time, where the mode is async. With a `schema`, it asks for a `value` instead of text. `cancelled`: it is
     given up when the answer has begun. `reloaded`: the conversation is saved before, and goes on from what was saved.
-    `instructed` replaces the system prompt before; `compacted`: the conversation is made shorter before.
+    `instructed` replaces the system prompt before; `compacted`: the conversation is made shorter before. `options` are
+    those of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`.
     """
 
     parts: tuple[Part, ...]
@@ -44,6 +45,13 @@ class Ask:
     reloaded: bool = False
     instructed: str = ""
     compacted: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def at(self, vendor: str) -> Ask:
+        """The same, with the model that it asks for named as the provider names it."""
+        model = self.options.get("model")
+        named = {"model": model[vendor]} if isinstance(model, Mapping) and vendor in model else {}
+        return replace(self, options={**self.options, **named}) if named else self
 
 
 def ask(*parts: Part | str, text: str = "", outcome: Outcome = "answered", **more: Any) -> Ask:
@@ -108,6 +116,11 @@ class Case:
     def cannot(self, wire: str, vendor: str) -> str:
         """Why it cannot be said there; empty where it can."""
         return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
+
+    def at(self, vendor: str) -> Case:
+        """The case as it is played at a provider."""
+        steps = [step.at(vendor) for step in self.steps]
+        return replace(self, steps=steps) if any(step.options for step in steps) else self
 
     @property
     def recorded_as(self) -> str:

@@ -88,3 +88,26 @@ def test_what_to_type_next_can_be_typed():
     assert "conformance repro" not in file.getvalue()
     assert "--report FOLDER writes" in file.getvalue()
     assert f"conformance repro '{failure.id}' --report 'out of here'\n" in kept.getvalue()
+
+
+EVIL = "[bold]a[/bold]:smile:\x1b[31m\x9b2J\x07"
+
+
+@pytest.mark.parametrize("places", [1, 9], ids=["cases by vendors", "vendors by cases"])
+def test_names_that_others_wrote_are_neither_markup_nor_control(places):
+    rows = [
+        replace(row(EVIL, f"{EVIL}{n}", EVIL, mode), adapter=EVIL, verdict="fail", message=EVIL, pointer=EVIL)
+        for n in range(places)
+        for mode in MODES
+    ]
+    report = report_of(rows)
+    report.problems.append(EVIL)
+    report.capabilities[f"{EVIL} {EVIL}"] = {EVIL: EVIL}
+    report.skipped.append({"rule": EVIL, "reason": EVIL, "case": EVIL, "adapter": EVIL, "wire": EVIL})
+    report.plays = [replace(play, way="server") for play in report.plays]
+    file = io.StringIO()
+    print_report(report, Console(file=file, width=250, force_terminal=True, color_system=None), Path("out"))
+
+    assert not set(file.getvalue()) & {"\x1b", "\x9b", "\x07"}
+    assert file.getvalue().count("[bold]a[/bold]:smile:") > 10
+    assert "😄" not in file.getvalue()

@@ -75,11 +75,25 @@ def broken(verdicts):
     return {id: v.violations[0].message for id, v in verdicts.items() if v.outcome == "fail"}
 
 
+#: Cases that no command can be told, whatever it declares.
+BEYOND = {
+    *(
+        "approved_and_denied",
+        "approved_with_other_arguments",
+        "cited_answer",
+        "paused_search",
+        "uploaded_file",
+    ),
+    *("changed_prompt_after_thinking", "compacted_after_overflow"),
+}
+
+
 def test_every_conversation_and_reply_follows_its_published_schema():
     conversation = json.loads((SCHEMAS / "conversation.schema.json").read_text("utf-8"))
 
     for case in CASES.values():
-        jsonschema.validate(as_json(case), conversation)
+        if case.name not in BEYOND:
+            jsonschema.validate(as_json(case.at("openai")), conversation)
 
 
 @pytest.mark.parametrize(("case", "mode"), PLAYS)
@@ -210,8 +224,9 @@ def test_what_a_command_cannot_be_told_is_listed_with_the_reason():
     assert "structured output" in silent.why_not(CASES["structured_answer"])
     assert "several conversations" in silent.why_not(CASES["several_conversations"])
     assert "given up" in silent.why_not(CASES["cancelled_in_the_middle"])
-    beyond = {name for name, case in CASES.items() if able.why_not(case)}
-    assert beyond == {"changed_prompt_after_thinking", "compacted_after_overflow"}
+    assert "stop_sequences" in able.why_not(CASES["stop_sequences"])
+    beyond = {name for name, case in CASES.items() if able.why_not(case) and case.area != "options"}
+    assert beyond == BEYOND
 
 
 def test_errors_of_two_classes_are_told_apart():

@@ -1,7 +1,10 @@
 """Nobody is blamed for being right in another way: each of these was once a finding."""
 
+import base64
 import json
+import socket
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -18,7 +21,7 @@ from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, weather
-from ellmer_conformance.scenarios.messages import Reply, Text
+from ellmer_conformance.scenarios.messages import Image, Reply, Text
 from ellmer_conformance.scenarios.planted_keys import environment, said_who
 from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
@@ -180,6 +183,53 @@ def test_a_note_that_something_is_left_out_is_a_note(text, expected):
     )
 
     assert outcome("TRM-010", run) == expected
+
+
+def test_media_that_are_sent_as_they_are_were_not_dropped():
+    case = CASES["tool_returns_unsupported_image"]
+    svg = Image(b"<svg/>", "image/svg+xml")
+    call = {"id": "c", "type": "function", "function": {"name": "draw", "arguments": "{}"}}
+    answer = {"role": "assistant", "content": None, "tool_calls": [call]}
+    told = {"role": "tool", "tool_call_id": "c", "content": "A logo:"}
+    url = {"url": f"data:image/svg+xml;base64,{base64.b64encode(svg.data).decode()}"}
+    shown = {"role": "user", "content": [{"type": "image_url", "image_url": url}]}
+    runs = [
+        replace(
+            a_run(case, HI, {"messages": [*HI["messages"], answer, told, *more]}),
+            tool_runs=[ToolRun("draw", {}, ["A logo:", svg])],
+        )
+        for more in ([shown], [])
+    ]
+
+    assert [outcome("TRM-010", run) for run in runs] == ["pass", "fail"]
+
+
+class Fetches(EllmerCore):
+    """Fetches the images that tools return by their addresses."""
+
+    def session(self, endpoint, *, tools=(), **more):
+        return super().session(endpoint, tools=[replace(t, run=self.fetching(t.run)) for t in tools], **more)
+
+    def fetching(self, run):
+        def fetched(**arguments):
+            image = run(**arguments)
+            socket.create_connection((urlsplit(image.url).hostname, 443))
+            return image
+
+        return fetched
+
+
+def test_a_client_that_fetches_an_image_by_its_address_calls_nobody_it_may_not(server):
+    run = play_direct(
+        Fetches(), "anthropic", "anthropic", CASES["tool_returns_remote_image"], "sync", server=server
+    )
+
+    assert run.elsewhere == []
+    assert run.tool_runs
+    assert outcome("AUT-005", run) == "pass"
+    assert "by itself" in run.unseen["TRM-010"]
+    assert {"PAR-001", "TXT-005"} <= set(run.unseen)
+    assert not [found for found in judge(run) if found.outcome == "fail"]
 
 
 def test_the_media_type_beside_an_image_is_taken():

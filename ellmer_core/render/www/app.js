@@ -60,6 +60,59 @@ document.addEventListener("paste", (event) => {
   editor.commands.insertContent(text.split("\n").flatMap(line));
 }, { capture: true });
 
+// Files that cannot be sent -----------------------------------------------------------------------------------
+// shinychat leaves them out without a word, and looks at names only: here they are refused when they are chosen.
+const chosen = new WeakSet(); // lists of files that were looked at
+
+async function isSendable(file, accepted) {
+  const [, extension] = /.\.([^.]+)$/.exec(file.name) ?? [];
+  if (/^image\/|^application\/pdf$/.test(file.type)) return accepted.includes(file.type);
+  if (!accepted.includes(extension ? `.${extension.toLowerCase()}` : file.type)) return false;
+  try {
+    return !new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()).includes("\0");
+  } catch {
+    return false;
+  }
+}
+
+async function choose(files) {
+  const input = document.querySelector(".shiny-chat-input input[type=file]");
+  const accepted = input.accept.split(",");
+  const good = new DataTransfer();
+  const bad = [];
+  for (const file of files) {
+    if (await isSendable(file, accepted)) good.items.add(file);
+    else bad.push(file.name);
+  }
+  refuse(bad);
+  if (!good.files.length) return;
+  input.files = good.files;
+  chosen.add(input.files);
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+function refuse(names) {
+  document.querySelector(".ellmer-refused")?.remove();
+  if (!names.length) return;
+  const words = Object.assign(document.createElement("p"), { className: "ellmer-refused" });
+  words.setAttribute("role", "alert");
+  words.textContent = `${names.join(", ")} cannot be sent: only images, PDFs and text can.`;
+  document.getElementById("ellmer-status").before(words);
+}
+
+function takeFiles(event, files) {
+  if (!files?.length || chosen.has(files)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  choose([...files]);
+}
+
+for (const kind of ["change", "drop", "paste"]) {
+  document.addEventListener(kind, (event) => {
+    if (event.target.closest?.(".shiny-chat-input")) takeFiles(event, (event.dataTransfer ?? event.clipboardData ?? event.target).files);
+  }, { capture: true });
+}
+
 // Escape stops an answer.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") document.querySelector(".shiny-chat-btn-send[data-state=cancel]")?.click();
@@ -101,7 +154,9 @@ window.jQuery(document).on("shiny:sessioninitialized", () => {
 // What a user typed stays as it was typed, and each message can be copied.
 let typed = null;
 window.jQuery(document).on("shiny:inputchanged", (event) => {
-  if (event.name === "chat_user_input") typed = event.value?.text ?? null;
+  if (event.name !== "chat_user_input") return;
+  typed = event.value?.text ?? null;
+  refuse([]);
 });
 
 function keepTyped(message) {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import assert_never
+from collections.abc import Mapping
+from typing import Any, assert_never
 
 from ...contents.content import (
     Content,
@@ -24,8 +24,19 @@ from ..values import Json
 
 __all__ = ["AnthropicContent"]
 
+#: What the API requires of a citation that comes back (anthropic.types.*LocationParam).
+_CITED = {
+    "char_location": ("cited_text", "document_index", "start_char_index", "end_char_index"),
+    "page_location": ("cited_text", "document_index", "start_page_number", "end_page_number"),
+    "content_block_location": ("cited_text", "document_index", "start_block_index", "end_block_index"),
+    "web_search_result_location": ("cited_text", "encrypted_index", "url"),
+    "search_result_location": (
+        *("cited_text", "source", "search_result_index"),
+        *("start_block_index", "end_block_index"),
+    ),
+}
 
-@dataclass(frozen=True)
+
 class AnthropicContent(Wire):
     """Contents as blocks."""
 
@@ -34,7 +45,7 @@ class AnthropicContent(Wire):
         block: Json | None = None
         match content_parts.known(content, self.name):
             case ContentText(text=text, extra=extra):
-                block = {"type": "text", "text": text, **(self.issued(extra) or {}).get("fields", {})}
+                block = {"type": "text", "text": text, **_legal((self.issued(extra) or {}).get("fields", {}))}
             case ContentThinking() as thinking:
                 block = self.signed_part(thinking)
             case ContentToolRequest() as call:
@@ -57,7 +68,8 @@ class AnthropicContent(Wire):
     def signed_part(self, thinking: ContentThinking) -> Json | None:
         """A thinking block as it came. Without its signature (it was cut off, or is another's) it is refused."""
         block = (self.issued(thinking.extra) or {}).get("block", {})
-        return dict(block) if block.get("signature") or block.get("data") else None
+        readable = isinstance(block.get("thinking", ""), str)
+        return dict(block) if readable and (block.get("signature") or block.get("data")) else None
 
     def file(self, file: ContentFile) -> Json | None:
         """The text of a document, as a document."""
@@ -68,7 +80,7 @@ class AnthropicContent(Wire):
 
     def call(self, request: ContentToolRequest) -> Json:
         """A tool_use block; its input is an object always."""
-        fields = (self.issued(request.extra) or {}).get("fields", {})
+        fields = _legal((self.issued(request.extra) or {}).get("fields", {}))
         call = {"type": "tool_use", "id": self.call_id(request.id), "name": request.name}
         return {**call, "input": dict(request.arguments), **fields}
 
@@ -105,3 +117,25 @@ class AnthropicContent(Wire):
             case never:
                 assert_never(never)
         return block
+
+
+def _legal(fields: Mapping[str, Any]) -> Json:
+    """What a block had beside its text or its input, as the API takes it back."""
+    kept = json_bodies.without(fields, "citations")
+    said = fields.get("citations")
+    if cited := [one for one in said if _is_citation(one)] if isinstance(said, (list, tuple)) else []:
+        kept["citations"] = cited
+    caller = kept.get("caller")
+    if "caller" in kept and not (isinstance(caller, Mapping) and isinstance(caller.get("type"), str)):
+        del kept["caller"]
+    return kept
+
+
+def _is_citation(value: object) -> bool:
+    if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
+        return False
+    numbers = ("_number", "document_index", "char_index", "block_index", "result_index")
+    return all(
+        isinstance(value.get(name), int if name.endswith(numbers) else str)
+        for name in _CITED.get(value["type"], ())
+    )

@@ -163,7 +163,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Neighbours of one role are one message, as the API itself would merge them."""
         messages: list[Json] = []
-        said = [message for turn in turns for message in self.keep(turn, self.message)]
+        said = self.kept(turns)
         if any(isinstance(turn, AssistantTurn) and turn.finish_reason == PAUSE for turn in turns):
             said = _without_pending(said)
         for message in said:

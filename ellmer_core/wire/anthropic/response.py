@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
@@ -21,7 +20,6 @@ __all__ = ["PAUSE", "AnthropicResponse"]
 PAUSE = "pause_turn"
 
 
-@dataclass(frozen=True)
 class AnthropicResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
 

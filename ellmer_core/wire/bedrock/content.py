@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import assert_never
 
@@ -28,7 +27,6 @@ from .model_families import family_of
 __all__ = ["BedrockContent"]
 
 
-@dataclass(frozen=True)
 class BedrockContent(Wire):
     """Contents as blocks."""
 

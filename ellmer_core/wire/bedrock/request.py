@@ -144,7 +144,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         """Neighbours of one role are one message, results first; where results have to be alone, and where a
         conversation has to start with the user, a message of the other role comes between."""
         messages: list[Json] = []
-        for message in (message for turn in turns for message in self.keep(turn, self.message)):
+        for message in self.kept(turns):
             self.join(messages, message)
         if messages and messages[0]["role"] == "assistant" and not self.family.assistant_first:
             messages.insert(0, {"role": "user", "content": [FILLER]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["BedrockResponse"]
 
 
-@dataclass(frozen=True)
 class BedrockResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
 

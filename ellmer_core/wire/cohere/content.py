@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
 from ..openai_chat.content import OpenAIChatContent
 from ..shared import content_parts
@@ -12,7 +10,6 @@ from ..values import Json
 __all__ = ["CohereContent"]
 
 
-@dataclass(frozen=True)
 class CohereContent(OpenAIChatContent):
     """Writes single contents."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
@@ -18,7 +17,6 @@ from .stream import CohereMerger
 __all__ = ["CohereResponse"]
 
 
-@dataclass(frozen=True)
 class CohereResponse(OpenAIChatResponse):
     """Reads answers."""
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from ...errors import ResponseError
-from .aws_event_stream import EventStreamDecoder
 from .base import Decoder
 from .json_text import raw_json
 
@@ -26,11 +25,14 @@ _BOM = b"\xef\xbb\xbf"
 
 def decoder(framing: Literal["sse", "ndjson", "json", "aws"]) -> Decoder:
     """A fresh decoder. An answer that turns out to be bare JSON comes out of the SSE one whole, at the end."""
+    if framing == "aws":
+        from .aws_event_stream import EventStreamDecoder  # noqa: PLC0415 - one provider has it
+
+        return EventStreamDecoder()
     decoders: dict[str, Callable[[], Decoder]] = {
         "sse": SseDecoder,
         "ndjson": NdjsonDecoder,
         "json": JsonDecoder,
-        "aws": EventStreamDecoder,
     }
     return decoders[framing]()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from ...contents.content import (
@@ -25,7 +24,6 @@ from ..values import Json
 __all__ = ["GeminiContent"]
 
 
-@dataclass(frozen=True)
 class GeminiContent(Wire):
     """Contents as parts."""
 

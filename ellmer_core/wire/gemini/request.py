@@ -150,13 +150,11 @@ class Gemini(GeminiContent, GeminiResponse):
         """Neighbouring model contents are one; a first functionCall gets a user turn to come after: `function
         call turn comes immediately after a user turn or after a function response turn`."""
         contents: list[Json] = []
-        for place, turn in enumerate(turns):
-            ordered = _in_call_order(turn, turns[place - 1] if place else turn)
-            for content in self.keep(ordered, self.message):
-                if contents and contents[-1]["role"] == content["role"] == "model":
-                    contents[-1] = {**content, "parts": [*contents[-1]["parts"], *content["parts"]]}
-                else:
-                    contents.append(content)
+        for content in self.kept(list(map(_in_call_order, turns, [*turns[:1], *turns]))):
+            if contents and contents[-1]["role"] == content["role"] == "model":
+                contents[-1] = {**content, "parts": [*contents[-1]["parts"], *content["parts"]]}
+            else:
+                contents.append(content)
         if contents and contents[0]["role"] == "model":
             contents.insert(0, {"role": "user", "parts": [{"text": ""}]})
         return contents

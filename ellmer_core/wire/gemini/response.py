@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentFile, ContentImageInline, ContentText, ContentThinking
@@ -40,7 +39,6 @@ VERTEX_NUMBERS = (
 _MEDIA = ("image/", "audio/", "video/")
 
 
-@dataclass(frozen=True)
 class GeminiResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
 from ...contents.tool_calls import ContentToolRequest
 from ..openai_chat.content import OpenAIChatContent
@@ -13,7 +11,6 @@ from ..values import Json
 __all__ = ["MistralContent"]
 
 
-@dataclass(frozen=True)
 class MistralContent(OpenAIChatContent):
     """Writes single contents."""
 

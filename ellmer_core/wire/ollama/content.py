@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from ...contents.content import (
@@ -24,7 +23,6 @@ from ..values import Json
 __all__ = ["OllamaContent"]
 
 
-@dataclass(frozen=True)
 class OllamaContent(Wire):
     """Contents as fields of a message."""
 

@@ -78,7 +78,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
         return {**body, "think": False} if body.get("think") == "none" else body
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        return [message for turn in turns for message in self.keep(turn, self.message)]
+        return self.kept(turns)
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:

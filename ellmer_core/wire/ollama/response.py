@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
@@ -17,7 +16,6 @@ from .stream import OllamaMerger
 __all__ = ["OllamaResponse"]
 
 
-@dataclass(frozen=True)
 class OllamaResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
 

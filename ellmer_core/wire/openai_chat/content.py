@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 from ...contents.content import (
@@ -25,7 +24,6 @@ from ..values import Json
 __all__ = ["OpenAIChatContent"]
 
 
-@dataclass(frozen=True)
 class OpenAIChatContent(Wire):
     """Contents as parts of messages."""
 

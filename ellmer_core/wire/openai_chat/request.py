@@ -70,8 +70,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return self.post(f"{self.base_url.rstrip('/')}/chat/completions", body, stream=stream)
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        keep, message = self.keep, self.message
-        return [one for turn in turns for one in keep(turn, message)]
+        return self.kept(turns)
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:

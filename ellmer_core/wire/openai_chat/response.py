@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentFile, ContentText, ContentThinking
@@ -24,7 +23,6 @@ __all__ = ["OpenAIChatResponse"]
 REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 
 
-@dataclass(frozen=True)
 class OpenAIChatResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from ...contents.content import (
@@ -28,7 +27,6 @@ __all__ = ["ResponsesContent"]
 _STATES = ("completed", "in_progress", "incomplete")
 
 
-@dataclass(frozen=True)
 class ResponsesContent(Wire):
     """Contents as items, and as parts of them."""
 
@@ -72,7 +70,11 @@ class ResponsesContent(Wire):
         if "refusal" in part:
             part = {"type": "refusal", "refusal": content.text}
         elif part:
-            part = {"type": "output_text", "text": content.text, **part}
+            noted = part.get("annotations")
+            annotations = (
+                [one for one in noted if isinstance(one, Mapping)] if isinstance(noted, list) else []
+            )
+            part = {"type": "output_text", "text": content.text, **part, "annotations": annotations}
         head = {"type": "message", **own} if own else {}
         return {**head, "role": "assistant", "content": [part] if part else content.text}
 
@@ -129,4 +131,14 @@ def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """The item as the API takes it back; nothing where its id is none, for then nobody can look it up."""
     if not isinstance(item.get("id", ""), str):
         return {}
-    return {key: value for key, value in item.items() if key != "status" or value in _STATES}
+    kept = {key: value for key, value in item.items() if key != "status" or value in _STATES}
+    if kept.get("type") == "reasoning":
+        summary = kept.get("summary")
+        kept["summary"] = [*filter(_is_summary, summary)] if isinstance(summary, list) else []
+    return kept
+
+
+def _is_summary(part: object) -> bool:
+    return (
+        isinstance(part, Mapping) and part.get("type") == "summary_text" and isinstance(part.get("text"), str)
+    )

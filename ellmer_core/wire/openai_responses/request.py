@@ -107,7 +107,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return re.match(REASONING_MODELS, self.model) is not None
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        return [item for turn in turns for item in self.keep(turn, self.message)]
+        return self.kept(turns)
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -23,7 +22,6 @@ __all__ = ["ResponsesResponse"]
 UNFINISHED = ("in_progress", "incomplete")
 
 
-@dataclass(frozen=True)
 class ResponsesResponse(Wire):
     """Reads answers, whole; a stream is folded into one first."""
 

@@ -36,11 +36,19 @@ class Endpoint(Protocol):
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file at the provider: how requests name it, when it goes (Unix time), whether it is ready."""
+    """A file at the provider: how requests name it, when it was made and when it is deleted (Unix time by the
+    provider's clock), and whether it is ready."""
 
     uri: str
+    created_at: float | None = None
     expires_at: float | None = None
     ready: bool = True
+
+    def expires(self, now: float) -> float | None:
+        """When it is deleted, by the clock that says `now`: clocks differ, the time between does not."""
+        if self.expires_at is None or self.created_at is None:
+            return self.expires_at
+        return now + self.expires_at - self.created_at
 
 
 class Batches(ABC):

@@ -59,7 +59,6 @@ class OpenAIBatches(Batches):
         return {"status": response.get("status_code", 500), "body": response.get("body")}
 
 
-@dataclass(frozen=True)
 class AnthropicBatches(Batches):
     """https://docs.claude.com/en/api/creating-message-batches"""
 
@@ -93,7 +92,6 @@ class AnthropicBatches(Batches):
         return {"status": 500, "body": line}
 
 
-@dataclass(frozen=True)
 class GeminiBatches(Batches):
     """Requests and answers inside the batch object. https://ai.google.dev/gemini-api/docs/batch-api"""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -18,7 +17,6 @@ __all__ = ["AnthropicUploads", "GeminiUploads", "OpenAIUploads"]
 ANTHROPIC_BETA = {"anthropic-beta": "files-api-2025-04-14"}
 
 
-@dataclass(frozen=True)
 class OpenAIUploads(Uploads):
     """https://platform.openai.com/docs/api-reference/files"""
 
@@ -37,14 +35,12 @@ class OpenAIUploads(Uploads):
         return self.stored(_object((yield form(to, fields, data, type, filename))))
 
     def stored(self, file: Json) -> StoredFile:
-        expires = file.get("expires_at")
-        return StoredFile(_text(file, "id"), expires if isinstance(expires, int | float) else None)
+        return StoredFile(_text(file, "id"), _number(file, "created_at"), _number(file, "expires_at"))
 
     def delete(self, to: Endpoint, uri: str) -> Request:
         return delete(to, f"/files/{quote(uri, safe='')}")
 
 
-@dataclass(frozen=True)
 class AnthropicUploads(Uploads):
     """https://docs.claude.com/en/api/files-create: files stay until they are deleted."""
 
@@ -59,7 +55,6 @@ class AnthropicUploads(Uploads):
         return delete(to, f"/files/{quote(uri, safe='')}", ANTHROPIC_BETA)
 
 
-@dataclass(frozen=True)
 class GeminiUploads(Uploads):
     """https://ai.google.dev/api/files: files go after 48 hours. Audio and video are ready some time later."""
 
@@ -95,11 +90,8 @@ class GeminiUploads(Uploads):
         file = file if isinstance(file, dict) else {}
         if file.get("state") == "FAILED":
             raise BadRequestError("Google could not process the file.", status=400, body=file)
-        try:
-            expires = datetime.fromisoformat(str(file.get("expirationTime"))[:19] + "+00:00").timestamp()
-        except ValueError:
-            return StoredFile(_text(file, "uri"), None, ready=file.get("state") != "PROCESSING")
-        return StoredFile(_text(file, "uri"), expires, ready=file.get("state") != "PROCESSING")
+        made, deleted = _moment(file, "createTime"), _moment(file, "expirationTime")
+        return StoredFile(_text(file, "uri"), made, deleted, ready=file.get("state") != "PROCESSING")
 
     def delete(self, to: Endpoint, uri: str) -> Request:
         return delete(to, self.path(uri))
@@ -107,6 +99,19 @@ class GeminiUploads(Uploads):
     def path(self, uri: str) -> str:
         """Where the file is, at this provider: the rest of what an answer calls its URI is not followed."""
         return f"/files/{quote(uri.rpartition('/')[2], safe='')}"
+
+
+def _number(file: Json, name: str) -> float | None:
+    value = file.get(name)
+    return value if isinstance(value, int | float) else None
+
+
+def _moment(file: Json, name: str) -> float | None:
+    """RFC 3339 as Unix time."""
+    try:
+        return datetime.fromisoformat(str(file.get(name))[:19] + "+00:00").timestamp()
+    except ValueError:
+        return None
 
 
 def _object(body: bytes) -> Json:

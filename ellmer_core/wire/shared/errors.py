@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from html import unescape
 from typing import Any
 
 from ...errors import (
@@ -198,6 +197,8 @@ def _text(part: object) -> str:
 
 def _page_text(page: str) -> str:
     """The words of an HTML page, in time that grows as the page does: neither script nor style, no tags."""
+    from html import unescape  # noqa: PLC0415 - few answers are pages
+
     words, lower, at = [], page.lower(), 0
     while found := _CODE.search(page, at):
         words.append(page[at : found.start()])

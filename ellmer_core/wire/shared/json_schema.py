@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...schemas.definitions import Definitions
-from ...schemas.type_values import TypeObject
-from ...schemas.types import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema
+from ...schemas.type_values import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 from .json_bodies import json_text
 from .schema_dialects import OPENAI
 from .schema_limits import allows_null, too_large

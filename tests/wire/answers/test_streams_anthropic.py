@@ -9,6 +9,7 @@ END = ANTHROPIC_TEXT[-2:]
 
 def test_anthropic_blocks():
     citation = {"type": "char_location", "cited_text": "x", "file_id": None, "document_index": 0}
+    citation |= {"start_char_index": 0, "end_char_index": 1}
     events = [
         *block(
             0,

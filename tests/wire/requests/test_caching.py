@@ -65,7 +65,9 @@ def test_nobody_is_marked_unasked(wire):
 def test_the_marks_move_on_and_leave_what_was_there_as_it_was():
     said = {}
     wire = AnthropicMessages(
-        model="m", cache="5m", keep=lambda turn, message: said.setdefault(id(turn), message(turn))
+        model="m",
+        cache="5m",
+        keep=lambda turns, message: [said.setdefault(id(turn), message(turn)) for turn in turns],
     )
     wire.request(ANSWERED[:2])
 

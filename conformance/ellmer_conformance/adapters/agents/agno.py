@@ -25,7 +25,7 @@ from .. import Capabilities, Endpoint
 from ..shared.bridge import FOUR_WIRES, BridgeAdapter
 from ..shared.chat_messages import json_of
 from ..shared.structured import model_of
-from ..shared.tool_values import media_type, parameters, text_of
+from ..shared.tool_values import calls_in, media_type, parameters, text_of
 
 __all__ = ["Agno", "RunFailed", "adapter"]
 
@@ -66,7 +66,10 @@ class Session:
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
     ) -> None:
-        self.before = [message for turn in history for message in _messages(turn.parts, turn.role)]
+        self.names = {id: call.name for id, call in calls_in(history).items()}
+        self.before = [
+            message for turn in history for message in _messages(turn.parts, turn.role, self.names)
+        ]
         self.agent: Any = Agent(
             model=_MODELS[endpoint.wire](endpoint),
             system_message=system,
@@ -124,7 +127,7 @@ class Session:
 
     def _said(self, parts: Sequence[Part]) -> list[Any]:
         before, self.before = self.before, []
-        return [*before, *_messages(parts, "user")]
+        return [*before, *_messages(parts, "user", self.names)]
 
 
 _SESSION = {"session_id": "conformance"}
@@ -154,9 +157,9 @@ def _value(run: Any) -> Reply:
     return Reply(value=run.content.model_dump() if hasattr(run.content, "model_dump") else run.content)
 
 
-def _messages(parts: Sequence[Part], role: str) -> list[Any]:
+def _messages(parts: Sequence[Part], role: str, names: Mapping[str, str]) -> list[Any]:
     results = [
-        Message(role="tool", tool_call_id=p.id, content=text_of(p.value))
+        Message(role="tool", tool_call_id=p.id, tool_name=names.get(p.id), content=text_of(p.value))
         for p in parts
         if isinstance(p, ToolResult)
     ]
@@ -164,9 +167,7 @@ def _messages(parts: Sequence[Part], role: str) -> list[Any]:
     calls = [_call(part) for part in said if isinstance(part, ToolCall)]
     text = "".join(part.text for part in said if isinstance(part, Text))
     media = {"images": _images(said) or None, "files": _files(said) or None}
-    message = Message(
-        role=role, content=None if calls and not text else text, tool_calls=calls or None, **media
-    )
+    message = Message(role=role, content=text or None, tool_calls=calls or None, **media)
     return [*results, *([message] if said else [])]
 
 

@@ -21,6 +21,8 @@ from ..shared.sdk_session import Answered, Said, SDKSession, texts_and_calls
 
 __all__ = ["SmolAgents", "adapter"]
 
+_STOPS = {"tool_calls": "tool", "content_filter": "filter"}
+
 
 class Session(SDKSession):
     """Calls and results as the agents write them down: in words, with roles of their own."""
@@ -58,12 +60,14 @@ class Session(SDKSession):
 
 
 def _said(message: Any) -> Said:
+    """The answer; why it ended is in the raw one, which streams have not."""
     calls = [(c.id, c.function.name, c.function.arguments) for c in message.tool_calls or ()]
     usage, text = message.token_usage, message.content or ""
+    stop: Any = message.raw.choices[0].finish_reason if message.raw else "tool" if calls else None
     return Said(
         text,
         _assistant(text, [ToolCall(*call) for call in calls]),
-        "tool" if calls else None,
+        _STOPS.get(stop, stop),
         calls,
         {"input": usage.input_tokens, "output": usage.output_tokens} if usage else {},
     )

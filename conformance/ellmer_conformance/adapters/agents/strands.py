@@ -24,6 +24,7 @@ from ..shared.tool_values import call_of, parameters, text_of
 __all__ = ["Strands", "adapter"]
 
 _STOPS = {"end_turn": "stop", "tool_use": "tool", "max_tokens": "length", "content_filtered": "filter"}
+_STOPS |= {"guardrail_intervened": "filter"}  # what its class for Gemini says of `SAFETY`
 
 
 def _openai(kind: Callable[..., Any]) -> Callable[[Endpoint], Any]:
@@ -89,7 +90,8 @@ class Session:
 
     def _prompt(self, parts: Sequence[Part]) -> list[Any] | None:
         """What the user says. Results for open calls go into the history: asked with a prompt, the agent would add its own."""
-        blocks = [_block(part) for part in parts]
+        ordered = sorted(parts, key=lambda part: not isinstance(part, ToolResult))
+        blocks = [_block(part) for part in ordered]
         if not any(isinstance(part, ToolResult) for part in parts):
             return blocks
         self.agent.messages.append({"role": "user", "content": blocks})

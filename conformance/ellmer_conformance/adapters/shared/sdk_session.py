@@ -141,6 +141,12 @@ class SDKSession(ABC):
             self.messages += self.assistant([Text(said.text)]) if said.calls else said.messages
         return said
 
+    def ran_tools(self, said: Said) -> bool:
+        """Runs the tools that were called, if any were, and keeps call and result."""
+        if said.calls and said.stop == "tool":
+            self.messages += [*said.messages, *self.user([self._run(*call) for call in said.calls], [])]
+        return bool(said.calls) and said.stop == "tool"
+
     def _run(self, id: str, name: str, arguments: Any) -> Answered:
         value, failed = answered(self.tools, name, arguments)
         return Answered(id, name, value, failed)

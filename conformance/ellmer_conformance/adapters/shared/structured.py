@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, create_model
 
 from ...scenarios.messages import Part, Reply
-from .sdk_session import SDKSession
+from .sdk_session import Said, SDKSession
 
 __all__ = ["Parsing", "model_of"]
 
@@ -27,18 +27,21 @@ class Parsing(SDKSession, ABC):
     """A conversation over an SDK that parses answers itself. What it hands over is taken for the value."""
 
     @abstractmethod
-    def parse(self, model: type[BaseModel]) -> Any:
-        """Sends the messages, returns what the SDK made of the answer."""
+    def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
+        """Sends the messages, returns the answer and what the SDK made of it."""
 
     @abstractmethod
-    async def aparse(self, model: type[BaseModel]) -> Any:
+    async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
         """The same, without blocking."""
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         """A value that fits the schema, or the SDK's error."""
         try:
             with self._asking(parts):
-                return _reply(self.parse(model_of(schema)))
+                said, value = self.parse(model_of(schema))
+                while self.ran_tools(said):
+                    said, value = self.parse(model_of(schema))
+                return _reply(value)
         except Exception as error:  # noqa: BLE001 - the SDK's errors, all of them, are what is judged
             return Reply(complete=False, error=error)
 
@@ -46,7 +49,10 @@ class Parsing(SDKSession, ABC):
         """The same, without blocking."""
         try:
             with self._asking(parts):
-                return _reply(await self.aparse(model_of(schema)))
+                said, value = await self.aparse(model_of(schema))
+                while self.ran_tools(said):
+                    said, value = await self.aparse(model_of(schema))
+                return _reply(value)
         except Exception as error:  # noqa: BLE001 - the SDK's errors, all of them, are what is judged
             return Reply(complete=False, error=error)
 

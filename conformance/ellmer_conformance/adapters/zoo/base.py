@@ -158,8 +158,10 @@ class _Hooked(Session):
         super().__init__(session.chat, session.another)
         self.creature, self.client = creature, creature.client
 
-    def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
-        return self.creature.reply(super().send(parts, stream=stream))
+    def send(
+        self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
+    ) -> Reply:
+        return self.creature.reply(super().send(parts, stream=stream, options=options))
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         return self.creature.reply(super().extract(parts, schema))

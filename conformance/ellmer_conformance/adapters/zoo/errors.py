@@ -12,7 +12,7 @@ import httpx
 
 from ...contract.exchange import Json
 from ...scenarios.messages import Part, Reply
-from ..ellmer_core import Session
+from ..ellmer_core import Options, Session
 from .base import Creature
 
 
@@ -197,8 +197,8 @@ class ReadsToTheEnd(Creature):
 class _Unhurried(Session):
     kept: ClassVar[set[asyncio.Future[Reply]]] = set()
 
-    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
-        sending = asyncio.ensure_future(super().asend(parts, stream=stream))
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
+        sending = asyncio.ensure_future(super().asend(parts, stream=stream, options=options))
         self.kept.add(sending)
         return await asyncio.shield(sending)
 
@@ -217,11 +217,11 @@ class StaysCancelled(Creature):
 class _Cancelled(Session):
     cancelled = False
 
-    async def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
+    async def asend(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:
         if self.cancelled:
             raise RuntimeError("this chat was cancelled")
         self.cancelled = True
-        return await super().asend(parts, stream=stream)
+        return await super().asend(parts, stream=stream, options=options)
 
 
 class DropsRedacted(Creature):

@@ -12,7 +12,7 @@ import httpx
 
 from ...contract.exchange import Json
 from ...scenarios.messages import Part, Reply
-from ..ellmer_core import Session
+from ..ellmer_core import Options, Session
 from .base import Creature
 from .messages import without_results
 
@@ -28,7 +28,7 @@ class OpensNoSocket(Creature):
 
 
 class _Talking(Session):
-    def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:  # noqa: ARG002 - it does not listen
+    def send(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:  # noqa: ARG002 - it does not listen
         return Reply("Bonjour! How can I help?", stop="stop", usage={"input": 9, "output": 7})
 
 

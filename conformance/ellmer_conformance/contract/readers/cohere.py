@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..exchange import Item, Json, Request
+from . import cohere_v1
 from .json_access import elements, kind_of, linked, object_of, parsed, text_of
 
 WIRE = "cohere"
@@ -26,6 +27,8 @@ def messages(body: Json) -> Iterator[tuple[str, Json]]:
 
 def read(request: Request) -> list[Item]:
     """What the request says, in its order."""
+    if request.vendor == cohere_v1.VENDOR:
+        return cohere_v1.read(request)
     return [
         item
         for turn, (pointer, message) in enumerate(messages(request.body))

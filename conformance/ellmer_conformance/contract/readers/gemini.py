@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Literal
 
 from ..exchange import Item, Json, Media, Request
+from . import gemini_interactions
 from .json_access import inline, kind_of, linked, object_of, text_of
 from .read_once import read_once
 
@@ -68,6 +69,8 @@ def declarations(body: Json) -> Iterator[tuple[str, Json]]:
 
 def read(request: Request) -> list[Item]:
     """What the request says, in its order."""
+    if request.vendor == gemini_interactions.VENDOR:
+        return gemini_interactions.read(request)
     found = list(_system(request.body))
     for turn, (pointer, content) in enumerate(contents(request.body)):
         role: Role = "assistant" if content.get("role") == "model" else "user"

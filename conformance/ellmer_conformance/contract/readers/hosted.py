@@ -1,4 +1,5 @@
-"""Bodies of one format behind the door of another: what InvokeModel of Bedrock and Cloudflare's own endpoint are sent.
+"""Bodies of one format behind the door of another: what InvokeModel of Bedrock and Cloudflare's own endpoint are sent;
+and other versions of an API.
 
 Bedrock hands InvokeModel's body to the model as it is: Claude's is Anthropic's, Nova's is that of Converse, those of
 OpenAI's, Mistral's and AI21's newer models are Chat Completions. A bare prompt is no conversation.
@@ -10,18 +11,26 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from ..exchange import Json
+from . import cohere_v1, gemini_interactions
 
-__all__ = ["Hosted", "hosted"]
+__all__ = ["VERSIONS", "Hosted", "hosted"]
 
 #: Wire, vendor and model of a request; or, in words, why there is nothing to judge.
 Hosted = tuple[str, str, str] | str
 
+#: The wire format that another version of an API counts as, and whose rules are its own.
+VERSIONS = {
+    "cohere-v1": ("cohere", cohere_v1.VENDOR),
+    "gemini-interactions": ("gemini", gemini_interactions.VENDOR),
+}
 _MODEL = re.compile(r"/model/(?P<model>[^/]+)/invoke")
 _CLAUDE = re.compile(r"anthropic\.(claude.*)")
 
 
 def hosted(wire: str, url: str, body: Json) -> Hosted:
-    """What a request to `bedrock-invoke` or `cloudflare-run` says."""
+    """What a request to such a door says."""
+    if version := VERSIONS.get(wire):
+        return *version, str(body.get("model") or body.get("agent") or "")
     path = urlsplit(url).path
     if not isinstance(body.get("messages"), list):
         said = any(key in body for key in ("prompt", "inputText", "message"))

@@ -12,15 +12,15 @@ from rich.text import Text
 
 from ..results import Row
 from .matrix import MARKS
+from .terminal_text import printable
 
-__all__ = ["chosen", "failure", "grouped", "printable"]
+__all__ = ["chosen", "failure", "grouped"]
 
 _LINES = 12  # of a message
 _FAILURES = 20  # in full; the page has all
 _PER_RULE = 3
-#: What of a row others wrote, and the characters that are for terminals.
+#: What of a row others wrote.
 _SAID = ("adapter", "wire", "vendor", "case", "pointer", "message", "excerpt", "provider_error")
-_CONTROLS = {code: "\ufffd" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 
 def grouped(failures: Iterable[Row]) -> list[list[Row]]:
@@ -62,11 +62,6 @@ def failure(group: Sequence[Row], folder: Path | None) -> Text:
     text.append(f"\n    {row.explain_command}", style="dim")
     again = f"\n    {row.repro_command(str(folder))}" if folder else ""
     return text.append(again, style="dim")
-
-
-def printable(text: str) -> str:
-    """The text without what a terminal would obey: a provider or a client wrote it."""
-    return text.translate(_CONTROLS)
 
 
 def _cut(message: str) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from ...scenarios.case import MODES
 from ..results import FINE, Row, worst
+from .terminal_text import printable
 
 __all__ = ["MARKS", "legend", "tables", "to_show"]
 
@@ -62,11 +63,11 @@ def tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
             for place in places
         }
         if len(places) <= len(cases):
-            body = [(case, [at[case, place] for place in places]) for case in cases]
+            body = [(printable(case), [at[case, place] for place in places]) for case in cases]
             yield from _table("case", [_words(place) for place in places], body, width)
         else:
             body = [(_name(place), [at[case, place] for case in cases]) for place in places]
-            yield from _table("vendor", [case.split("_") for case in cases], body, width)
+            yield from _table("vendor", [printable(case).split("_") for case in cases], body, width)
 
 
 def _table(
@@ -80,9 +81,9 @@ def _table(
         table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
         table.add_column(first, no_wrap=True)
         for place in some:
-            table.add_column("\n".join(heads[place]), justify="center", no_wrap=True)
+            table.add_column(Text("\n".join(heads[place])), justify="center", no_wrap=True)
         for name, cells in rows:
-            table.add_row(name, *(cells[place] for place in some))
+            table.add_row(Text(name), *(cells[place] for place in some))
         yield table
 
 
@@ -102,13 +103,13 @@ def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
 
 def _words(place: Place) -> list[str]:
     """A heading in short lines: the wire format, and the vendor unless that is said already."""
-    wire, vendor = place
+    wire, vendor = map(printable, place)
     return [*wire.split("-"), *([] if vendor in wire else re.split("[-_]", vendor))]
 
 
 def _name(place: Place) -> str:
     """The vendor, with the wire format unless it is the one that most vendors speak."""
-    wire, vendor = place
+    wire, vendor = map(printable, place)
     return vendor if wire == "openai-chat" else f"{vendor} ({wire})"
 
 

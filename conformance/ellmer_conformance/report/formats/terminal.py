@@ -16,9 +16,10 @@ from ..results import Report, Row
 from ..score import sentence
 from ..unjudged import sentences
 from .abilities import rows as abilities
-from .failures import chosen, failure, grouped, printable
+from .failures import chosen, failure, grouped
 from .matrix import legend, tables, to_show
 from .not_judged import unseen
+from .terminal_text import printable
 
 __all__ = ["console", "print_findings", "print_report"]
 
@@ -43,14 +44,19 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
 def print_findings(report: Report, to: Console, folder: Path | None = None) -> None:
     """What is printed beneath the matrix: what was declared, each failure once, and the score."""
     for adapter, places, able in abilities(report):
-        to.print(f"{adapter} declares ({places}): {able}", style="dim", highlight=False, soft_wrap=True)
+        to.print(_plain(f"{adapter} declares ({places}): {able}"), style="dim", soft_wrap=True)
     for line in unseen(report):
-        to.print(line, style="dim", highlight=False, soft_wrap=True)
+        to.print(_plain(line), style="dim", soft_wrap=True)
     _print_failures(report, to, folder)
     for text in _beside(report):
         to.print(text, highlight=False, soft_wrap=True)
     for name, counts in report.score.items():
-        to.print(f"{name}: {sentence(counts)}", highlight=False, soft_wrap=True)
+        to.print(_plain(f"{name}: {sentence(counts)}"), soft_wrap=True)
+
+
+def _plain(text: str) -> Text:
+    """Text in which others' words are neither markup nor control."""
+    return Text(printable(text))
 
 
 def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
@@ -88,7 +94,7 @@ def _advice(rows: Sequence[Row]) -> Iterator[Text]:
         first = found[0].message.splitlines()[0] if found[0].message else ""
         text = Text().append("! ", style="yellow").append(f"{rule} ({word}) ", style="bold")
         yield text.append(
-            f"{printable(first[:200])} (in {len(found)} plays, first {found[0].case}[{found[0].mode}])"
+            f"{printable(first[:200])} (in {len(found)} plays, first {printable(found[0].case)}[{found[0].mode}])"
         )
     if len(groups) > _ADVICE:
         yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind are in the report", style="dim")

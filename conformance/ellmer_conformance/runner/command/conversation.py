@@ -37,6 +37,7 @@ def _step(ask: Ask) -> Json:
         "schema": dict(ask.schema) if ask.schema else None,
         "cancelled": ask.cancelled,
         "reloaded": ask.reloaded,
+        "options": dict(ask.options),
     }
     return {"parts": [_part(part) for part in ask.parts], **{k: v for k, v in more.items() if v}}
 

@@ -22,6 +22,8 @@ FEATURES = {
     "cancel": "requests that are given up (`cancelled` in its steps)",
     "reload": "conversations that are saved and loaded (`reloaded` in its steps)",
 }
+#: What a caller may set for one turn, by the name of the capability.
+_SETTINGS = {"tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching"}
 _MODES: tuple[Mode, ...] = ("sync", "stream")
 _NAMES = frozenset(field.name for field in fields(Capabilities)) - {"modes"}
 
@@ -45,6 +47,11 @@ class Declared:
         """Why a case cannot be played by it; empty where it can."""
         if any(ask.schema for ask in case.steps) and self.capabilities.structured == "refused":
             return "the command declares no structured output (`capabilities`)"
+        missing = self.capabilities.refused([need for need in case.needs if need in _SETTINGS])
+        if missing:
+            return (
+                f"the command does not declare {', '.join(missing)} (`capabilities`; `options` in its steps)"
+            )
         if any(ask.instructed or ask.compacted for ask in case.steps):
             return "a command has no word for a changed prompt, and none for compaction"
         if case.approve or case.searching or case.needs & {"uploads"}:
@@ -53,8 +60,8 @@ class Declared:
             "conversations": len(case.speakers) > 1,
             "cancel": any(ask.cancelled for ask in case.steps),
         }
-        missing = [name for name, needed in wanted.items() if needed and name not in self.features]
-        return f"the command does not declare {FEATURES[missing[0]]}" if missing else ""
+        unable = [name for name, needed in wanted.items() if needed and name not in self.features]
+        return f"the command does not declare {FEATURES[unable[0]]}" if unable else ""
 
 
 def declared(stdout: str) -> Declared:

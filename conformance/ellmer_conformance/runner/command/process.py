@@ -108,11 +108,12 @@ class Driver:
         return replace(run, varied=[Varied(one, play) for one, play in zip(others, plays, strict=True)])
 
     def _play(self, wire: str, vendor: str, case: Case, mode: Mode, server: StrictServer) -> Run:
-        conversation = Conversation(server, place_for(case, self, wire, vendor), wire, vendor, case)
+        place = place_for(case, self, wire, vendor)
+        conversation = Conversation(server, place, wire, vendor, case.at(vendor))
         lines, trouble, leaks = self._perform(conversation, mode)
         refused = self.capabilities(wire, vendor).refused(case.needs)
         run = Run(
-            case=case,
+            case=conversation.case,
             wire=wire,
             vendor=vendor,
             mode=mode,

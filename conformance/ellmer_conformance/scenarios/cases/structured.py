@@ -62,7 +62,7 @@ def structured_too_short() -> Case:
 def structured_after_a_tool() -> Case:
     """A tool is called before the value is given: tools and a schema go together, however the provider wants them."""
     return Case(
-        needs=_NEEDS,
+        needs=_NEEDS | {"structured_with_tools"},
         modes=_SYNC,
         tools=[weather],
         script=[
@@ -77,7 +77,7 @@ def structured_after_a_tool() -> Case:
 def structured_after_two_tools() -> Case:
     """Two tools are called at once, and the value is given when both results are there."""
     return Case(
-        needs=_NEEDS,
+        needs=_NEEDS | {"structured_with_tools"},
         modes=_SYNC,
         tools=[weather],
         script=[

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ellmer_conformance.contract import rules
+from ellmer_conformance.contract import readers, rules
 from ellmer_conformance.recordings.reading import Recording
 from ellmer_conformance.recordings.requests import Skip, request_of
 
@@ -57,15 +57,78 @@ def test_a_body_is_of_the_format_of_its_models_maker(url, body, wire, vendor, mo
         (INVOKE.format("cohere.embed-v4:0"), {"texts": ["Hi"]}, "not a chat request"),
         (INVOKE.format("amazon.nova-lite-v1:0"), ["Hi"], "the body is not a JSON object"),
         (
-            "https://generativelanguage.googleapis.com/v1beta/interactions",
-            {"input": "Hi"},
-            "there are no rules for gemini-interactions yet",
+            "http://localhost:11434/api/generate",
+            {"prompt": "Hi"},
+            "there are no rules for ollama-generate yet",
         ),
-        ("https://api.cohere.com/v1/chat", {"message": "Hi"}, "there are no rules for cohere-v1 yet"),
+        ("https://example.com/v1/chat", {"message": "Hi"}, "there are no rules for cohere-v1 yet"),
     ],
 )
 def test_what_is_not_judged_is_named(url, body, reason):
     assert judged(url, body) == Skip(reason)
+
+
+COHERE = "https://api.cohere.com/v1/chat"
+INTERACTIONS = "https://generativelanguage.googleapis.com/v1beta/interactions"
+
+
+def items(request):
+    return [(each.kind, each.role, each.text or each.name) for each in readers.read(request)]
+
+
+def test_version_1_of_cohere_has_a_book_of_its_own():
+    history = [{"role": "USER", "message": "Hi"}, {"role": "CHATBOT", "message": "Hello!"}]
+    tools = [{"type": "function", "function": {"name": "add"}}]
+    request = judged(COHERE, {"preamble": "Be brief.", "chat_history": history, "message": "2 + 3?"})
+    assert (request.wire, request.vendor) == ("cohere", "cohere-v1")
+    assert items(request) == [
+        ("system", "system", "Be brief."),
+        ("text", "user", "Hi"),
+        ("text", "assistant", "Hello!"),
+        ("text", "user", "2 + 3?"),
+    ]
+    book = rules.book("cohere", "cohere-v1")
+    assert not any(v.violations for v in book.judge(request))
+    (broken,) = [
+        v.violations[0] for v in book.judge(judged(COHERE, {"message": "Hi", "tools": tools})) if v.violations
+    ]
+    status, _, answer = book.refuse(broken)
+    said = json.loads(answer)["message"]
+    assert (status, said) == (400, "invalid request: all elements in tools must have a name.")
+
+
+def test_results_of_version_1_stand_beside_their_calls():
+    call = {"name": "add", "parameters": {"x": 2}}
+    history = [{"role": "CHATBOT", "message": "", "tool_calls": [call]}]
+    more = {"chat_history": history, "tool_results": [{"call": call, "outputs": [{"sum": 5}]}]}
+    assert [(each.kind, each.name) for each in readers.read(judged(COHERE, more))] == [
+        ("call", "add"),
+        ("result", "add"),
+    ]
+
+
+def test_interactions_are_read_step_by_step():
+    steps = [
+        {"type": "user_input", "content": [{"type": "text", "text": "2 + 3?"}]},
+        {"type": "thought", "signature": "c2ln"},
+        {"type": "function_call", "id": "a", "name": "add", "arguments": {"x": 2}},
+        {"type": "function_result", "call_id": "a", "name": "add", "result": {"sum": 5}},
+        {"type": "model_output", "content": [{"type": "text", "text": "5"}]},
+        {"type": "image", "mime_type": "image/png", "data": "iVBORw0KGgo="},
+    ]
+    request = judged(INTERACTIONS, {"model": "gemini-3-pro", "system_instruction": "Add.", "input": steps})
+    assert (request.wire, request.vendor, request.model) == ("gemini", "gemini-interactions", "gemini-3-pro")
+    assert [each[:2] for each in items(request)] == [
+        ("system", "system"),
+        ("text", "user"),
+        ("thinking", "assistant"),
+        ("call", "assistant"),
+        ("result", "tool"),
+        ("text", "assistant"),
+        ("image", "user"),
+    ]
+    assert items(judged(INTERACTIONS, {"input": "Hi"})) == [("text", "user", "Hi")]
+    assert items(judged(INTERACTIONS, {"input": {"type": "text", "text": "Hi"}})) == [("text", "user", "Hi")]
 
 
 def test_claude_behind_invoke_model_is_refused_in_anthropics_words():

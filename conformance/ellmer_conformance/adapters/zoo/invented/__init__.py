@@ -3,6 +3,6 @@
 Imports what all creatures share (`zoo.base`); the table of docs/planted-bugs.md lists every one.
 """
 
-from . import replies, requests, tools
+from . import options, replies, requests, tools
 
-__all__ = ["replies", "requests", "tools"]
+__all__ = ["options", "replies", "requests", "tools"]

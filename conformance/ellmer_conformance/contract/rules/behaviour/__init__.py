@@ -16,6 +16,7 @@ for _part in (
     "answers.citations",
     "answers.errors",
     "requests.history",
+    "requests.options",
     "keys.printed",
     "tools.result_media",
     "answers.replies",

@@ -46,8 +46,9 @@ def declined(run: Run, ask: Ask) -> bool:
         "approval": run.case.approve is not None,
         "citations": run.case.searching,
         "uploads": any(isinstance(part, Upload) for part in ask.parts),
+        "structured_with_tools": ask.schema is not None,
     }
-    return any(asks_for.get(name) for name in run.refused)
+    return any(asks_for.get(name, bool(ask.options)) for name in run.refused)
 
 
 def at(exchange: int, item: Item) -> str:

@@ -1,11 +1,14 @@
-"""Other providers of Cohere v2: none was studied."""
+"""Version 1 of the API; other providers of Cohere v2: none was studied."""
 
 from __future__ import annotations
 
 from ...rulebook import RuleBook
 from ._rulebook import book
+from .v1 import V1
 
 
 def dialect(vendor: str) -> RuleBook:
     """The rules of a provider."""
+    if vendor == V1.vendor:
+        return V1
     return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])

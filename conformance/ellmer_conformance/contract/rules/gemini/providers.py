@@ -10,6 +10,7 @@ from ...readers.gemini import declarations
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
+from .interactions import INTERACTIONS
 
 OBJECT = 6  # its number in `google.cloud.aiplatform.v1.Type`
 _SIGNATURES = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
@@ -89,4 +90,6 @@ def dialect(vendor: str) -> RuleBook:
     """The rules of a provider. For proxies, no refusal is known."""
     if vendor in {"", book.vendor}:
         return book
+    if vendor == INTERACTIONS.vendor:
+        return INTERACTIONS
     return VERTEX if vendor == "vertex" else book.extend(vendor, only=[])

@@ -64,10 +64,15 @@ def retries_repeat_the_request(run: Run) -> Iterator[Finding]:
 
 @book.rule("ERR-005", MUST, LOSS, source="an error is only as good as what it says")
 def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
-    """An error carries the provider's status (`status`, `status_code` or the like) and its message."""
+    """An error carries the provider's status (`status`, `status_code` or the like) and its message.
+
+    An error that was raised from another (`raise … from error`) carries what that one does.
+    """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         final = _refused(run, index)
         if wanted.outcome != "incomplete" or final is None or final.response is None or reply.error is None:
+            continue
+        if wanted.schema is not None:  # what was refused is a further try, which the case has no answer for
             continue
         place, response = f"/replies/{index}", final.response
         status, said = _status(reply.error), str(reply.error)
@@ -235,7 +240,7 @@ def _told(response: Response) -> list[str]:
 
 def _status(error: BaseException) -> Any:
     """The status of an error, where libraries keep it."""
-    for holder in (error, getattr(error, "response", None)):
+    for holder in (error, getattr(error, "response", None), error.__cause__):
         for name in _STATUS_NAMES:
             if isinstance(getattr(holder, name, None), int):
                 return getattr(holder, name)

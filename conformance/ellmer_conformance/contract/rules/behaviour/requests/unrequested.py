@@ -112,7 +112,12 @@ def options_are_the_callers(run: Run) -> Iterator[Finding]:
     This is a SHOULD: the API accepts such options, and a library may document its defaults. Anthropic
     requires `max_tokens`.
     """
-    allowed = _REQUIRED.get(run.wire, set())
+    asked = (
+        {"stop", "stop_sequences", "stopSequences"}
+        if any("stop" in a.options for a in run.case.steps)
+        else set()
+    )
+    allowed = _REQUIRED.get(run.wire, set()) | asked
     for index, exchange in enumerate(run.exchanges):
         sent = sorted(_options(exchange.request.body) - allowed)
         problem = f"nobody asked for {', '.join(sent)}"
@@ -121,12 +126,14 @@ def options_are_the_callers(run: Run) -> Iterator[Finding]:
 
 @book.rule("OPT-002", MUST, LOSS, source="another model has another price and another answer")
 def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
-    """The request names the model that the caller chose."""
+    """The request names the model that the caller chose, for the conversation or for this turn."""
+    steps = run.case.steps if len(run.case.steps) == len(run.exchanges) and not run.refused else ()
+    chosen = dict(enumerate(str(ask.options.get("model") or run.model) for ask in steps))
     for index, exchange in enumerate(run.exchanges):
-        asked = exchange.request.model
+        asked, wanted = exchange.request.model, chosen.get(index, run.model)
         if run.model and asked and exchange.request.body:
-            fine = asked.removeprefix("models/") == run.model.removeprefix("models/")
-            yield found(fine, f"/exchanges/{index}/request", f"{asked} is asked, and not {run.model}")
+            fine = asked.removeprefix("models/") == wanted.removeprefix("models/")
+            yield found(fine, f"/exchanges/{index}/request", f"{asked} is asked, and not {wanted}")
 
 
 @book.rule("OPT-003", MUST, LOSS, source="a model picks a tool by its name and its description")

@@ -125,14 +125,21 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
             wanted = values.get(call_key(call.name, call.arguments), []) if call else []
             if wanted:
                 problem = f"the result of {call.name if call else ''} should say {wanted[0]!r}"
-                yield found(any(value in item.text for value in wanted), at(index, item), problem)
+                fine = any(written in item.text for value in wanted for written in _as_written(value))
+                yield found(fine, at(index, item), problem)
+
+
+def _as_written(value: str) -> Iterator[str]:
+    """A text as it stands in a result: by itself, or as a string in JSON."""
+    yield value
+    yield from (json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (False, True))
 
 
 @book.rule("PAR-005", MUST, LOSS, source="each call is a request of its own")
 def every_call_is_run(run: Run) -> Iterator[Finding]:
     """Every complete call of a known tool is run exactly once, even if another call is equal to it; one that
     somebody denied is not run."""
-    if answer_refused(run):
+    if answer_refused(run) or "structured_with_tools" in run.refused:
         return
     offered = {tool.name for tool in run.case.tools}
     made = [(c, run.approved(c)) for _, calls in run.calls() for c in calls if c.name in offered]

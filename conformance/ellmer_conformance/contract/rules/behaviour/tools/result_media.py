@@ -78,13 +78,13 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
             yield met(f"/replies/{index}")
     which = media_of if run.refused else unusual_media_of
     with_media = {r.name for r in run.tool_runs if which(r.value)}
-    urls = {media.url for r in run.tool_runs for media in which(r.value)} - {""}
+    given = {media.sha256 for r in run.tool_runs for media in which(r.value)}
     for index in range(1, len(run.said)):
         names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
         for item in new(run, index, "result"):
             if names.get(item.id) in with_media:
-                shown = any(other.media and other.media.url in urls for other in run.said[index])
-                noted = _NOTE.search(item.text) or shown
+                sent = {other.media.sha256 for other in run.said[index] if other.media}
+                noted = _NOTE.search(item.text) or given & sent
                 yield found(noted, at(index, item), "the media were dropped silently")
 
 

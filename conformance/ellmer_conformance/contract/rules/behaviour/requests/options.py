@@ -1,0 +1,87 @@
+"""Options that the caller sets for one turn: they are in that turn's request, where the API has its place for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from .....scenarios.case import Ask
+from ....exchange import Json
+from ....observed_run import Run
+from ....readers.json_access import object_of
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, book, found, objects
+
+_JSON = {"json_object", "json_schema", "application/json", "json"}
+_FORCED = {"required", "any", "function", "tool"}
+
+
+def _tool_choice(body: Json, _: Any) -> bool:
+    """Whether a call is demanded, in the word of any format."""
+    config = object_of(body.get("toolConfig"))
+    choice = body.get("tool_choice") or config.get("functionCallingConfig") or config.get("toolChoice")
+    if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
+        choice = choice.get("type", choice.get("mode", next(iter(choice), "")))
+    return str(choice).lower() in _FORCED
+
+
+def _stop(body: Json, wanted: Sequence[str]) -> bool:
+    """Whether exactly these sequences are sent."""
+    held = ("generationConfig", "inferenceConfig", "options")
+    holders = [body, *(object_of(body.get(name)) for name in held)]
+    sent = [
+        holder[name]
+        for holder in holders
+        for name in ("stop", "stop_sequences", "stopSequences")
+        if name in holder
+    ]
+    return list(wanted) in sent
+
+
+def _json(body: Json, _: Any) -> bool:
+    """Whether JSON is asked for."""
+    places = (
+        object_of(body.get("response_format")).get("type"),
+        object_of(object_of(body.get("text")).get("format")).get("type"),
+        object_of(body.get("generationConfig")).get("responseMimeType"),
+        body.get("format"),
+    )
+    return any(isinstance(place, str) and place in _JSON for place in places)
+
+
+def _cache(body: Json, _: Any) -> bool:
+    """Whether the provider is told up to where it should keep the prompt."""
+    return any("cache_control" in one or "cachePoint" in one for one in objects(body))
+
+
+_SENT: Mapping[str, Callable[[Json, Any], bool]] = {
+    "tool_choice": _tool_choice,
+    "stop": _stop,
+    "json": _json,
+    "cache": _cache,
+}
+
+
+@book.rule("OPT-004", MUST, LOSS, source="what a caller sets is what a caller gets; each API's reference")
+def options_reach_the_provider(run: Run) -> Iterator[Finding]:
+    """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt) is in its request.
+
+    An option of one turn is not sent with the next.
+    """
+    for index, ask in _first_requests(run):
+        place, body = f"/exchanges/{index}/request", run.exchanges[index].request.body
+        for name, value in ask.options.items():
+            if name in _SENT:
+                yield found(_SENT[name](body, value), place, f"{name} was set, and the request has none")
+        before = {name: a.options[name] for a in run.case.steps for name in a.options if name in _SENT}
+        for name, value in before.items():
+            if name not in ask.options:
+                yield found(not _SENT[name](body, value), place, f"{name} was set for another turn")
+
+
+def _first_requests(run: Run) -> Iterator[tuple[int, Ask]]:
+    """The first request of each step, where it is known which one that is."""
+    if run.refused or not any(ask.options for ask in run.case.steps) or not run.exchanges:
+        return
+    apart = len(run.exchanges) == len(run.case.steps)
+    yield from enumerate(run.case.steps if apart else run.case.steps[:1])

@@ -1,0 +1,108 @@
+"""What a caller may set for one turn: a forced call, stop sequences, JSON, another model, a cached prompt."""
+
+from __future__ import annotations
+
+from ..case import Case, Mode, ask, case
+from ..script import Answer, Call, Say, Usage
+from ._media_and_tools import weather
+
+_MODES: tuple[Mode, ...] = ("sync", "stream")
+
+#: A second model of each provider.
+_ANOTHER = {
+    "openai": "gpt-4.1-mini",
+    "deepseek": "deepseek-v4-pro",
+    "anthropic": "claude-haiku-4-5",
+    "google": "gemini-2.5-flash",
+    "vertex": "gemini-2.5-flash",
+    "bedrock": "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+    "ollama": "qwen3:4b",
+    "mistral": "mistral-medium-latest",
+    "cohere": "command-r7b-12-2024",
+}
+_BY_ITSELF = "the provider caches prompts by itself, or not at all: a request cannot ask for it"
+
+
+@case
+def tool_choice_required() -> Case:
+    """The caller demands that a tool is called."""
+    return Case(
+        needs=frozenset({"tool_choice"}),
+        modes=_MODES,
+        inexpressible={"ollama": "a request cannot demand a call"},
+        tools=[weather],
+        script=[
+            Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
+            Answer((Say("It is warm in Paris."),), usage=Usage(90, 6)),
+        ],
+        steps=[ask("Paris!", text="It is warm in Paris.", options={"tool_choice": "required"})],
+    )
+
+
+@case
+def stop_sequences() -> Case:
+    """The caller says at which words the answer ends, for one turn; the next has none."""
+    return Case(
+        needs=frozenset({"stop_sequences"}),
+        modes=_MODES,
+        inexpressible={"openai-responses": "Responses has no stop sequences"},
+        script=[
+            Answer((Say("One, two, "),), usage=Usage(20, 5)),
+            Answer((Say("Three."),), usage=Usage(35, 2)),
+        ],
+        steps=[
+            ask("Count to five.", text="One, two, ", options={"stop": ["three", "III"]}),
+            ask("Go on.", text="Three."),
+        ],
+    )
+
+
+@case
+def json_mode() -> Case:
+    """The caller asks for JSON without a schema: the text is the model's, as it came."""
+    return Case(
+        needs=frozenset({"json_mode"}),
+        modes=_MODES,
+        inexpressible=dict.fromkeys(("anthropic", "bedrock"), "there is no JSON without a schema"),
+        script=[Answer((Say('{"city": "Paris"}'),), usage=Usage(20, 8))],
+        steps=[
+            ask(
+                "Which city is the capital of France? Answer as JSON.",
+                text='{"city": "Paris"}',
+                options={"json": True},
+            )
+        ],
+    )
+
+
+@case
+def another_model() -> Case:
+    """One question goes to another model; the next goes to the chat's own again."""
+    return Case(
+        needs=frozenset({"model_override"}),
+        modes=_MODES,
+        script=[
+            Answer((Say("Yes."),), usage=Usage(20, 2)),
+            Answer((Say("No."),), usage=Usage(35, 2)),
+            Answer((Say("Perhaps."),), usage=Usage(50, 2)),
+        ],
+        steps=[
+            ask("Is it warm?", text="Yes."),
+            ask("Is it cold?", text="No.", options={"model": _ANOTHER}),
+            ask("Is it wet?", text="Perhaps."),
+        ],
+    )
+
+
+@case
+def cached_prompt() -> Case:
+    """The caller asks the provider to keep a long prompt."""
+    others = ("openai-chat", "openai-responses", "gemini", "ollama", "mistral", "cohere")
+    return Case(
+        needs=frozenset({"prompt_caching"}),
+        modes=_MODES,
+        inexpressible=dict.fromkeys(others, _BY_ITSELF),
+        system="You know every street of Paris by heart. " * 150,
+        script=[Answer((Say("Near the river."),), usage=Usage(1400, 5))],
+        steps=[ask("Where is the Louvre?", text="Near the river.", options={"cache": True})],
+    )

@@ -1,0 +1,55 @@
+"""JSON in what a model says: alone, in a Markdown fence, in prose, behind thoughts. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ...wire.framing.json_text import bounded, read_json
+
+__all__ = ["begun_json", "json_values"]
+
+_THOUGHT = re.compile(r"<(think|thinking)>.*?(</\1>|\Z)", re.DOTALL)
+_FENCED = re.compile(r"```[ \t]*\w*\s*\n(.*?)\n?\s*```", re.DOTALL)
+_START = re.compile(r"[{\[]")
+MOST = 50  # places where JSON may begin that are tried: a text of brackets is not gone through for each
+_decoder = json.JSONDecoder()
+
+
+def json_values(*texts: str) -> Iterator[Any]:
+    """The values that the texts hold, the likeliest first: a text that is JSON, what is fenced, what stands in prose,
+    the longest of it first."""
+    for text in texts:
+        without_thoughts = _THOUGHT.sub("", text)
+        for candidate in (text, without_thoughts, *_FENCED.findall(without_thoughts)):
+            try:
+                yield read_json(candidate)
+            except (ValueError, RecursionError):
+                continue
+        yield from _within(without_thoughts)
+
+
+def _within(text: str) -> Iterator[Any]:
+    """The objects and lists in prose, the longest first."""
+    found: list[tuple[int, Any]] = []
+    place = 0
+    for _ in range(MOST):
+        start = _START.search(text, place)
+        if start is None:
+            break
+        try:
+            value, place = _decoder.raw_decode(text, start.start())
+            bounded(value)
+            found.append((place - start.start(), value))
+        except (ValueError, RecursionError):
+            place = max(place, start.end())
+    yield from (value for _, value in sorted(found, key=lambda one: -one[0]))
+
+
+def begun_json(text: str) -> str | None:
+    """Where JSON begins in a text that is not whole yet; `None` where it does not yet."""
+    said = _THOUGHT.sub("", text)
+    start = _START.search(said)
+    return said[start.start() :] if start else None

@@ -1,0 +1,131 @@
+"""Structured data while they come: what of an object is there, as an object of its class."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from ...contents.content import ContentText
+from ...contents.turns import AssistantTurn
+from ...errors import ConversionError, UsageError
+from ...schemas.types import Type, convert
+from ..base import Shown
+from .json_in_text import begun_json
+from .requested_type import Structured
+
+__all__ = ["PartialData", "partial_value"]
+
+
+class PartialData:
+    """Turns what a stream shows into the data so far; of an answer that is whole, into the checked value."""
+
+    def __init__(self, wanted: Structured, max_retries: int, paused: Callable[[AssistantTurn], bool]) -> None:
+        self._wanted, self._left, self._paused = wanted, max_retries, paused
+        self._text, self._last = "", object()
+
+    def pick(self, shown: Shown) -> Any:
+        """The data so far; `None` where nothing new is there. Raises `ConversionError` for the last answer that does not
+        fit."""
+        if isinstance(shown, ContentText):
+            self._text += shown.text
+            return self._so_far()
+        if not isinstance(shown, AssistantTurn):
+            return None
+        self._text = ""
+        return None if shown.tool_requests or self._paused(shown) else self._whole(shown)
+
+    def _whole(self, turn: AssistantTurn) -> Any:
+        try:
+            return self._wanted.value(turn)
+        except ConversionError:
+            if not self._left:
+                raise
+        self._left -= 1
+        return None
+
+    def _so_far(self) -> Any:
+        from pydantic_core import from_json  # noqa: PLC0415 - imported when first needed
+
+        begun = begun_json(self._text)
+        try:
+            data = (
+                self._wanted.unwrapped(from_json(begun, allow_partial="trailing-strings")) if begun else None
+            )
+        except ValueError:  # a bracket in prose, or prose behind the data
+            return None
+        if data is None or data == self._last or (self._wanted.wrapped and data == {}):
+            return None
+        self._last = data
+        return partial_value(data, self._wanted.type)
+
+
+def partial_value(data: Any, type: Any) -> Any:  # noqa: PLR0911 - one return per kind of type
+    """What there is of a value of a type. Of an object, fields that have not come have their default, or are `None`."""
+    if get_origin(type) is Annotated:
+        return partial_value(data, get_args(type)[0])
+    origin, arguments = get_origin(type), get_args(type)
+    match data:
+        case _ if isinstance(type, Type):
+            return data
+        case _ if origin in {Union, UnionType}:
+            return _of_one(data, [option for option in arguments if option is not NoneType])
+        case list() if arguments:
+            return [partial_value(item, arguments[0]) for item in data]
+        case dict() if origin is not None and len(arguments) == 2:
+            return {name: partial_value(value, arguments[1]) for name, value in data.items()}
+        case dict() if (fields := _fields(type)) is not None:
+            return _object(
+                type,
+                {name: partial_value(data[key], kind) for name, (key, kind) in fields.items() if key in data},
+            )
+    return _leaf(data, type)
+
+
+def _of_one(data: Any, options: list[Any]) -> Any:
+    """A value of one of some types: of the only one, or of the first one that has all the fields that came."""
+    if len(options) == 1:
+        return partial_value(data, options[0])
+    if isinstance(data, dict):
+        for option in options:
+            fields = _fields(option)
+            if fields is not None and data.keys() <= {key for key, _ in fields.values()}:
+                return partial_value(data, option)
+    return data
+
+
+def _fields(type: Any) -> Mapping[str, tuple[str, Any]] | None:
+    """The fields of a class, each with its name in JSON and its type; `None` for what has none."""
+    if dataclasses.is_dataclass(type) or is_typeddict(type):
+        hints = get_type_hints(type, include_extras=True)
+        return {name: (name, kind) for name, kind in hints.items()}
+    if not hasattr(type, "model_fields"):
+        return None
+    return {name: (field.alias or name, field.annotation) for name, field in type.model_fields.items()}
+
+
+def _object(type: Any, values: dict[str, Any]) -> Any:
+    """An object of a class without the class's own checks: they are for what is whole."""
+    if is_typeddict(type):
+        return values
+    if hasattr(type, "model_construct"):
+        missing = [name for name, field in type.model_fields.items() if field.is_required()]
+        return type.model_construct(**dict.fromkeys(missing) | values)
+    made = object.__new__(type)
+    for field in dataclasses.fields(type):
+        object.__setattr__(made, field.name, values.get(field.name, _default(field)))
+    return made
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    return field.default_factory() if field.default_factory is not dataclasses.MISSING else None
+
+
+def _leaf(data: Any, type: Any) -> Any:
+    try:
+        return convert(data, type)
+    except (ConversionError, UsageError):
+        return None

@@ -1,0 +1,54 @@
+"""Images by URL, for an API that fetches none: which ones have to be fetched here, and the turns with their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...contents.content import Content, ContentImageInline, ContentImageRemote, replaced
+from ...contents.tool_calls import ContentToolResult
+from ...contents.turns import Turn, UserTurn
+from ...wire.base import Wire
+
+__all__ = ["inlined", "unfetched"]
+
+Fetched = Mapping[str, ContentImageInline | str]
+
+
+def unfetched(wire: Wire, turns: Sequence[Turn]) -> list[str]:
+    """The URLs of images, from users and in results, that the API does not fetch itself."""
+    remote = (image for turn in turns if isinstance(turn, UserTurn) for image in _images(turn.contents))
+    return list(dict.fromkeys(image.url for image in remote if not wire.fetches_from(image.url)))
+
+
+def inlined(turn: Turn, fetched: Fetched) -> Turn:
+    """The turn with the bytes of its images, as far as they were fetched."""
+    if not isinstance(turn, UserTurn) or not any(image.url in fetched for image in _images(turn.contents)):
+        return turn
+    return UserTurn([_inlined(content, fetched) for content in turn.contents])
+
+
+def _images(contents: Sequence[Content]) -> Iterator[ContentImageRemote]:
+    for content in contents:
+        for item in _items(content.value) if isinstance(content, ContentToolResult) else [content]:
+            if isinstance(item, ContentImageRemote):
+                yield item
+
+
+def _items(value: Any) -> Sequence[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _inlined(value: Any, fetched: Fetched) -> Any:
+    match value:
+        case ContentImageRemote(url=url) if isinstance(image := fetched.get(url), ContentImageInline):
+            return image
+        case ContentToolResult(value=inner):
+            return replaced(value, value=_inlined(inner, fetched))
+        case dict():
+            return {name: _inlined(item, fetched) for name, item in value.items()}
+        case list() | tuple():
+            return [_inlined(item, fetched) for item in value]
+    return value
