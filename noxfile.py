@@ -28,6 +28,9 @@ OFFLINE: dict[str, str | None] = {
     "PYTEST_ADDOPTS": "-p no:shiny-test",  # and no pytest within a pytest waits for all of Shiny
 }
 
+#: Each worker begins with a half of its own, so that few files share their servers and imports between the two.
+WORKERS = ("-n", "2", "--dist", "worksteal")
+
 
 def group(name: str) -> list[str]:
     """The packages of a dependency group."""
@@ -70,7 +73,7 @@ def ways(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests of the library, the harness and the suite."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
-    session.run("pytest", *(session.posargs or ["-n", "2"]), env=OFFLINE)
+    session.run("pytest", *(session.posargs or WORKERS), env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -152,7 +155,7 @@ def nightly(session: nox.Session) -> None:
         "pytest",
         "-p",
         "ellmer_conformance.contract.retired_models",
-        *(session.posargs or ["-n", "2"]),
+        *(session.posargs or WORKERS),
         env=strict,
     )
     session.run("conformance", "run", env=strict)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import ellmer_core as ec
-from ellmer_conformance.adapters.ellmer_core_vendors import Vendor, vendors
+from ellmer_conformance.adapters.ellmer_core.vendors import Vendor, vendors
 from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_core.wire.base import Wire
 from ellmer_core.wire.profile import IMAGES

@@ -71,7 +71,7 @@ def conversations(draw):
 
 
 @wires
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(turns=conversations(), stream=st.booleans())
 def test_byte_for_byte_what_writing_anew_gives(name, turns, stream):
     wire, written = wire_of(name), RequestCache()

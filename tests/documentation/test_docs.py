@@ -12,6 +12,7 @@ A comment right before a block says what is not plain from it:
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -25,6 +26,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from conformance_command import run_in
 
 from ellmer_conformance.scenarios.cases._media_and_tools import RED
 from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Script, Sees, Usage
@@ -71,6 +73,8 @@ ODD = re.compile(
 )
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+#: The page whose commands all are processes of their own; those of the suite on other pages run in this one.
+FIRST = "docs/quickstart.md"
 
 _COMMENT = re.compile(r"<!-- (not run|model|file|prints|exits)(?:: (.+?))? -->")
 _FENCE = re.compile(r"( *)```(\w*)")
@@ -163,11 +167,22 @@ class Reader:
             self.printed = run.stdout
 
     def run(self, command):
-        hidden = KEYS if command.startswith("conformance") else ()  # with a key it records from the real API
-        seen = {name: value for name, value in os.environ.items() if name not in hidden}
+        if not command.startswith("conformance"):
+            return self.process(command, os.environ)
+        with pytest.MonkeyPatch.context() as patch:
+            for name in KEYS:
+                patch.delenv(name)  # with a key it records from the real API
+            return self.process(command, os.environ) if self.page == FIRST else self.within(command)
+
+    def within(self, command):
+        done = run_in(self.folder, *shlex.split(command.replace("\\\n", ""), comments=True)[1:])
+        return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
+
+    def process(self, command, seen):
         env = {
-            name: value for name, value in seen.items() if not name.startswith("PYTEST_XDIST")
+            name: value for name, value in seen.items() if not name.startswith("PYTEST_")
         }  # it is no worker
+        env["PYTEST_ADDOPTS"] = "-p no:shiny-test -p no:recording"  # which take seconds to load
         return subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,
@@ -241,7 +256,7 @@ def test_no_line_of_code_is_wider_than_a_page():
 
 
 def test_the_figures_of_the_readme_are_true():
-    from ellmer_conformance.adapters.ellmer_core_vendors import vendors
+    from ellmer_conformance.adapters.ellmer_core.vendors import vendors
     from ellmer_conformance.cli.list import all_rules
     from ellmer_conformance.corpus import pins
 

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,14 @@ def run_in(folder, *arguments):
     """A command that starts pytest, in a folder, as a process of its own would: what it changes is put back."""
     with as_it_was(folder):
         return run(*arguments)
+
+
+def pytest_in(folder, *arguments):
+    """pytest in a folder, likewise, with the snapshots that the suite needs: its exit code, and what it says."""
+    said = StringIO()
+    with as_it_was(folder), redirect_stdout(said):
+        code = pytest.main(["-p", "syrupy", "-p", "no:cacheprovider", *arguments])
+    return code, said.getvalue()
 
 
 @contextmanager

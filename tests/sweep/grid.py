@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from ellmer_conformance.adapters.ellmer_core_vendors import Vendor, vendors
+from ellmer_conformance.adapters.ellmer_core.vendors import Vendor, vendors
 from ellmer_conformance.contract.rules import book
 from ellmer_core.models.prices import known_models
 

@@ -1,8 +1,6 @@
 """The pytest plugin behind `conformance run`: parameters from adapters and cases, and the report.
 
-Options: `--adapter`, `--wire`, `--vendor`, `--case`, `--mode` (each may be repeated, globs allowed),
-`--cassettes`, `--against`, `--snapshots`, `--report`, `--baseline`, `--record`. Works under pytest-xdist: what a
-play gave travels to the controller in the test's report.
+Works under pytest-xdist: what a play gave travels to the controller in the test's report.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from ..contract.redaction import redacted
 from ..report import Report, Row, files, finished, judged
 from ..report.formats.abilities import abilities
 from ..report.formats.terminal import console, print_report
-from ..report.requirements import LATEST, requirements
+from ..report.requirements import requirements
 from ..report.unjudged import without_verdict
 from ..runner.against_server import play_direct
 from ..runner.command import Driver
@@ -40,12 +38,15 @@ from ..runner.selection import (
 )
 from ..scenarios.cases import scripts
 from .marks import MARKS, is_chosen, marks_of
-from .snapshots import SHIPPED, Transcript
+from .options import pytest_addoption
+from .snapshots import Transcript
 
 if TYPE_CHECKING:
     from ..contract.observed_run import Run
     from ..contract.rule import Verdict
     from ..server import StrictServer
+
+__all__ = ["PlayContext", "pytest_addoption"]
 
 
 @dataclass(frozen=True)
@@ -60,39 +61,6 @@ _KEPT = pytest.StashKey[Report]()
 _BASELINE = pytest.StashKey[Baseline]()
 _LEFT_OUT = "conformance_left_out"
 _NUMBERS = count()  # of the conversations that are recorded: each has one of its own
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of `conformance run`."""
-    group = parser.getgroup("conformance")
-    group.addoption(
-        "--adapter", action="append", default=[], help="installed adapter, or package.module:name"
-    )
-    for name in FILTERS:
-        group.addoption(f"--{name}", action="append", default=[], help=f"only this {name} (glob, repeatable)")
-    group.addoption(
-        "--rule",
-        action="append",
-        default=[],
-        help="only verdicts of this rule (`ORD-*`: of a group; repeatable)",
-    )
-    group.addoption(
-        "--spec-version", default=LATEST, help=f"the requirement set that the score counts against [{LATEST}]"
-    )
-    group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
-    group.addoption("--snapshots", default=SHIPPED, help="folder of the frozen transcripts [those shipped]")
-    group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
-    group.addoption("--baseline", default="", help=f"file of expected failures [{FILE}, if it exists]")
-    group.addoption(
-        "--against",
-        choices=["cassettes", "server"],
-        help="replay recordings, or connect to the strict server [cassettes; a ConformanceSuite: server]",
-    )
-    group.addoption("--record", action="store_true", help="record again instead of replaying")
-    group.addoption(
-        "--live-base-url", default="", help="with --live: a base URL in place of the provider's own"
-    )
-    group.addoption("--live", action="store_true", help="with --record: record only from the real API")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -7,6 +7,10 @@ import sys
 from importlib.metadata import EntryPoint
 
 import pytest
+from conformance_command import run_in
+
+from ellmer_conformance.adapters.ellmer_core.vendors import vendors_by_key
+from ellmer_core import providers
 
 VENDOR = '''
 """Nimbus, https://example.com: Chat Completions in the clouds."""
@@ -43,25 +47,32 @@ main()
 
 
 @pytest.fixture
-def conformance(tmp_path):
-    """The command, in a project whose providers have one more file."""
+def conformance(tmp_path, monkeypatch):
+    """The command, in a project whose providers have one more file: in this process, and in one of its own."""
     (tmp_path / "providers").mkdir()
     (tmp_path / "providers" / "nimbus.py").write_text(VENDOR)
     (tmp_path / "cassettes").mkdir()
 
-    def run(*arguments):
+    more = ["--vendor", "nimbus", "--cassettes", str(tmp_path / "cassettes")]
+    for name in [name for name in os.environ if name.endswith("_API_KEY")]:
+        monkeypatch.delenv(name)
+
+    def process(*arguments):
         here = [sys.executable, "-c", RUN, str(tmp_path / "providers")]
-        more = ["--vendor", "nimbus", "--cassettes", str(tmp_path / "cassettes")]
-        done = subprocess.run(
-            [*here, *arguments, *more], env=keyless(), capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([*here, *arguments, *more], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
-    return run
+    def run(*arguments):
+        done = run_in(tmp_path, *arguments, *more)
+        return done.exit_code, done.output
 
-
-def keyless():
-    return {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    run.process = process
+    monkeypatch.setattr(providers, "__path__", [*providers.__path__, str(tmp_path / "providers")])
+    vendors_by_key.cache_clear()
+    yield run
+    vendors_by_key.cache_clear()
+    if hasattr(providers, "nimbus"):
+        del providers.nimbus
 
 
 def test_one_file_and_it_is_under_test(conformance, tmp_path):
@@ -70,7 +81,7 @@ def test_one_file_and_it_is_under_test(conformance, tmp_path):
     assert "conformance record --wire openai-chat --vendor nimbus --case one_tool" in said
 
     assert conformance("record")[0] == 0
-    code, said = conformance("run", "--report", str(tmp_path / "report"))
+    code, said = conformance.process("run", "--report", str(tmp_path / "report"))
 
     assert code == 0, said
     report = json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))
@@ -85,7 +96,7 @@ def test_one_file_and_it_is_under_test(conformance, tmp_path):
 
 
 def test_a_vendor_of_another_package_is_under_test_by_its_entry_point(monkeypatch):
-    from ellmer_conformance.adapters import ellmer_core_vendors as bridge
+    from ellmer_conformance.adapters.ellmer_core import vendors as bridge
     from ellmer_core.providers import openrouter
 
     point = EntryPoint("acme", "ellmer_core.providers:unused", bridge.__name__)

@@ -217,7 +217,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(NAMES, VALUES, max_size=6), st.dictionaries(NAMES, VALUES, max_size=4))
 def test_any_json_is_read(tmp_path_factory, attributes, more):
     path = tmp_path_factory.getbasetemp() / "any.json"

@@ -90,10 +90,12 @@ BEYOND = {
 
 def test_every_conversation_and_reply_follows_its_published_schema():
     conversation = json.loads((SCHEMAS / "conversation.schema.json").read_text("utf-8"))
+    kind = jsonschema.validators.validator_for(conversation)
+    kind.check_schema(conversation)
 
     for case in CASES.values():
         if case.name not in BEYOND:
-            jsonschema.validate(as_json(case.at("openai")), conversation)
+            kind(conversation).validate(as_json(case.at("openai")))
 
 
 @pytest.mark.parametrize(("case", "mode"), PLAYS)

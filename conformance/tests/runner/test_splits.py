@@ -1,5 +1,5 @@
-"""Every place where the network may cut a stream, tried: one short stream of each wire format. (All of them:
-`nox -s exhaustive`.)"""
+"""Places all over a stream where the network may cut it, tried: one short stream of each wire format. (All places of
+all streams: `nox -s exhaustive`.)"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from ellmer_conformance.scenarios.variations import variation
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 #: Longer streams are cut at every so many bytes; `nox -s exhaustive` cuts them at all.
-MOST = 2000
+MOST = 320
 HOMES = sorted({wire: (wire, vendor) for wire, vendor in WHERE}.values())
 
 

@@ -82,7 +82,7 @@ def form_of(body, content_type=JSON, coding=""):
 
 
 @given(bodies, types, st.sampled_from(sorted(CODINGS)))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_every_body_survives(body, content_type, coding):
     compressed = CODINGS[coding](body)
     blobs = Blobs(None)

@@ -105,7 +105,7 @@ def test_orphans_under_xdist_are_what_no_worker_used(suite, pytester):
         f"ORPHAN   {folder}/test_old.json: no test of this run used it"
     ]
     # What only a worker sees: a test that was not chosen.
-    result = suite(None, *XDIST, "--deselect", "test_it.py::test_p[3]", process=True)
+    result = suite(None, *XDIST[:2], "-n1", "--deselect", "test_it.py::test_p[3]", process=True)
     result.assert_outcomes(passed=5)
     result.stdout.no_fnmatch_line("ORPHAN*")
 

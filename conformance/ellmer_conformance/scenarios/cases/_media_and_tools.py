@@ -74,3 +74,21 @@ weather = Tool("get_weather", "Current weather in a city.", get_weather, string_
 def returning(name: str, description: str, value: Callable[[], Any]) -> Tool:
     """A tool without arguments that returns what `value()` gives."""
     return Tool(name, description, value)
+
+
+_STOP = {
+    "type": "object",
+    "description": "One stop.",
+    "properties": {
+        "città": {"type": "string", "description": "Where to, 都市."},
+        "by": {"type": "string", "enum": ["train", "bus"], "description": "How."},
+    },
+    "required": ["città", "by"],
+}
+_STOPS = {"stops": {"type": "array", "description": "In order.", "items": _STOP}}
+plan_trip = Tool(
+    "plan_trip",
+    "Plans a trip.",
+    lambda stops: f"{len(stops)} stops, 7 hours",
+    {"type": "object", "properties": _STOPS, "required": ["stops"]},
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..case import Case, ask, case
 from ..messages import Text, Tool, ToolCall, ToolResult, Turn
 from ..script import Answer, Call, Say, Usage
-from ._media_and_tools import NO_MALFORMED_ARGUMENTS, REPORT, get_weather, string_argument, weather
+from ._media_and_tools import NO_MALFORMED_ARGUMENTS, REPORT, get_weather, plan_trip, string_argument, weather
 
 _ASKED = Turn("user", (Text("What's the weather in Paris?"),))
 _CALLED = Turn("assistant", (ToolCall("call_Paris1", "get_weather", {"city": "Paris"}),))
@@ -249,21 +249,9 @@ def large_numbers() -> Case:
 @case
 def nested_schema() -> Case:
     """A tool whose arguments are objects in lists, with enums, descriptions and names beyond ASCII."""
-    stop = {
-        "type": "object",
-        "description": "One stop.",
-        "properties": {
-            "città": {"type": "string", "description": "Where to, 都市."},
-            "by": {"type": "string", "enum": ["train", "bus"], "description": "How."},
-        },
-        "required": ["città", "by"],
-    }
-    properties = {"stops": {"type": "array", "description": "In order.", "items": stop}}
-    schema = {"type": "object", "properties": properties, "required": ["stops"]}
-    plan = Tool("plan_trip", "Plans a trip.", lambda stops: f"{len(stops)} stops, 7 hours", schema)
     stops = [{"città": "Roma", "by": "train"}, {"città": "Forlì", "by": "bus"}]
     return Case(
-        tools=[plan],
+        tools=[plan_trip],
         script=[
             Answer((Call("plan_trip", {"stops": stops}),), usage=Usage(90, 40)),
             Answer((Say("It takes 7 hours."),), usage=Usage(150, 7)),

@@ -1,4 +1,4 @@
-"""The vendors of ellmer_core, for its adapter.
+"""The vendors of ellmer_core.
 
 Every vendor is found as its users find it, by its module or its entry point, and says itself where it is and what it
 takes: a new one is under test with its file alone.
@@ -18,9 +18,9 @@ import ellmer_core as ec
 from ellmer_core import providers
 from ellmer_core.wire.base import Wire
 
-from ..contract.readers import vendor_of
-from . import Capabilities, Place
-from .endpoints import WHERE
+from ...contract.readers import vendor_of
+from .. import Capabilities, Place
+from ..endpoints import WHERE
 
 __all__ = ["Vendor", "vendors", "vendors_by_key"]
 

@@ -1,8 +1,10 @@
-"""ellmer_core under test, through its public API, as any outside library would be."""
+"""ellmer_core under test, through its public API, as any outside library would be.
+
+The adapter and its sessions; `messages` says the cases' messages in the library's words, `vendors` finds its vendors.
+"""
 
 from __future__ import annotations
 
-import base64
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,23 +17,21 @@ from typing import Any
 
 import ellmer_core as ec
 
-from ..scenarios.messages import (
+from ...scenarios.messages import (
     PDF,
     Approve,
-    Image,
     Part,
     Reply,
     Source,
-    Text,
     Tool,
-    ToolCall,
     ToolResult,
     Turn,
 )
-from . import Capabilities, Endpoint, Place
-from .ellmer_core_vendors import Vendor, vendors_by_key
-from .shared.retry_waits import patience
-from .shared.turn_options import turn_params
+from .. import Capabilities, Endpoint, Place
+from ..shared.retry_waits import patience
+from ..shared.turn_options import turn_params
+from .messages import content, requests, tool_of, turns_of, type_of
+from .vendors import Vendor, vendors_by_key
 
 __all__ = ["EllmerCore", "Options", "Session", "adapter"]
 
@@ -89,9 +89,9 @@ class EllmerCore:
             **key,
             **self.options(),
         )
-        chat.register_tools([_tool(tool) for tool in tools])
+        chat.register_tools([tool_of(tool) for tool in tools])
         if history:
-            chat.set_turns(_turns(history))
+            chat.set_turns(turns_of(history))
         return Session(chat, partial(self.session, endpoint, system=system, tools=tools))
 
     def without_waiting(self, note: Callable[[float], None]) -> AbstractContextManager[object]:
@@ -141,7 +141,7 @@ class Session:
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
-            value = self.chat.chat_structured(*self._contents(parts), type=_type(schema), max_retries=0)
+            value = self.chat.chat_structured(*self._contents(parts), type=type_of(schema), max_retries=0)
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
         return replace(self._reply([]), value=value)
@@ -149,7 +149,7 @@ class Session:
     async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         try:
             value = await self.chat.chat_structured_async(
-                *self._contents(parts), type=_type(schema), max_retries=0
+                *self._contents(parts), type=type_of(schema), max_retries=0
             )
         except ec.EllmerError as error:
             return Reply(complete=False, error=error)
@@ -208,13 +208,13 @@ class Session:
         self.chat.close()
 
     def _contents(self, parts: Sequence[Part]) -> list[ec.Content]:
-        dangling = {request.id: request for turn in self.chat.get_turns() for request in _requests(turn)}
+        dangling = {request.id: request for turn in self.chat.get_turns() for request in requests(turn)}
         return [
             ec.ContentToolResult(part.value, request=dangling[part.id])
             if isinstance(part, ToolResult)
             else part
             if isinstance(part, ec.Content)
-            else _content(part)
+            else content(part)
             for part in parts
         ]
 
@@ -254,64 +254,6 @@ def _saved(file: PDF, folder: str) -> Path:
     path = Path(folder, file.filename)
     path.write_bytes(file.data)
     return path
-
-
-def _requests(turn: ec.Turn) -> Sequence[ec.ContentToolRequest]:
-    return turn.tool_requests if isinstance(turn, ec.AssistantTurn) else ()
-
-
-def _content(part: Part) -> ec.Content:
-    match part:
-        case Text(text):
-            return ec.ContentText(text)
-        case Image(url=url) if url:
-            return ec.ContentImageRemote(url)
-        case Image(data, media_type):
-            return ec.ContentImageInline(media_type, base64.b64encode(data).decode())
-        case PDF(data, filename):
-            return ec.ContentPDF("application/pdf", base64.b64encode(data).decode(), filename)
-        case ToolCall(id, name, arguments):
-            return ec.ContentToolRequest(id, name, arguments)
-    raise TypeError(f"{type(part).__name__} has no place in a turn that the caller writes")
-
-
-def _turns(history: Sequence[Turn]) -> list[ec.Turn]:
-    """The turns, each result with the request that it answers."""
-    made: list[ec.Turn] = []
-    for turn in history:
-        asked = {request.id: request for before in made for request in _requests(before)}
-        contents = [
-            ec.ContentToolResult(p.value, request=asked[p.id]) if isinstance(p, ToolResult) else _content(p)
-            for p in turn.parts
-        ]
-        made.append((ec.UserTurn if turn.role == "user" else ec.AssistantTurn)(contents))
-    return made
-
-
-def _type(schema: Mapping[str, Any]) -> Any:
-    return ec.type_from_schema(json.dumps(schema))
-
-
-def _tool(tool: Tool) -> ec.ToolDef:
-    def call(**arguments: Any) -> Any:
-        return _value(tool.run(**arguments))
-
-    return ec.tool(
-        call,
-        tool.description,
-        name=tool.name,
-        needs_approval=tool.needs_approval,
-        arguments={
-            name: replace(_type(schema), required=name in tool.parameters["required"])
-            for name, schema in tool.parameters["properties"].items()
-        },
-    )
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, Image | PDF):
-        return _content(value)
-    return [_value(item) for item in value] if isinstance(value, list) else value
 
 
 adapter: Callable[[], EllmerCore] = EllmerCore
