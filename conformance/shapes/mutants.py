@@ -103,8 +103,8 @@ def _goes_back(mutant: Mutant) -> bool:
 def _count(count: Count, request: Request, mutant: Mutant) -> None:
     count.agreed += 1
     body = mutant.body
-    model = body.get("model")
-    sent = replace(request, body=body, model=model if isinstance(model, str) else request.model)
+    named = body.get("model", "" if "model" in request.body else request.model)
+    sent = replace(request, body=body, model=named if isinstance(named, str) else request.model)
     violation = objection(rules.book(request.wire, request.vendor).judge(sent))
     if violation is None or violation.refusal is None:
         count.missed.append(mutant)

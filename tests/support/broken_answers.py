@@ -63,6 +63,22 @@ def signed(signature):
     return replace(run, case=case, exchanges=[first, second])
 
 
+def instructed_anew(**thinking):
+    """The system prompt changes, and a bound thought goes back."""
+    run = signed("AbcD")
+    beta = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
+    said = [
+        Exchange(
+            replace(each.request, model="claude-opus-5-5", headers=beta, body=each.request.body | more),
+            each.response,
+        )
+        for each, more in zip(run.exchanges, ({}, {"system": "Be brief.", "thinking": thinking}), strict=True)
+    ]
+    return replace(
+        run, exchanges=[replace(said[0], response=Response(200, body=b'{"signature": "AbcD"}')), said[1]]
+    )
+
+
 def silent(**reply):
     """The model says nothing."""
     run = given("Hi.", body={"messages": [user("Hi.")]})
@@ -164,5 +180,9 @@ ANSWERS = {
         lambda _: valued("incomplete", Reply(error=ValueError("Expecting value")), stop="length"),
     ),
     "THK-006": (lambda: signed("AbcD"), lambda _: signed("AbcE")),
+    "THK-025": (
+        lambda: instructed_anew(block_binding={"prefix_mismatch_behavior": "drop_block"}),
+        lambda _: instructed_anew(type="adaptive"),
+    ),
     "THK-008": (lambda: signed("AbcD"), lambda r: replace(r, replies=[Reply("Hm. 21C and 9C.")])),
 }

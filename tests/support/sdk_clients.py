@@ -148,7 +148,7 @@ class Anthropic:
         self.body = {
             "model": self.model,
             "max_tokens": 2048,
-            "thinking": {"type": "adaptive"},
+            "thinking": {"type": "adaptive", "display": "summarized"},
             "messages": [{"role": "user", "content": "Hello"}],
             "tools": [{"name": name, "input_schema": schema} for name, schema in TOOLS.items()],
         }

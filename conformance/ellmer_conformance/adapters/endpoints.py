@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 
+from ..scenarios.case import Case
 from ..scenarios.planted_keys import CANARY
 from . import Adapter, Endpoint, Place
 
-__all__ = ["CANARY", "WHERE", "endpoint", "live_key", "place_of"]
+__all__ = ["CANARY", "WHERE", "endpoint", "live_key", "place_for", "place_of"]
 
 
 WHERE: Mapping[tuple[str, str], Place] = {
@@ -46,6 +48,12 @@ WHERE: Mapping[tuple[str, str], Place] = {
         "https://api.cohere.com/v2", "command-a-03-2025", ("CO_API_KEY", "COHERE_API_KEY")
     ),
 }
+
+
+def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
+    """Where a case is played at a vendor: with the model that it is about."""
+    place = place_of(adapter, wire, vendor)
+    return replace(place, model=case.models.get(wire, place.model))
 
 
 def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:

@@ -10,6 +10,7 @@ from inspect import cleandoc
 from typing import Any
 
 from .exchange import Json, Request
+from .readers.read_once import reading_once
 from .rule import Check, Kind, Level, Refusal, Rule, Verdict, Violation, verdict
 
 __all__ = ["Envelope", "RuleBook"]
@@ -115,7 +116,8 @@ class RuleBook:
 
     def judge(self, request: Request) -> list[Verdict]:
         """Every rule's verdict on one request, in the order of the book."""
-        return [verdict(rule, request) for rule in self.in_force(request)]
+        with reading_once():
+            return [verdict(rule, request) for rule in self.in_force(request)]
 
     def in_force(self, request: Request) -> list[Rule]:
         """The rules that hold for the request's model on its day."""

@@ -17,7 +17,7 @@ from itertools import count
 from urllib.parse import urlsplit
 
 from ..adapters import Adapter, Endpoint, Place
-from ..adapters.endpoints import endpoint, place_of
+from ..adapters.endpoints import endpoint, place_for, place_of
 from ..contract import readers
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, all_media_of
@@ -99,7 +99,7 @@ def play_direct(
 ) -> Run:
     """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
     try:
-        place = place_of(adapter, wire, vendor)
+        place = place_for(case, adapter, wire, vendor)
         case = case.at(vendor)
         run = _play(adapter, Conversation(server, place, wire, vendor, case), mode)
         if run.trouble or run.refused:

@@ -16,7 +16,7 @@ from ellmer_harness import Exchange as Recorded
 from ellmer_harness import Refused, SecretFound, Tape, use_cassette
 
 from ..adapters import Adapter, Place
-from ..adapters.endpoints import endpoint, live_key, place_of
+from ..adapters.endpoints import endpoint, live_key, place_for
 from ..contract import readers
 from ..contract.observed_run import Run, Trouble, Varied
 from ..contract.retired_models import pytest_cassette_stale
@@ -94,7 +94,7 @@ class _CassettePlay:
 
     def play_recorded(self, variation: Variation | None = None) -> Run:
         """The case once, plainly or under a variation."""
-        place = place_of(self.adapter, self.wire, self.vendor)
+        place = place_for(self.case, self.adapter, self.wire, self.vendor)
         live = self.record and live_key(place) is not None
         refused = declared_refusals(self.adapter, self.wire, self.vendor, self.case)
         case_run = CaseRun(self.case, self.mode)

@@ -14,7 +14,7 @@ from ellmer_harness import Miss, Tape, use_cassette
 from ellmer_harness.exchange.reply import Reply
 
 from ..adapters import Adapter
-from ..adapters.endpoints import endpoint, place_of
+from ..adapters.endpoints import endpoint, place_for
 from ..contract.observed_run import Run, Varied
 from ..contract.rules.behaviour.answers.streams import difference
 from ..scenarios.case import Case, Mode
@@ -43,7 +43,7 @@ class Replays:
             allow_unused=True,
             allow_idle=True,
         )
-        self._endpoint = endpoint(place_of(adapter, wire, vendor), wire, vendor)
+        self._endpoint = endpoint(place_for(case, adapter, wire, vendor), wire, vendor)
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()

@@ -69,6 +69,8 @@ class Case:
     `inexpressible` gives a reason per wire format
     (or `wire/vendor`) that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
 
+    `models` names, per wire format, the model that the case is about, where that is not the place's own.
+
     `variations` names other ways for the same answers to travel: it is played under each, from the cassettes of
     the case `recording`, where it has none of its own. `advisory` gives the reason why its findings fail nobody: what it
     shows is a fault of the provider's, to which no client owes an answer. `on_server`: what it shows happens on the connection, so
@@ -86,6 +88,7 @@ class Case:
     streamed_apart: bool = False
     printed_alike: bool = True
     inexpressible: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
     modes: Sequence[Mode] = MODES
     max_retries: int = 0
     variations: Sequence[str] = ()

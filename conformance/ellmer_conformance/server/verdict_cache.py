@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..contract import readers
 from ..contract.exchange import Request
+from ..contract.readers.read_once import reading_once
 from ..contract.rule import Verdict
 
 __all__ = ["Alike", "Judged", "without_words"]
@@ -54,12 +55,12 @@ class Alike:
     ) -> Judged:
         """What the rules say, or what they said of one that is alike."""
         if len(body) > _LONGEST:
-            return Judged(judge(request), _turn(request))
+            return _judged(request, judge)
         beta = request.headers.get("anthropic-beta", "")
         key = (request.wire, request.vendor, request.model, request.stream, beta, without_words(body))
         found = self._found.get(key)
         if found is None:
-            found = Judged(judge(request), _turn(request))
+            found = _judged(request, judge)
             if not any(verdict.violations for verdict in found.verdicts):
                 self._keep(key, found)
         return found
@@ -68,6 +69,11 @@ class Alike:
         self._found[key] = found
         if len(self._found) > _KEPT:
             del self._found[next(iter(self._found))]
+
+
+def _judged(request: Request, judge: Callable[[Request], tuple[Verdict, ...]]) -> Judged:
+    with reading_once():
+        return Judged(judge(request), _turn(request))
 
 
 def _turn(request: Request) -> int:

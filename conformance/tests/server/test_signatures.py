@@ -43,7 +43,7 @@ def swapped(text):
     ids=["unchanged", "signature", "text", "empty", "foreign"],
 )
 def test_anthropic_checks_its_signatures(post, change, status):
-    nonce, thinking = next(NONCES), {"thinking": {"type": "adaptive"}}
+    nonce, thinking = next(NONCES), {"thinking": {"type": "adaptive", "display": "summarized"}}
     first = post(MESSAGES, "thinks", MESSAGES.body | thinking, nonce=nonce).json()
     reply = post(MESSAGES, "thinks", anthropic_thought(change)(first) | thinking, nonce=nonce)
     assert reply.status_code == status

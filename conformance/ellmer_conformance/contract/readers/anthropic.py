@@ -5,15 +5,22 @@ https://docs.claude.com/en/api/messages
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
 from ..exchange import Item, Json, Media, Request
 from .json_access import elements, inline, linked, object_of, text_of
+from .read_once import read_once
 
 WIRE = "anthropic"
 VENDOR = "anthropic"
 paths = (r"/v1/messages/?$", r"/publishers/anthropic/models/(?!count-tokens)[^/:]+:(streamR|r)awPredict$")
+
+#: Models that bind a thought to what stood before it. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+PRESERVES_THINKING = re.compile(r"claude-(fable|mythos|opus|sonnet|haiku)-([6-9]|\d\d|5-[1-9](?!\d))")
+#: The header in which a client may say what becomes of thoughts behind another prefix.
+BINDING_BETA = "thinking-binding-controls-2026-08-01"
 
 Role = Literal["system", "user", "assistant", "tool"]
 _ROLES: dict[str, Role] = {"assistant": "assistant", "system": "system"}
@@ -29,6 +36,7 @@ def tools(body: Json) -> Iterator[tuple[str, Json]]:
     return elements(body.get("tools"), "/tools")
 
 
+@read_once
 def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
     """A message's blocks with their pointers; a string counts as one text block."""
     content = message.get("content")
@@ -36,6 +44,12 @@ def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
         yield f"{pointer}/content", {"type": "text", "text": content}
     else:
         yield from elements(content, f"{pointer}/content")
+
+
+def drops_stale_thoughts(thinking: Any, betas: Any) -> bool:
+    """Whether thoughts behind another prefix are to be left out, rather than refused."""
+    binding = object_of(object_of(thinking).get("block_binding"))
+    return binding.get("prefix_mismatch_behavior") == "drop_block" and BINDING_BETA in (betas or "")
 
 
 def read(request: Request) -> list[Item]:

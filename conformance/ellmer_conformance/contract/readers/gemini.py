@@ -15,6 +15,7 @@ from typing import Any, Literal
 from ..exchange import Item, Json, Media, Request
 from . import gemini_interactions
 from .json_access import inline, kind_of, linked, object_of, text_of
+from .read_once import read_once
 
 WIRE = "gemini"
 VENDOR = "google"
@@ -40,6 +41,7 @@ def get(value: Any, key: str) -> Any:
     return value.get(key_of(value, key)) if isinstance(value, dict) else None
 
 
+@read_once
 def repeated(value: Any, key: str, pointer: str) -> Iterator[tuple[str, Json]]:
     """The objects of a repeated field with their pointers."""
     found, place = get(value, key), f"{pointer}/{key_of(value, key)}"

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from urllib.parse import unquote_to_bytes
 
 from ..exchange import Json, Media
+from .read_once import read_once
 
 __all__ = [
     "decoded",
@@ -39,6 +40,7 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+@read_once
 def elements(value: Any, pointer: str) -> Iterator[tuple[str, Json]]:
     """The objects of a list, each with its pointer; the elements that are none are left out."""
     for i, element in enumerate(items_of(value)):

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..exchange import Item, Json, Media, Request
 from .json_access import elements, inline, kind_of, linked, object_of, parsed, text_of
+from .read_once import read_once
 
 WIRE = "openai-chat"
 VENDOR = "openai"
@@ -34,6 +35,7 @@ def parts(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
     return elements(message.get("content"), f"{pointer}/content")
 
 
+@read_once
 def all_parts(body: Json) -> Iterator[tuple[str, Json]]:
     """The parts of all messages with their pointers."""
     for pointer, message in messages(body):

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 from ...adapters import Capabilities, Endpoint, Place
-from ...adapters.endpoints import WHERE, place_of
+from ...adapters.endpoints import WHERE, place_for
 from ...contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
 from ...scenarios.case import Case, Mode
 from ...scenarios.cases import all_cases
@@ -108,7 +108,8 @@ class Driver:
         return replace(run, varied=[Varied(one, play) for one, play in zip(others, plays, strict=True)])
 
     def _play(self, wire: str, vendor: str, case: Case, mode: Mode, server: StrictServer) -> Run:
-        conversation = Conversation(server, place_of(self, wire, vendor), wire, vendor, case.at(vendor))
+        place = place_for(case, self, wire, vendor)
+        conversation = Conversation(server, place, wire, vendor, case.at(vendor))
         lines, trouble, leaks = self._perform(conversation, mode)
         refused = self.capabilities(wire, vendor).refused(case.needs)
         run = Run(

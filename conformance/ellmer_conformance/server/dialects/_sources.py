@@ -10,6 +10,7 @@ from ...scenarios.script import Answer, Say, Search
 from ..signatures import encoded, sign
 
 __all__ = [
+    "document_citations",
     "grounding",
     "page_citations",
     "page_found",
@@ -80,6 +81,19 @@ def web_citations(sources: Sequence[Source]) -> list[Json]:
         }
         for source in sources
     ]
+
+
+def document_citations(answer: Answer) -> list[Json]:
+    """Cohere's: https://docs.cohere.com/docs/rag-citations"""
+    found: list[Json] = []
+    for number, (part, source) in enumerate(sources_of(answer)):
+        start, end = span(part, source)
+        id = f"doc:{number}"
+        document = {"id": id, "title": source.title, "url": source.url, "snippet": source.quote}
+        named = [{"type": "document", "id": id, "document": document}]
+        place = {"start": start, "end": end, "text": part.text[start:end]}
+        found.append({**place, "sources": named, "type": "TEXT_CONTENT"})
+    return found
 
 
 def grounding(answer: Answer) -> Json:

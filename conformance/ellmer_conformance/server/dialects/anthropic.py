@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 from ...contract.exchange import Json
+from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
-from ..signatures import decoded, encoded, is_ours, opened, sign
+from ..thinking_prefix import Conversation, binds, sealed
+from ._signed_thoughts import anthropic_blocks, as_blocks, is_changed
 from ._sources import page_citations, page_found
 from .base import (
     WRONG_KEY,
@@ -40,7 +43,9 @@ _SNAPSHOTS = {
     "claude-opus-4-5": "20251101",
     "claude-sonnet-4-5": "20250929",
 }
-_THINKS_UNASKED = re.compile(r"claude-(opus|sonnet|haiku|fable)-([5-9]|\d\d)")  # with the text left out
+_THINKS_UNASKED = re.compile(r"claude-(opus|sonnet|haiku|fable|mythos)-([5-9]|\d\d)")
+#: They show their thoughts to who asks for thinking, and for nothing more.
+_SHOWS_THOUGHTS = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(?!-[7-9]))")
 
 
 class Anthropic(Dialect):
@@ -88,6 +93,27 @@ class Anthropic(Dialect):
         message["stop_reason"] = self.stops[answer.reason]
         return utf8(compact(message))
 
+    @cached_property
+    def conversation(self) -> Conversation:
+        """The request as the check of its thoughts reads it."""
+        system, tools = as_blocks(self.asked.get("system")), self.asked.get("tools")
+        return Conversation(
+            self.ticket.request.model,
+            system,
+            tools if isinstance(tools, list) else [],
+            list(anthropic_blocks(self.asked)),
+        )
+
+    @property
+    def betas(self) -> str:
+        """What the client tries of what is new."""
+        return self.ticket.request.headers.get("anthropic-beta", "")
+
+    @cached_property
+    def reports_bindings(self) -> bool:
+        """Whether the client asks which of its thoughts are read."""
+        return BINDING_BETA in self.betas
+
     def message(self, usage: Usage, written: Json) -> Json:
         """The message before it says anything; `written` counts the output tokens so far."""
         return {
@@ -99,6 +125,11 @@ class Anthropic(Dialect):
             "stop_reason": None,
             "stop_sequence": None,
             "stop_details": None,
+            **(
+                {"input_transformations": self.conversation.transformations()}
+                if self.reports_bindings
+                else {}
+            ),
             "usage": {
                 **input_usage(usage),
                 "cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 0},
@@ -110,6 +141,7 @@ class Anthropic(Dialect):
 
     def blocks(self, answer: Answer) -> Iterator[tuple[Said, Json, Json]]:
         """Each part with its block as it starts in a stream and as it is in the end."""
+        prefix = self.conversation.prefix if binds(self.ticket.request.model) else None
         for number, part in enumerate(answer.parts):
             match part:
                 case Say(text) if text:
@@ -119,8 +151,10 @@ class Anthropic(Dialect):
                 case Search():
                     yield from self.search(part, number)
                 case Think() if (shown := self.shown(part)) is not None:
-                    signed = {"thinking": shown, "signature": encoded(sign(shown))}
+                    signature = sealed(shown, prefix)
+                    prefix = prefix and prefix.after(signature)
                     start: Json = {"type": "thinking", "thinking": "", "signature": ""}
+                    signed = {"thinking": shown, "signature": signature}
                     yield Think(shown), start, {"type": "thinking", **signed}
                 case Call():
                     id = part.id or f"toolu_01{self.ticket.token(f'call {number}', 22, _BASE58)}"
@@ -147,14 +181,14 @@ class Anthropic(Dialect):
         return str(last[-1].get("id")) if isinstance(last, list) and last else ""
 
     def shown(self, part: Think) -> str | None:
-        """What is seen of the reasoning: newer models think unasked, and then only the signature is sent."""
+        """What is seen of the reasoning: newer models think unasked, and send only the signature where none asks for more."""
         match self.asked.get("thinking"):
-            case {"type": "disabled"}:
+            case {"type": "disabled" | "between_tools"}:
                 return None
-            case {"display": "omitted"}:
-                return ""
+            case {"display": str(display)}:
+                return part.text if display == "summarized" else ""
             case {"type": "enabled" | "adaptive"}:
-                return part.text
+                return part.text if _SHOWS_THOUGHTS.match(self.model) else ""
             case _:
                 return "" if _THINKS_UNASKED.match(self.model) else None
 
@@ -231,14 +265,13 @@ class Anthropic(Dialect):
         return Refusal("Not Found", 404, "not_found_error")
 
     def forged(self, *, strict: bool) -> Refusal | None:
-        messages = self.asked.get("messages")
-        for i, message in enumerate(messages if isinstance(messages, list) else ()):
-            content = message.get("content") if isinstance(message, dict) else None
-            for j, block in enumerate(content if isinstance(content, list) else ()):
-                if is_forged(block, strict=strict):
-                    sentence = f"messages.{i}.content.{j}: Invalid `signature` in `thinking` block"
-                    return Refusal(sentence, 400, "invalid_request_error")
-        return None
+        dropped = drops_stale_thoughts(self.asked.get("thinking"), self.betas)
+        said = self.conversation.objection(dropped=dropped, beta=self.reports_bindings)
+        for block in anthropic_blocks(self.asked):
+            if is_changed(block, strict=strict):
+                said = f"{block.place}: Invalid `signature` in `thinking` block"
+                break
+        return Refusal(said, 400, "invalid_request_error") if said else None
 
 
 def searches(answer: Answer) -> Json:
@@ -274,17 +307,6 @@ def deltas(part: Said, whole: Json) -> Iterator[Json]:
             yield {"type": "input_json_delta", "partial_json": ""}
             for piece in slices(compact(whole["input"])):
                 yield {"type": "input_json_delta", "partial_json": piece}
-
-
-def is_forged(block: Any, *, strict: bool) -> bool:
-    """Whether a thinking block is not as it was sent."""
-    if not isinstance(block, dict) or block.get("type") != "thinking":
-        return False
-    signature = block.get("signature")
-    blob = decoded(signature) if isinstance(signature, str) else None
-    if blob and not strict and not is_ours(blob):
-        return False
-    return not blob or opened(blob) != block.get("thinking")
 
 
 def input_usage(usage: Usage) -> Json:

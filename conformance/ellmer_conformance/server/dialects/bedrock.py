@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ...contract.exchange import Json
+from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
+from ...contract.readers.json_access import object_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
-from ..signatures import decoded, encoded, is_ours, opened, sign
+from ..thinking_prefix import Conversation, binds, sealed
 from ._eventstream import message
+from ._signed_thoughts import as_blocks, bedrock_blocks, is_changed
 from ._sources import web_citations
 from .base import (
     ALNUM,
@@ -43,6 +47,13 @@ _SIGNED = {
     "Signature": r"Signature=[0-9a-f]{64}",
     "SignedHeaders": r"SignedHeaders=[\w;-]*host[\w;-]*",
 }
+
+
+@dataclass(frozen=True)
+class _Signed(Think):
+    """A thought with its signature."""
+
+    signature: str
 
 
 class Bedrock(Dialect):
@@ -90,9 +101,19 @@ class Bedrock(Dialect):
             "metrics": self.metrics,
             "output": {"message": said},
             "stopReason": self.stops[answer.reason],
+            **self.trace,
             "usage": self.usage(answer.usage),
         }
-        return utf8(compact(reply))
+        return utf8(compact(self.transformed() | reply))
+
+    def transformed(self) -> Json:
+        """What became of thoughts, where the request names the path of it."""
+        asked = self.asked.get("additionalModelResponseFieldPaths")
+        if not self.reports_bindings or "/input_transformations" not in as_blocks(asked):
+            return {}
+        return {
+            "additionalModelResponseFields": {"input_transformations": self.conversation.transformations()}
+        }
 
     def blocks(self, answer: Answer) -> Iterator[Json]:
         """The parts as whole blocks."""
@@ -104,19 +125,31 @@ class Bedrock(Dialect):
                 case Say(text):
                     yield {"text": text}
                 case Think(text):
-                    signature = {"signature": self.signature(part)} if self.signs else {}
+                    signature = {"signature": part.signature} if isinstance(part, _Signed) else {}
                     yield {"reasoningContent": {"reasoningText": {**signature, "text": text}}}
                 case Call():
                     yield {"toolUse": {"input": arguments(part), **self.named(part, index)}}
 
     def shown(self, answer: Answer) -> list[Said]:
         """The parts that are sent: reasoning only where the model shows it, and nothing empty."""
-        return [
+        shown: list[Said] = [
             part
             for part in answer.parts
             if not isinstance(part, Search)
             if isinstance(part, Call) or (part.text and (isinstance(part, Say) or self.shows_thoughts))
         ]
+        return list(self.signed(shown)) if self.signs else shown
+
+    def signed(self, parts: Sequence[Said]) -> Iterator[Said]:
+        """The parts, thoughts with their signatures: where they are bound, each records the one before."""
+        prefix = self.conversation.prefix if binds(self.model) else None
+        for part in parts:
+            if isinstance(part, Think):
+                signature = sealed(part.text, prefix)
+                prefix = prefix and prefix.after(signature)
+                yield _Signed(part.text, signature)
+            else:
+                yield part
 
     def named(self, call: Call, index: int) -> Json:
         """Name and id of a call; Claude's have a type, too."""
@@ -128,8 +161,9 @@ class Bedrock(Dialect):
         for index, part in enumerate(self.shown(answer)):
             yield from self.block(part, index)
             yield Frame("close", self.event("contentBlockStop", {"contentBlockIndex": index}))
-        yield Frame("end", self.event("messageStop", {"stopReason": self.stops[answer.reason]}))
-        counts = {"metrics": self.metrics, "usage": self.usage(answer.usage)}
+        stop = {"stopReason": self.stops[answer.reason], **self.transformed()}
+        yield Frame("end", self.event("messageStop", stop))
+        counts = {"metrics": self.metrics, **self.trace, "usage": self.usage(answer.usage)}
         yield Frame("end", self.event("metadata", counts))
 
     def block(self, part: Said, index: int) -> Iterator[Frame]:
@@ -141,7 +175,7 @@ class Bedrock(Dialect):
                     yield Frame("open", self.delta(index, {"citation": citation}))
             case Think():
                 pieces = [{"text": piece} for piece in words(part)]
-                pieces += [{"signature": self.signature(part)}] if self.signs else []
+                pieces += [{"signature": part.signature}] if isinstance(part, _Signed) else []
                 for piece in pieces:
                     yield Frame("thinking", self.delta(index, {"reasoningContent": piece}))
             case Call():
@@ -179,6 +213,16 @@ class Bedrock(Dialect):
         }
 
     @property
+    def trace(self) -> Json:
+        """What a guardrail looked at, where the request asks to be told."""
+        guard = object_of(self.asked.get("guardrailConfig"))
+        if guard.get("trace") not in {"enabled", "enabled_full"}:
+            return {}
+        looked = {"guardrailProcessingLatency": 231, "usage": dict.fromkeys(_GUARD_UNITS, 0)}
+        assessed = {str(guard.get("guardrailIdentifier")): {"invocationMetrics": looked}}
+        return {"trace": {"guardrail": {"actionReason": "No action.", "inputAssessment": assessed}}}
+
+    @property
     def metrics(self) -> Json:
         """How long it took."""
         return {"latencyMs": 400 + self.ticket.number}
@@ -196,9 +240,23 @@ class Bedrock(Dialect):
                 return True
         return bool(_SHOWS_REASONING.search(self.model))
 
-    def signature(self, part: Think) -> str:
-        """The signature of a thought."""
-        return encoded(sign(part.text))
+    @cached_property
+    def conversation(self) -> Conversation:
+        """The request as the check of its thoughts reads it."""
+        tools = object_of(self.asked.get("toolConfig")).get("tools")
+        system = self.asked.get("system")
+        said = [block for block in as_blocks(system) if "cachePoint" not in object_of(block)]
+        return Conversation(self.model, said, as_blocks(tools), list(bedrock_blocks(self.asked)))
+
+    @property
+    def more(self) -> Json:
+        """What the request has for Claude only."""
+        return object_of(self.asked.get("additionalModelRequestFields"))
+
+    @property
+    def reports_bindings(self) -> bool:
+        """Whether the client asks which of its thoughts are read."""
+        return BINDING_BETA in str(self.more.get("anthropic_beta"))
 
     def headers(self, *, stream: bool) -> Headers:
         kind = "application/vnd.amazon.eventstream" if stream else "application/json"
@@ -245,33 +303,28 @@ class Bedrock(Dialect):
         return Refusal(sentence, 404, "UnknownOperationException")
 
     def forged(self, *, strict: bool) -> Refusal | None:
-        messages = self.asked.get("messages") if self.signs else None
-        for i, each in enumerate(messages if isinstance(messages, list) else ()):
-            content = each.get("content") if isinstance(each, dict) else None
-            for j, block in enumerate(content if isinstance(content, list) else ()):
-                if _is_forged(block, strict=strict):
-                    return Refusal(
-                        f"The model returned the following errors: messages.{i}.content.{j}: "
-                        "Invalid `signature` in `thinking` block",
-                        400,
-                        "ValidationException",
-                    )
-        return None
+        if not self.signs:
+            return None
+        dropped = drops_stale_thoughts(self.more.get("thinking"), str(self.more.get("anthropic_beta")))
+        said = self.conversation.objection(dropped=dropped, beta=self.reports_bindings)
+        for block in bedrock_blocks(self.asked):
+            if is_changed(block, strict=strict):
+                said = f"{block.place}: Invalid `signature` in `thinking` block"
+                break
+        sentence = f"The model returned the following errors: {said}"
+        return Refusal(sentence, 400, "ValidationException") if said else None
 
 
+_GUARD_UNITS = (
+    "contentPolicyUnits",
+    "contextualGroundingPolicyUnits",
+    "sensitiveInformationPolicyFreeUnits",
+    "sensitiveInformationPolicyUnits",
+    "topicPolicyUnits",
+    "wordPolicyUnits",
+)
 _WRONG = Refusal("The security token included in the request is invalid.", 403, "UnrecognizedClientException")
 
 
 def _part(name: str, authorization: str) -> re.Match[str] | None:
     return re.search(_SIGNED[name], authorization)
-
-
-def _is_forged(block: Any, *, strict: bool) -> bool:
-    """Whether a thought is not as it was sent."""
-    match block:
-        case {"reasoningContent": {"reasoningText": {"text": str(text), "signature": str(signature)}}}:
-            blob = decoded(signature)
-            if blob is not None and not strict and not is_ours(blob):
-                return False
-            return blob is None or opened(blob) != text
-    return False

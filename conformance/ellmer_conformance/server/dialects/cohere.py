@@ -14,6 +14,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
+from ._sources import document_citations
 from .base import (
     HEX,
     WRONG_KEY,
@@ -87,7 +88,8 @@ class Cohere(Dialect):
             message["content"] = content
         if made and answer.thinking and not self.thinks:
             message["tool_plan"] = answer.thinking
-        return message | ({"tool_calls": made} if made else {})
+        cited = document_citations(answer)
+        return message | ({"tool_calls": made} if made else {}) | ({"citations": cited} if cited else {})
 
     def call(self, call: Call, index: int, arguments: str | None = None) -> Json:
         """A call, whole or with other arguments."""
@@ -188,6 +190,10 @@ def content(part: Say | Think, index: int) -> Iterator[Frame]:
         yield Frame(
             "thinking" if kind == "thinking" else "text", event("content-delta", index=index, delta=more)
         )
+    for number, cited in enumerate(document_citations(Answer((part,)))):
+        began = {"message": {"citations": cited}}
+        yield Frame("text", event("citation-start", index=number, delta=began))
+        yield Frame("text", event("citation-end", index=number))
     yield Frame("close", event("content-end", index=index))
 
 

@@ -131,6 +131,9 @@ class Gemini(Dialect):
 
     def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
         """A whole reply, or a chunk of it; with a finish reason where `answer` ends here."""
+        if answer and answer.reason == "filter" and not answer.parts:
+            blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": usage}
+            return {**blocked, "modelVersion": self.model, "responseId": self.response_id}
         candidate = {"content": self.content(parts), **(self.finish(answer) if answer else {}), "index": 0}
         if answer and self.made(answer) and not (self.modern and self.ticket.request.stream):
             candidate["finishMessage"] = "Model generated function call(s)."
@@ -141,8 +144,13 @@ class Gemini(Dialect):
             "candidates": [candidate | ({"index": index} if index else {}) for index in range(self.count)],
             "usageMetadata": usage,
             "modelVersion": self.model,
-            "responseId": self.ticket.token("response", 23, _URLSAFE),
+            "responseId": self.response_id,
         }
+
+    @property
+    def response_id(self) -> str:
+        """23 characters."""
+        return self.ticket.token("response", 23, _URLSAFE)
 
     def content(self, parts: Sequence[Json]) -> Json:
         """The model's content; without parts where it said nothing."""

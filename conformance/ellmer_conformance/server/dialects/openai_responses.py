@@ -9,12 +9,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..signatures import decoded, encoded, is_ours, opened, sign
+from ._log_probabilities import log_probabilities
 from ._openai import FAILURES, OpenAI, object_at
 from ._response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
 from ._sources import url_citations
@@ -114,15 +115,19 @@ class OpenAIResponses(OpenAI):
         yield (
             "open",
             "response.content_part.added",
-            {**place, "part": whole | {"annotations": [], "text": ""}},
+            {**place, "part": whole | {"annotations": [], "logprobs": [], "text": ""}},
         )
         for piece in words(part):
-            delta = {**place, "delta": piece, "logprobs": [], **self.padding(piece)}
+            delta = {**place, "delta": piece, "logprobs": self.probabilities(piece), **self.padding(piece)}
             yield "text", "response.output_text.delta", delta
         for index, annotation in enumerate(whole["annotations"]):
             added = {**place, "annotation": annotation, "annotation_index": index}
             yield "open", "response.output_text.annotation.added", added
-        yield "close", "response.output_text.done", {**place, "logprobs": [], "text": part.text}
+        yield (
+            "close",
+            "response.output_text.done",
+            {**place, "logprobs": self.probabilities(part.text), "text": part.text},
+        )
         yield "close", "response.content_part.done", {**place, "part": whole}
 
     def summary(self, summary: Json, index: int) -> Iterator[_Step]:
@@ -146,7 +151,7 @@ class OpenAIResponses(OpenAI):
         """A part as an output item."""
         match part:
             case Say(text):
-                cited = {"annotations": url_citations(part), "logprobs": []}
+                cited = {"annotations": url_citations(part), "logprobs": self.probabilities(text)}
                 content = {"type": "output_text", **cited, "text": text}
                 phase = "commentary" if answer.reason == "tool" else "final_answer"
                 return {
@@ -173,16 +178,28 @@ class OpenAIResponses(OpenAI):
                 }
 
             case Search(query):
-                action = {"type": "search", "queries": [query], "query": query}
+                action: Json = {"type": "search", "queries": [query], "query": query}
+                if "web_search_call.action.sources" in self.included:
+                    action["sources"] = [{"type": "url", "url": page.url} for page in part.found]
                 kind = {"type": "web_search_call", "status": "completed"}
                 return {"id": self.id("ws", number), **kind, "action": action}
+
+    def probabilities(self, text: str) -> list[Json]:
+        """The log probabilities of a text, if they are asked for."""
+        if "message.output_text.logprobs" not in self.included:
+            return []
+        return log_probabilities(text, self.asked.get("top_logprobs") or 0)
+
+    @property
+    def included(self) -> list[Any]:
+        """What the request asks for beside the answer."""
+        include = self.asked.get("include")
+        return include if isinstance(include, list) else []
 
     @property
     def seals(self) -> bool:
         """Whether reasoning comes with its encrypted form."""
-        include = self.asked.get("include")
-        wanted = isinstance(include, list) and "reasoning.encrypted_content" in include
-        return wanted or bool(_ALWAYS_SEALED.match(self.model))
+        return "reasoning.encrypted_content" in self.included or bool(_ALWAYS_SEALED.match(self.model))
 
     @property
     def summarises(self) -> bool:
@@ -207,6 +224,7 @@ class OpenAIResponses(OpenAI):
             "completed_at": self.ticket.created + 1 if status == "completed" else None,
             "incomplete_details": cause,
             "output": list(output),
+            "tool_usage": tool_usage(answer),
             "usage": usage(answer.usage) if answer else None,
         }
 
@@ -261,6 +279,12 @@ class OpenAIResponses(OpenAI):
                 )
                 return Refusal(sentence, 400, "invalid_request_error", "invalid_encrypted_content")
         return None
+
+
+def tool_usage(answer: Answer | None) -> Json:
+    """What the provider's own tools used."""
+    searches = sum(isinstance(part, Search) for part in answer.parts) if answer else 0
+    return NO_TOOL_USAGE | {"web_search": {"num_requests": searches}} if searches else NO_TOOL_USAGE
 
 
 def started(item: Json) -> Json:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from ...exchange import Json, Request
 from ...readers.anthropic import blocks, messages
+from ...readers.read_once import read_once
 
 __all__ = ["Turn", "all_blocks", "exchanges", "turns"]
 
@@ -50,6 +51,7 @@ def exchanges(request: Request) -> Iterator[tuple[int, Turn, Turn | None]]:
             yield index, turn, found[index + 1] if index + 1 < len(found) else None
 
 
+@read_once
 def all_blocks(request: Json) -> Iterator[tuple[str, str, Json]]:
     """Every block, those inside results too: pointer, the provider's name of the place, block."""
     for i, (pointer, message) in enumerate(messages(request)):

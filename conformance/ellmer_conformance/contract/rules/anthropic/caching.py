@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...readers.anthropic import messages, tools
 from ...readers.json_access import elements, object_of
+from ...readers.read_once import read_once
 from ...rule import Finding, broken, met
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused, user
 from ._turns import all_blocks
@@ -87,6 +88,7 @@ def empty_text_is_not_cached(request: Request) -> Iterator[Finding]:
             yield met(pointer) if block["text"] else broken(pointer, "it is empty", place=f"{place}.text")
 
 
+@read_once
 def _marked(request: Json) -> Iterator[tuple[str, str, Json]]:
     """Every mark in the order in which the API reads them: pointer of its block, the API's name of it, the mark."""
     listed = [*tools(request), *elements(request.get("system"), "/system")]
@@ -97,6 +99,7 @@ def _marked(request: Json) -> Iterator[tuple[str, str, Json]]:
             yield pointer, place, object_of(block["cache_control"])
 
 
+@read_once
 def _texts(request: Json) -> Iterator[tuple[str, str, Json]]:
     """The text blocks of the system prompt and of the messages: pointer, the API's name of the place, block."""
     for pointer, block in elements(request.get("system"), "/system"):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...readers.json_access import decoded
+from ...readers.read_once import read_once
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, PNG, redacted, sniffed
 from ._rulebook import IMAGE, MUST, REJECT, body, book, refused, user
@@ -110,6 +111,7 @@ def images_are_what_they_are_called(request: Request) -> Iterator[Finding]:
             yield broken(where, f"called {told}, is {found}", **facts) if wrong else met(where)
 
 
+@read_once
 def _inlined(request: Json) -> Iterator[tuple[str, str, Json]]:
     for pointer, place, block in all_blocks(request):
         source = block.get("source")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Json
 from ...readers.bedrock import blocks, messages
+from ...readers.read_once import read_once
 
 __all__ = ["FORMATS", "media_of", "specs"]
 
@@ -16,6 +17,7 @@ FORMATS = {
 }
 
 
+@read_once
 def media_of(request: Json) -> Iterator[tuple[str, str, Json]]:
     """Every image, document and video, those inside results too: pointer of its block, kind, value."""
     for pointer, message in messages(request):
@@ -30,6 +32,7 @@ def media_of(request: Json) -> Iterator[tuple[str, str, Json]]:
                         yield where, kind, each[kind]
 
 
+@read_once
 def specs(request: Json) -> Iterator[tuple[str, Json]]:
     """The tools the client describes itself, with their pointers."""
     config = request.get("toolConfig")

@@ -94,6 +94,7 @@ enter(
             FaultKind.UNKNOWN_FIELD: [body(ASK, bogus=1), body(ASK, tools=[{**TOOL, "bogus": 1}])],
             FaultKind.MISSING_FIELD: [body(ASK, tools=[{"type": "function", "function": {"name": "add"}}])],
             FaultKind.WRONG_TYPE: [body(ASK, max_tokens="many"), body(ASK, tools="x")],
+            FaultKind.WRONG_VARIANT: [body(ASK, {"role": "assistant", "content": [{"type": "bogus"}]}, ASK)],
             FaultKind.UNKNOWN_VALUE: [body(ASK, response_format={"type": "bogus"})],
             FaultKind.OUT_OF_RANGE: [body(ASK, temperature=9)],
         },

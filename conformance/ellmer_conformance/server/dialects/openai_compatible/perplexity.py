@@ -13,13 +13,11 @@ from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Say
 from ...http.reply import Headers
 from .._openai import fields
+from .._sources import sources_of
 from ..base import FailureKind, Frame, compact, utf8, words
 from .base import Compatible
 
 __all__ = ["Perplexity"]
-
-#: The fields are in every answer; the scripted ones searched for nothing.
-_SOURCES: Json = {"citations": [], "search_results": []}
 
 
 class Perplexity(Compatible):
@@ -41,16 +39,16 @@ class Perplexity(Compatible):
     )
 
     def completion(self, answer: Answer) -> Json:
-        return super().completion(answer) | _SOURCES
+        return super().completion(answer) | sources(answer)
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         pieces = [piece for part in answer.parts if isinstance(part, Say) for piece in words(part)]
-        usage = self.usage(answer.usage)
+        rest = {"usage": self.usage(answer.usage), **sources(answer)}
         for place, piece in enumerate(pieces):
-            yield Frame("text", self.cumulative(piece, "".join(pieces[: place + 1]), usage))
-        yield Frame("end", self.cumulative("", "".join(pieces), usage, self.stops[answer.reason]))
+            yield Frame("text", self.cumulative(piece, "".join(pieces[: place + 1]), rest))
+        yield Frame("end", self.cumulative("", "".join(pieces), rest, self.stops[answer.reason]))
 
-    def cumulative(self, piece: str, text: str, usage: Json, finish: str | None = None) -> bytes:
+    def cumulative(self, piece: str, text: str, rest: Json, finish: str | None = None) -> bytes:
         """A chunk: what is new, and what there is."""
         choice = {
             "index": 0,
@@ -58,7 +56,7 @@ class Perplexity(Compatible):
             "finish_reason": finish,
             "message": {"role": "assistant", "content": text},
         }
-        return self.event({"choices": [choice], "usage": usage, **_SOURCES})
+        return self.event({"choices": [choice], **rest})
 
     def event(self, rest: Json) -> bytes:
         return utf8(f"data: {compact(self.chunk_head | rest)}\r\n\r\n")
@@ -83,3 +81,10 @@ class Perplexity(Compatible):
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
         """UNVERIFIED: nobody recorded one. The form is that of its error bodies."""
         yield utf8(f"data: {compact({'error': fields(self.failures[kind])})}\r\n\r\n")
+
+
+def sources(answer: Answer) -> Json:
+    """The pages that the text names; the fields are in every answer."""
+    found = {source.url: source.title for _, source in sources_of(answer)}
+    results = [{"title": title, "url": url, "date": None} for url, title in found.items()]
+    return {"citations": [*found], "search_results": results}

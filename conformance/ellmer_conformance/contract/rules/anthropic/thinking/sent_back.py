@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....exchange import Request
-from ....readers.anthropic import messages
+from ....readers.anthropic import BINDING_BETA, messages
+from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
 from .._rulebook import (
     ASK,
@@ -129,3 +130,29 @@ def a_prefill_does_not_think(request: Request) -> Iterator[Finding]:
         thought = "thinking" in kinds
         problem = "a thought, and thinking is off"
         yield broken(pointer, problem, index=len(found) - 1) if thought else met(pointer)
+
+
+@book.rule(
+    "THK-024",
+    MUST,
+    REJECT,
+    source="https://platform.claude.com/docs/en/build-with-claude/preserved-thinking",
+    refusal=refused("thinking.{kind}.block_binding: Extra inputs are not permitted"),
+    examples=[body(ASK, model="claude-opus-5-5", thinking={"type": "adaptive"})],
+    counterexamples=[body(ASK, model="claude-opus-5-5", thinking={"type": "adaptive", "block_binding": {}})],
+)
+def binding_takes_a_header(request: Request) -> Iterator[Finding]:
+    """`thinking.block_binding` requires its value in the header `anthropic-beta`.
+
+    Fix: send `anthropic-beta: thinking-binding-controls-2026-08-01`.
+    """
+    thinking = object_of(request.body.get("thinking"))
+    given = (
+        request.headers.get("anthropic-beta"),
+        request.body.get("anthropic_beta"),
+        request.body.get("betas"),
+    )
+    if thinking:
+        wrong = thinking.get("block_binding") is not None and BINDING_BETA not in str(given)
+        place, problem = "/thinking/block_binding", f"the header has no {BINDING_BETA}"
+        yield broken(place, problem, kind=thinking.get("type")) if wrong else met("/thinking")

@@ -8,7 +8,7 @@ from typing import Any
 from ....exchange import Json
 from ....readers.json_access import items_of, object_of
 
-__all__ = ["circle", "invalid", "optional_count", "strict_problem", "union_count"]
+__all__ = ["circle", "enum_problem", "invalid", "optional_count", "strict_problem", "union_count"]
 
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _NUMERIC = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
@@ -65,6 +65,15 @@ def _problem(schema: Json) -> str | None:
         return f"For 'object' type, property 'properties' {told}" if bare else None
     bounds = {"integer": _NUMERIC, "number": _NUMERIC, "array": ("maxItems",)}.get(str(kind), ())
     return next((f"For '{kind}' type, property '{key}' {told}" for key in bounds if key in schema), None)
+
+
+def enum_problem(schema: Any) -> str | None:
+    """Why an enum is refused: a declared type of several is none that a value has."""
+    for each in subschemas(schema):
+        kinds, values = each.get("type"), items_of(each.get("enum"))
+        if isinstance(kinds, list) and values:
+            return f"Invalid schema: Enum value {values[0]!r} does not match declared type '{kinds}'"
+    return None
 
 
 def optional_count(schema: Any) -> int:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....exchange import Json, Request
+from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, body, book, refused
 from ._client_tools import custom
-from ._grammar import circle, optional_count, strict_problem, union_count
+from ._grammar import circle, enum_problem, optional_count, strict_problem, union_count
 
 MATRIX = "recorded refusals (claude-sonnet-4-6)"
 
@@ -23,7 +24,18 @@ def _object(*names: str, required: bool, kind: Any = "number") -> Json:
     return {"type": "object", "properties": properties, "required": list(names) if required else []}
 
 
+def _answer(**schema: Any) -> Json:
+    return {"format": {"type": "json_schema", "schema": {"additionalProperties": False, **schema}}}
+
+
+def _enum(values: list[Any]) -> Json:
+    properties = {"x": {"type": ["string", "null"], "enum": values}}
+    return {"type": "object", "properties": properties, "required": ["x"]}
+
+
+_CIRCULAR = "Self-referencing or mutually-referencing definitions are not supported."
 MANY = [f"p{i}" for i in range(25)]
+FREE: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": True}
 NODE: Json = {
     "type": "object",
     "properties": {"next": {"$ref": "#/$defs/Node"}},
@@ -61,8 +73,7 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     REJECT,
     source=MATRIX,
     refusal=refused(
-        "tools.{index}.custom: Invalid schema: Circular reference detected in schema definitions: {circle}. "
-        "Self-referencing or mutually-referencing definitions are not supported."
+        f"tools.{{index}}.custom: Invalid schema: Circular reference detected in schema definitions: {{circle}}. {_CIRCULAR}"
     ),
     examples=[body(ASK, tools=[_strict(**_object("x", required=True))])],
     counterexamples=[
@@ -91,17 +102,19 @@ def strict_schemas_end(request: Request) -> Iterator[Finding]:
         body(ASK, tools=[_strict(**_object(*MANY, required=False))]),
         body(ASK, tools=[_strict(**_object(*MANY[:17], required=True, kind=["number", "null"]))]),
         body(ASK, tools=[_strict(f"t{i}", **_object("x", required=True)) for i in range(21)]),
+        body(ASK, model="claude-sonnet-5", output_config=_answer(**_object(*MANY, required=False))),
     ],
 )
 def strict_tools_are_few(request: Request) -> Iterator[Finding]:
-    """A request has at most 20 strict tools, with at most 24 optional and 16 union-typed parameters in all.
+    """A request has at most 20 strict tools; with the schema of the answer they have at most 24 optional and 16
+    union-typed parameters in all.
 
-    Fix: remove `strict` from the tools that need it least.
+    Fix: remove `strict` from the tools that need it least, or require the properties of the answer.
     """
     strict = [tool for _, _, tool in _tools(request.body)]
-    if not strict:
+    schemas = [*(tool.get("input_schema") for tool in strict), *_answers(request.body)]
+    if not schemas:
         return
-    schemas = [tool.get("input_schema") for tool in strict]
     optional, unions = sum(map(optional_count, schemas)), sum(map(union_count, schemas))
     texts = []
     if len(strict) > 20:
@@ -124,6 +137,43 @@ def strict_tools_are_few(request: Request) -> Iterator[Finding]:
         yield broken("/tools", text, text=text)
     if not texts:
         yield met("/tools")
+
+
+@book.rule(
+    "SCH-023",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusals (additionalProperties)",
+        "https://platform.claude.com/docs/en/build-with-claude/structured-outputs",
+    ],
+    refusal=refused("output_config.format.schema: {reason}"),
+    examples=[body(ASK, model="claude-sonnet-5", output_config=_answer(**_object("x", required=True)))],
+    counterexamples=[
+        body(ASK, model="claude-sonnet-5", output_config=_answer(**FREE)),
+        body(ASK, model="claude-sonnet-5", output_config=_answer(**_enum(["a", None]))),
+        body(ASK, model="claude-sonnet-5", output_config=_answer(**{**NODE, "$defs": {"Node": NODE}})),
+    ],
+)
+def answers_have_a_schema_that_compiles(request: Request) -> Iterator[Finding]:
+    """The schema of `output_config.format` has only what the grammar compiler accepts, and does not refer to itself.
+
+    Fix: set `additionalProperties: false`, leave bounds out, and write a nullable enum as `anyOf`.
+    """
+    for schema in _answers(request.body):
+        round_trip = " -> ".join(circle(schema))
+        reason = strict_problem(schema) or enum_problem(schema)
+        if round_trip:
+            reason = f"Invalid schema: Circular reference detected in schema definitions: {round_trip}. {_CIRCULAR}"
+        place = "/output_config/format/schema"
+        yield broken(place, reason, reason=reason) if reason else met(place)
+
+
+def _answers(request: Json) -> list[Json]:
+    """The schema of the answer, where one is asked for."""
+    form = object_of(object_of(request.get("output_config")).get("format"))
+    schema = form.get("schema")
+    return [schema] if form.get("type") == "json_schema" and isinstance(schema, dict) else []
 
 
 def _tools(request: Json) -> Iterator[tuple[int, str, Json]]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from .....scenarios.script import Answer, Think
 from .....scenarios.variations.odd_events import REDACTED
-from ....exchange import Json
+from ....exchange import Exchange, Json
 from ....observed_run import Run
+from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects
 
@@ -59,6 +60,37 @@ def thoughts_are_not_the_answer(run: Run) -> Iterator[Finding]:
     for index, reply in enumerate(run.replies) if thoughts else ():
         mixed = [text for text in thoughts if text in reply.text]
         yield found(not mixed, f"/replies/{index}", f"the text holds the thought {mixed}")
+
+
+@book.rule(
+    "THK-025",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/build-with-claude/preserved-thinking",
+)
+def stale_thoughts_are_not_replayed(run: Run) -> Iterator[Finding]:
+    """After a changed system prompt, thoughts from before are not sent back, or the API is told to drop them.
+
+    Why: newer Claude models refuse a thought behind another prefix. Fix: leave the thoughts out, or send
+    `thinking.block_binding.prefix_mismatch_behavior: "drop_block"` with its beta header.
+    """
+    prompts = [exchange.request.body.get("system") for exchange in run.exchanges]
+    for index, exchange in enumerate(run.exchanges):
+        request = exchange.request
+        changed = [at for at in range(index) if prompts[at] != prompts[index]]
+        if not changed or not PRESERVES_THINKING.search(request.model):
+            continue
+        stale = {text for at in changed for text in _handed_out(run.exchanges[at])}
+        replayed = [text for text in _signatures(request.body) if _bits(text) in stale]
+        told = drops_stale_thoughts(request.body.get("thinking"), request.headers.get("anthropic-beta"))
+        problem = f"it replays {len(replayed)} thoughts that were written under another system prompt"
+        yield found(told or not replayed, f"/exchanges/{index}/request", problem)
+
+
+def _handed_out(exchange: Exchange) -> set[str]:
+    """The signatures in an answer."""
+    body = exchange.response.body if exchange.response else b""
+    return {_bits(text) for text in _SIGNED.findall(body.decode("utf-8", "replace")) if text}
 
 
 def _signatures(body: Json) -> Iterator[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....exchange import Request
-from ....readers.json_access import decoded, object_of, text_of
-from ....readers.openai_chat import all_parts
+from ....readers.json_access import decoded, object_of, parsed, text_of
+from ....readers.openai_chat import all_parts, messages
 from ....rule import Refusal
 from ..._lacks import Lack, enter
 from ..._openai.refusals import refused
 from .._features import a_part
-from .._rulebook import ASK, IMAGE, body
+from .._pairing import calls_of
+from .._rulebook import ASK, IMAGE, body, result
 from . import compact, elsewhere
 
 #: Recorded by others, in public.
@@ -39,6 +40,21 @@ def _unread(request: Request) -> str | None:
         if url.startswith("data:") and decoded(url.partition(",")[2]) is None:
             return pointer
     return None
+
+
+def _unparsed(request: Request) -> str | None:
+    """Arguments of a call in the history that are no JSON."""
+    for pointer, message in messages(request.body):
+        for index, made in enumerate(calls_of(message)):
+            arguments = object_of(made.get("function")).get("arguments")
+            if isinstance(parsed(arguments), str):
+                return f"{pointer}/tool_calls/{index}/function/arguments"
+    return None
+
+
+def _called(arguments: str) -> dict[str, object]:
+    function = {"name": "add", "arguments": arguments}
+    return {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": function}]}
 
 
 def _part(type: str, url: str) -> dict[str, object]:
@@ -69,6 +85,23 @@ enter(
             lambda request: "/temperature" if isinstance(request.body.get("temperature"), str) else None,
             body(ASK, temperature=0),
             body(ASK, temperature="hot"),
+        ),
+        Lack(
+            "PAIR-021",
+            "The arguments of calls are JSON: the server parses them for templates that take objects.",
+            (),
+            Refusal(
+                "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error",
+                500,
+                "server_error",
+            ),
+            (
+                "https://github.com/ggml-org/llama.cpp/issues/25510",
+                "https://github.com/OpenHands/OpenHands/issues/13949",
+            ),
+            _unparsed,
+            body(ASK, _called('{"x": 2}'), result("a")),
+            body(ASK, _called("{"), result("a")),
         ),
         Lack(
             "IMG-019",

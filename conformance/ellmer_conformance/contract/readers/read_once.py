@@ -1,0 +1,53 @@
+"""Fifty rules look at one request: what a function reads out of it is read once while they judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from threading import local
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+__all__ = ["read_once", "reading_once"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Memory(local):
+    """What was read, by function and identity of the value; None where nothing is being judged."""
+
+    read: dict[tuple[Any, int], tuple[Any, tuple[Any, ...], Sequence[Any]]] | None = None
+
+
+_memory = _Memory()
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Within it, no value that is read may change."""
+    outer, _memory.read = _memory.read, {}
+    try:
+        yield
+    finally:
+        _memory.read = outer
+
+
+def read_once(
+    function: Callable[Concatenate[Any, P], Iterable[T]],
+) -> Callable[Concatenate[Any, P], Iterator[T]]:
+    """The function, which reads a value, and remembers what it read while the value is judged."""
+
+    def reading(value: Any, *args: P.args, **rest: P.kwargs) -> Iterator[T]:
+        memory = _memory.read
+        if memory is None:
+            return iter(function(value, *args, **rest))
+        key = function, id(value)
+        known = memory.get(key)
+        if known is not None and known[1] == args:
+            return iter(known[2])
+        found = [*function(value, *args, **rest)]
+        memory[key] = value, args, found
+        return iter(found)
+
+    return cast("Callable[Concatenate[Any, P], Iterator[T]]", wraps(function)(reading))

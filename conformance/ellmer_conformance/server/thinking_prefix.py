@@ -1,0 +1,217 @@
+"""Preserved thinking: newer Claude models bind a thought to all that stood before it.
+
+A thought's signature records the system prompt, the tools and the blocks that the request had when the thought was written, and
+the thought before it. A request that sends it back behind anything else is refused, or the thought is left out.
+https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from ..contract.exchange import Json
+from ..contract.readers.anthropic import BINDING_BETA, PRESERVES_THINKING
+from ..contract.readers.json_access import object_of
+from .signatures import decoded, encoded, opened, sign
+
+__all__ = [
+    "Block",
+    "Conversation",
+    "Mismatch",
+    "binds",
+    "sealed",
+    "unsealed",
+]
+
+#: Claude Mythos 5.1 records the prefix, and does not check it.
+_CHECKS = re.compile(r"claude-(?!mythos-5-1)")
+#: What is said of a thought that is sent back behind another prefix.
+_ELSEWHERE = (
+    "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set "
+    '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
+)
+_UNSENT = f"That setting requires the `{BINDING_BETA}` value in the `anthropic-beta` header. "
+_RECORD = "\0"  # what a signed text begins with that is a record
+_UNSAID = frozenset({"cache_control", "cachePoint"})
+
+
+class Prefix(NamedTuple):
+    """What a thought was written behind: digests of it, and the name of the model."""
+
+    model: str
+    system: str
+    tools: str
+    blocks: Sequence[str]
+    thought: str
+
+    def after(self, signature: str) -> Prefix:
+        """The same for the next thought of an answer."""
+        return self._replace(thought=_digest(signature))
+
+
+class Block(NamedTuple):
+    """A block of a request: where it is; where it is a thought, its text and its signature."""
+
+    place: str
+    role: str
+    value: Any
+    signature: str | None = None
+
+
+class Mismatch(NamedTuple):
+    """A thought that the model does not read: why, and the provider's sentence on what differs, if there is one."""
+
+    place: str
+    reason: str
+    sentence: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Conversation:
+    """A request as the check compares it."""
+
+    model: str
+    system: Sequence[Any]
+    tools: Collection[Any]
+    blocks: Sequence[Block]
+
+    @cached_property
+    def prefix(self) -> Prefix:
+        """What a thought is bound to that this request is answered with."""
+        said = [_digest([block.role, block.value]) for block in self.blocks if block.signature is None]
+        thoughts = [block.signature for block in self.blocks if block.signature is not None]
+        before = _digest(thoughts[-1]) if thoughts else ""
+        return Prefix(self.model, _digest(self.system), self._tools, said, before)
+
+    @cached_property
+    def _tools(self) -> str:
+        """The set of tools; one that is loaded later is none yet."""
+        return _digest(
+            sorted(_digest(tool) for tool in self.tools if object_of(tool).get("defer_loading") is not True)
+        )
+
+    @cached_property
+    def mismatches(self) -> Sequence[Mismatch]:
+        """The thoughts that are not read: after the first behind another prefix, none is."""
+        found: list[Mismatch] = []
+        thought, said, sentence = "", list[Block](), None
+        for block in self.blocks:
+            if block.signature is None:
+                said.append(block)
+                continue
+            record = unsealed(block.signature)
+            bound = record.prefix if record else None
+            if bound and not _reads(self.model, bound.model):
+                found.append(Mismatch(block.place, "model_binding_mismatch"))
+            elif bound and _CHECKS.search(self.model) and binds(self.model):
+                sentence = self._differs(bound, said, block, thought) if sentence is None else ""
+                if sentence is not None:
+                    found.append(Mismatch(block.place, "prefix_binding_mismatch", sentence))
+            thought = _digest(block.signature)
+        return found
+
+    def objection(self, *, dropped: bool, beta: bool) -> str | None:
+        """What is said of the first thought behind another prefix, unless such are `dropped`; `beta`: the header is sent."""
+        if dropped or not binds(self.model):
+            return None
+        for place, reason, sentence in self.mismatches:
+            if reason == "prefix_binding_mismatch":
+                return f"{place}: {_ELSEWHERE} {'' if beta else _UNSENT}{sentence}".rstrip()
+        return None
+
+    def transformations(self) -> list[Json]:
+        """The same thoughts as a reply lists them: they were left out."""
+        return [
+            {"type": "thinking_dropped", "path": place, "reason": reason}
+            for place, reason, _ in self.mismatches
+        ]
+
+    def _differs(self, bound: Prefix, said: Sequence[Block], block: Block, thought: str) -> str | None:
+        """What differs from what a thought is bound to; None where nothing does."""
+        if bound.system != _digest(self.system):
+            return "The `system` prompt differs from the one this block was created with."
+        if bound.tools != self._tools:
+            return "The `tools` list differs from the one this block was created with."
+        digests = [_digest([one.role, one.value]) for one in said]
+        at = _first_difference(bound.blocks, digests)
+        added = next((one for one in said[len(bound.blocks) :] if one.role != "assistant"), None)
+        if at is None and added is None:
+            gap = thought and bound.thought != thought
+            missing = "The `thinking` block that preceded this one when it was created is missing from this request."
+            return missing if gap else None
+        first = added or [*said, block][at or 0]
+        if at is not None and bound.blocks[at] not in digests and set(digests[at:]) <= set(bound.blocks):
+            here = f"starting at `{first.place}`."
+            return (
+                f"Content that preceded this block when it was created is missing from this request, {here}"
+            )
+        return f"Content before this block differs from when it was created, first at `{first.place}`."
+
+
+class Sealed(NamedTuple):
+    """What a signature stands for."""
+
+    text: str
+    prefix: Prefix | None
+
+
+def binds(model: str) -> bool:
+    """Whether the model binds its thoughts to what stood before them."""
+    return bool(PRESERVES_THINKING.search(model))
+
+
+def sealed(text: str, prefix: Prefix | None) -> str:
+    """The signature of a thought."""
+    record = _RECORD + json.dumps([text, *prefix]) if prefix else text
+    return encoded(sign(record))
+
+
+def unsealed(signature: str) -> Sealed | None:
+    """What a signature stands for that was given here, and is unchanged."""
+    blob = decoded(signature)
+    text = opened(blob) if blob else None
+    if text is None or not text.startswith(_RECORD):
+        return None if text is None else Sealed(text, None)
+    shown, *prefix = json.loads(text[1:])
+    return Sealed(shown, Prefix(*prefix))
+
+
+def _reads(model: str, author: str) -> bool:
+    """Whether a model reads the thoughts of one that binds them."""
+    ours, theirs = PRESERVES_THINKING.search(model), PRESERVES_THINKING.search(author)
+    if theirs is None or theirs[1] == "haiku":
+        return True
+    greater = theirs[1] in {"fable", "mythos", "opus"} and ours is not None and ours[1] in {"fable", "mythos"}
+    return greater or (ours is not None and ours[0] == theirs[0])
+
+
+def _first_difference(before: Sequence[str], now: Sequence[str]) -> int | None:
+    """The first place of `before` that `now` has not so."""
+    for index, digest in enumerate(before):
+        if index >= len(now) or now[index] != digest:
+            return index
+    return None
+
+
+def _digest(value: Any) -> str:
+    return sha256(json.dumps(_compared(value), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _compared(value: Any, key: str = "") -> Any:
+    """A value without what is not compared: cache markers, nulls, and what signs a URL."""
+    if isinstance(value, dict):
+        return {
+            name: _compared(one, name)
+            for name, one in value.items()
+            if name not in _UNSAID and one is not None
+        }
+    if isinstance(value, list | tuple):
+        return [_compared(one) for one in value]
+    return value.partition("?")[0] if key == "url" and isinstance(value, str) else value
