@@ -356,6 +356,13 @@ def bench_browser(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def bench_suites(session: nox.Session) -> None:
+    """Run public suites of vcrpy's users with vcrpy, with ours and with cassetter, unchanged (`-- openai` some)."""
+    session.install("uv")
+    session.run("python", "bench/suites/run.py", "--out", "build/suites/table.md", *session.posargs)
+
+
+@nox.session(default=False)
 def bench_peers(session: nox.Session) -> None:
     """Measure other chat libraries beside ours, each in an environment of its own; `-- chatlas` only that."""
     session.install("uv")
@@ -398,8 +405,29 @@ def package(session: nox.Session) -> None:
     session.run("pytest", "-n", "2", *(session.posargs or PACKAGED), env=OFFLINE | {"PACKAGE": str(wheel)})
 
 
+@nox.session(default=False)
+def reproducible(session: nox.Session) -> None:
+    """Build wheel and sdist twice, the second time from a copy elsewhere, and compare them byte by byte."""
+    session.install("build")
+    folder = Path("build/reproducible").resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    session.run("git", "clone", "--quiet", ".", str(folder / "copy"), external=True)
+    for name, source in (("first", "."), ("second", str(folder / "copy"))):
+        build = ("build", "--installer=uv", "--outdir", str(folder / name), source)
+        session.run("python", "-m", *build, silent=True)
+    first, second = (
+        {file.name: file.read_bytes() for file in (folder / n).iterdir()} for n in ("first", "second")
+    )
+    differ = [name for name in first.keys() | second.keys() if first.get(name) != second.get(name)]
+    if differ:
+        session.error(f"not the same bytes twice: {', '.join(sorted(differ))}")
+    session.log(f"{', '.join(sorted(first))}: the same bytes twice")
+
+
 #: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
 COMMANDS = {"ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs")}
+#: What is played of a library, where that is not everything: the rest of instructor is the SDK's that it wraps.
+ONLY = {"instructor": ("--case", "structured*"), "ai-sdk": ("--wire", "openai-chat", "--wire", "anthropic")}
 #: Libraries that have a bridge, each with a pinned environment, and the commands.
 PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))])
 
@@ -425,7 +453,18 @@ def peers(session: nox.Session, peer: str) -> None:
         session.install("--no-deps", "-e", ".")
     report, baseline = f"build/peers/{peer}", f"--baseline=conformance/peers/baselines/{peer}.toml"
     what = ("--command", " ".join(COMMANDS[peer])) if peer in COMMANDS else ("--adapter", peer)
-    run = ("run", *what, "--against", "server", "--mode", "sync", "--mode", "stream", baseline)
+    run = (
+        "run",
+        *what,
+        *ONLY.get(peer, ()),
+        "--against",
+        "server",
+        "--mode",
+        "sync",
+        "--mode",
+        "stream",
+        baseline,
+    )
     try:
         session.run("conformance", *run, "--report", report, *session.posargs, env=OFFLINE)
     finally:

@@ -105,7 +105,7 @@ PACKAGES = {
 
 #: What may not be imported in the parts that do no I/O.
 IO = {"httpx", "socket", "asyncio", "time", "random", "os"}
-PURE = ["ellmer_core.wire", "ellmer_conformance.contract.rules"]
+PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conformance.contract.rules"]
 DOES_IO = {
     "ellmer_core.calling.invocation",  # runs async tools
     "ellmer_core.contents.media",  # downloads

@@ -29,9 +29,9 @@ that its script does not show is not here. (Those pages are made with the site: 
 
 The bridges are short and public (`conformance/ellmer_conformance/adapters/`): each uses the library's own chat, history
 and tool loop where it has one. `openai`, `anthropic` and `google-genai` are the raw SDKs in a loop of our own: the
-control. *sdk* says that the SDK below fails in the same case. There are bridges to openai-agents, agno, strands, smolagents
-and instructor, and a driver for the AI SDK (`examples/driver-ai-sdk`), too; `./nox -s "peers(agno)"` plays one. Their
-results are not shown before each finding was looked into.
+control. *sdk* says that the SDK below fails in the same case. The AI SDK is played as a command
+(`examples/driver-ai-sdk`). Of instructor only the structured cases are played: all else is the SDK's that it wraps; of
+smolagents it is the model class, as its agents wrap each question in prompts of their own.
 
 Do not rank libraries by the number of their marks: rules share causes, and not every library speaks every format. If a
 cell is wrong, the bridge or the rule is: please tell us.

@@ -16,8 +16,8 @@ from ..conversation.approval import AskBefore, Decide, Said, decision_of
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
 from ..conversation.loop import converse
-from ..conversation.request_cache import RequestCache
-from ..conversation.response_reading import cut_short
+from ..conversation.request.cache import RequestCache
+from ..conversation.response.reading import cut_short
 from ..conversation.settings import Fallback, Settings
 from ..conversation.spans import traced
 from ..conversation.usage_limits import UsageLimits
@@ -178,12 +178,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         controller: Any = None,
         params: Mapping[str, Any] | None = None,
     ) -> Settings:
-        if tool_mode not in {"sequential", "concurrent"}:
-            raise UsageError(f'tool_mode is "sequential" or "concurrent", not {tool_mode!r}.')
-        if controller is not None and not isinstance(controller, StreamController):
-            raise UsageError(f"controller is a StreamController, not {controller.__class__.__name__}.")
-        if not isinstance(self.usage_limits, UsageLimits):
-            raise UsageError(f"usage_limits is UsageLimits(…), not {self.usage_limits!r:.80}.")
+        _check_call(tool_mode, controller, self.usage_limits)
         return Settings(
             self.wire if params is None else self._wire_with(params),
             self._tools,
@@ -275,3 +270,12 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         """The stream of this conversation is gone: keeps what it received, and lets the next one in."""
         loop.close()
         self._left(loop)
+
+
+def _check_call(tool_mode: str, controller: Any, usage_limits: Any) -> None:
+    if tool_mode not in {"sequential", "concurrent"}:
+        raise UsageError(f'tool_mode is "sequential" or "concurrent", not {tool_mode!r}.')
+    if controller is not None and not isinstance(controller, StreamController):
+        raise UsageError(f"controller is a StreamController, not {controller.__class__.__name__}.")
+    if not isinstance(usage_limits, UsageLimits):
+        raise UsageError(f"usage_limits is UsageLimits(…), not {usage_limits!r:.80}.")

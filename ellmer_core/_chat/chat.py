@@ -18,7 +18,7 @@ from .async_stream import AsyncStream
 from .base import Input, Shown
 from .compaction import PROMPT, parted, summarised
 from .echo import EchoMode, echo_mode
-from .structured_chat import StructuredChat
+from .structured_output.chat_methods import StructuredChat
 
 __all__ = ["Chat", "ToolMode"]
 
@@ -343,7 +343,7 @@ class Chat(StructuredChat):
         )
 
     def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
-        from .structured import Structured  # noqa: PLC0415 - few chats count tokens beforehand
+        from .structured_output.requested_type import Structured  # noqa: PLC0415 - few chats count tokens beforehand
 
         contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent
         if include == "complete":

@@ -26,6 +26,25 @@ def recorded(history: History, vendor: str, model: str) -> dict[str, Any]:
 
 def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> tuple[History, str, str]:
     """The history that a record holds, and the names of its vendor and model."""
+    props = _props(record)
+    tools, classes = list(tools), list(classes)
+    turns = [
+        _as(Turn, turn, f"turns[{place}]")
+        for place, turn in enumerate(contents_replay(props["turns"], tools=tools, classes=classes))
+    ]
+    results = {
+        place: _as(ContentToolResult, contents_replay(r, tools=tools, classes=classes), f"results.{place}")
+        for place, r in props["results"].items()
+    }
+    history = History(turns)
+    if stray := results.keys() - set(map(str, range(len(history.open_requests)))):
+        raise UsageError(f"This saved chat is damaged: no open tool request for results.{min(stray)}.")
+    history.results |= {int(place): result for place, result in results.items()}
+    return history, props["vendor"], props["model"]
+
+
+def _props(record: Any) -> dict[str, Any]:
+    """What a record holds, each field of its type."""
     match record:
         case {"version": 1, "class": "Chat", "props": dict(props)}:
             pass
@@ -39,27 +58,12 @@ def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> 
             )
     if missing := {"vendor", "model", "turns", "results"} - props.keys():
         raise UsageError(f"This saved chat lacks {', '.join(sorted(missing))}.")
-    tools, classes = list(tools), list(classes)
     match props:
-        case {"turns": [*saved], "results": dict(waiting), "vendor": str(vendor), "model": str(model)}:
-            pass
-        case _:
-            raise UsageError(
-                "This saved chat is damaged: `turns` must be a list, `results` an object, and all other fields text."
-            )
-    turns = [
-        _as(Turn, t, f"turns[{i}]")
-        for i, t in enumerate(contents_replay(saved, tools=tools, classes=classes))
-    ]
-    results = {
-        place: _as(ContentToolResult, contents_replay(r, tools=tools, classes=classes), f"results.{place}")
-        for place, r in waiting.items()
-    }
-    history = History(turns)
-    if stray := results.keys() - set(map(str, range(len(history.open_requests)))):
-        raise UsageError(f"This saved chat is damaged: no open tool request for results.{min(stray)}.")
-    history.results |= {int(place): result for place, result in results.items()}
-    return history, vendor, model
+        case {"turns": list(), "results": dict(), "vendor": str(), "model": str()}:
+            return props
+    raise UsageError(
+        "This saved chat is damaged: `turns` must be a list, `results` an object, and all other fields text."
+    )
 
 
 def _as(kind: type[T], value: Any, path: str) -> T:

@@ -44,8 +44,8 @@ from .cancellation import Cancelled
 from .effects import Answer, Clock, Emit, Loop, Send, Wait
 from .fallback import answered
 from .history import History
-from .request_turns import request_turns, warn_replaced
-from .response_reading import cut_short, read
+from .request.turns import request_turns, warn_replaced
+from .response.reading import cut_short, read
 from .settings import Settings
 from .tool_rounds import call_tools
 

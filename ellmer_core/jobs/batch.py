@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from .._chat.chat import Chat
-from .._chat.structured import Structured
+from .._chat.structured_output.requested_type import Structured
 from ..contents.turns import AssistantTurn
-from ..conversation.response_reading import cut_short
+from ..conversation.response.reading import cut_short
 from ..errors import IncompleteResponseError, ResponseError
 from ..schemas.data_frames import Library
 from ..wire.structured import StructuredMode

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from .._chat.chat import Chat
-from .._chat.structured import Structured
+from .._chat.structured_output.requested_type import Structured
 from ..contents.json_records import contents_record
 from ..contents.turns import UserTurn
 from ..conversation.effects import Loop
-from ..conversation.request_turns import request_turns, warn_replaced
-from ..conversation.response_cleaning import turn_of
+from ..conversation.request.turns import request_turns, warn_replaced
+from ..conversation.response.cleaning import turn_of
 from ..conversation.settings import Settings
 from ..errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError
 from ..models import prices

@@ -7,7 +7,6 @@ constructor that an entry point named `x` in the group `ellmer_core.providers` p
 from __future__ import annotations
 
 import os
-import pkgutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -124,11 +123,7 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
 
 def construct(wire: type[Wire], system_prompt: str | None, options: Options, **fields: Any) -> Chat:
     """What a `chat_<vendor>()` returns; called directly from there. `fields` are further fields of its wire."""
-    known = Options.__annotations__
-    if unknown := [name for name in options if name not in known]:
-        if unknown[0] in NEUTRAL:
-            raise TypeError(f"{unknown[0]}= is a parameter of the model: give params=params({unknown[0]}=…)")
-        raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(known)}")
+    _check_names(options)
     echo = options.get("echo")
     given = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
     fields |= {name: value for name, value in given.items() if value is not None}
@@ -160,6 +155,14 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     return chat
 
 
+def _check_names(options: Options) -> None:
+    known = Options.__annotations__
+    if unknown := [name for name in options if name not in known]:
+        if unknown[0] in NEUTRAL:
+            raise TypeError(f"{unknown[0]}= is a parameter of the model: give params=params({unknown[0]}=…)")
+        raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(known)}")
+
+
 def _key_of(credentials: Callable[[], Any]) -> Any:
     from ..transport.aws_signature import AwsKeys  # noqa: PLC0415 - chats do without it until they ask for the key
 
@@ -188,6 +191,8 @@ def constructor(vendor: str) -> Callable[..., Chat]:
 
 
 def _own() -> list[str]:
+    import pkgutil  # noqa: PLC0415 - only needed to find a vendor by its name
+
     names = [module.name for module in pkgutil.iter_modules(providers.__path__)]
     return [name for name in names if not name.startswith("_")]
 

@@ -12,7 +12,7 @@ from chat_answers import SSE, Book, calls, f, streamed
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from ellmer_core._chat.partial_data import partial_value
+from ellmer_core._chat.structured_output.partial_data import partial_value
 from ellmer_core.errors import ConversionError
 from ellmer_core.schemas.types import type_object, type_string
 

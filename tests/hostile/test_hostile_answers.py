@@ -11,7 +11,7 @@ from scripted_chat import CHAT, talk
 import ellmer_core as ec
 from ellmer_core.contents.content import ContentImageInline, ContentText
 from ellmer_core.contents.turns import Tokens
-from ellmer_core.conversation.response_cleaning import turn_of
+from ellmer_core.conversation.response.cleaning import turn_of
 from ellmer_core.conversation.retry import retry_after
 from ellmer_core.errors import EllmerError, ProviderError, UsageError
 from ellmer_core.models.prices import cost

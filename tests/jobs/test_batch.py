@@ -52,7 +52,7 @@ def path(tmp_path):
 def test_images_by_url_are_fetched_where_the_api_fetches_none(server, say, path, monkeypatch):
     url, fetched = "https://example.com/cat.png", []
     monkeypatch.setattr(
-        "ellmer_core.transport.blocking.fetched_image",
+        "ellmer_core.contents.media.fetched_image",
         lambda asked: fetched.append(asked) or ContentImageInline("image/png", "iVBORw0KGgo="),
     )
     api = Gemini()

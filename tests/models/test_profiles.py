@@ -10,7 +10,7 @@ from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import EllmerWarning, UsageError
 from ellmer_core.models.profiles import profile_of, rows
 from ellmer_core.providers.anthropic import Anthropic, chat_anthropic
-from ellmer_core.providers.aws_bedrock import AWSBedrock
+from ellmer_core.providers.aws_bedrock import AWSBedrock, chat_aws_bedrock
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.groq import chat_groq
 from ellmer_core.providers.openai import chat_openai
@@ -56,6 +56,21 @@ def test_a_changed_prefix_drops_thinking_and_does_not_stop_the_chat(model):
     binding = {"prefix_mismatch_behavior": "drop_block"}
     assert request.json["thinking"] == {"type": "adaptive", "block_binding": binding}
     assert request.headers["anthropic-beta"] == "thinking-binding-controls-2026-08-01,mine"
+
+
+def test_bedrock_is_told_to_drop_thinking_in_the_fields_for_its_model():
+    newer, older = (
+        chat_aws_bedrock(
+            model=f"us.anthropic.claude-{name}", credentials=lambda: "k", base_url="https://x", echo="none"
+        )
+        for name in ("fable-5-1", "sonnet-5")
+    )
+    binding = {"prefix_mismatch_behavior": "drop_block"}
+    assert newer.wire.request(ASK).json["additionalModelRequestFields"] == {
+        "thinking": {"type": "adaptive", "block_binding": binding},
+        "anthropic_beta": ("thinking-binding-controls-2026-08-01",),  # a list in JSON
+    }
+    assert "additionalModelRequestFields" not in older.wire.request(ASK).json
 
 
 def test_one_warning_at_the_line_of_the_caller_names_model_and_parameters():

@@ -124,6 +124,36 @@ def test_a_field_of_an_inner_object_that_the_model_leaves_out_is_none_and_the_sa
     assert list(outcome.differences) == ["", ""]
 
 
+def test_a_block_of_blanks_which_anthropic_refuses_need_not_go_back(play, tmp_path):
+    texts = ["It rains.", "\n\n", "In Oslo."]
+    content = [{"type": "text", "text": text} for text in texts]
+    usage = {"input_tokens": 9, "output_tokens": 3}
+    answer = {
+        "type": "message",
+        "role": "assistant",
+        "content": content,
+        "stop_reason": "end_turn",
+        "usage": usage,
+    }
+    again = [
+        USER,
+        {"role": "assistant", "content": [content[0], content[2]]},
+        {"role": "user", "content": "And now?"},
+    ]
+    said = {"model": "claude-sonnet-4-5", "max_tokens": 99}
+    asked = [{**said, "messages": [USER]}, {**said, "messages": again}]
+    path = tmp_path / "anthropic.json"
+    url = "https://api.anthropic.com/v1/messages"
+    response = {"status": 200, "headers": {"content-type": "application/json"}, "body": answer}
+    requests = [{"method": "POST", "url": url, "body": body} for body in asked]
+    path.write_text(
+        json.dumps({"interactions": [{"request": one, "response": response} for one in requests]})
+    )
+    [outcome], _ = play(path)
+    assert outcome.kept, outcome.broken
+    assert not any(item.text.isspace() for item in outcome.run.said[-1])
+
+
 def test_a_refusal_is_told_to_the_caller_and_the_request_is_not_held_against_the_client(play):
     refused = recorded([USER], {"error": {"message": "No such thing.", "type": "invalid_request_error"}})
     refused["response"]["status"] = 400

@@ -232,6 +232,11 @@ class Session:
         )
 
 
+def _warned(options: Mapping[str, Any] | None) -> AbstractContextManager[Any]:
+    """Where the caller sets something, a warning that it is left out is an error."""
+    return warnings.catch_warnings(action="error" if options else "ignore")
+
+
 def _texts(turn: ec.Turn) -> Iterator[ec.ContentText]:
     return (content for content in turn.contents if isinstance(content, ec.ContentText))
 
@@ -249,11 +254,6 @@ def _saved(file: PDF, folder: str) -> Path:
     path = Path(folder, file.filename)
     path.write_bytes(file.data)
     return path
-
-
-def _warned(options: Mapping[str, Any] | None) -> AbstractContextManager[Any]:
-    """Where the caller sets something, a warning that it is left out is an error."""
-    return warnings.catch_warnings(action="error" if options else "ignore")
 
 
 adapter: Callable[[], EllmerCore] = EllmerCore

@@ -45,7 +45,23 @@ def _linked(request: Request) -> str | None:
     return next(places, None)
 
 
-INVOKE = book.extend("bedrock", only=[*_known(), *INVOKED], envelope=_message)
+#: What InvokeModel's own check of the body says, before Anthropic sees it.
+MALFORMED = (
+    'Malformed input request: #: subject must not be valid against schema {{"required":["messages"]}}'
+    "#/messages/{index}/content: expected type: String, found: JSONObject"
+    "#/messages/{index}/content: expected type: JSONArray, found: JSONObject, "
+    "please reformat your input and try again."
+)
+_RUBY = (
+    "https://github.com/crmne/ruby_llm/commits/5b3b940e41ad195a10f3ad3021d702b77d5eb77c/spec/fixtures/vcr_cassettes/"
+    "chat_real_error_scenarios_bedrock_anthropic_claude-3-5-haiku-20241022-v1_0_handles_invalid_message_format_errors.yml"
+)
+INVOKE = book.extend(
+    "bedrock",
+    only=[*_known(), *INVOKED, "REQ-007"],
+    envelope=_message,
+    REQ_007={"refusal": Refusal(MALFORMED), "formerly": (), "source": (_RUBY,)},
+)
 _LINK = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
 
 enter(

@@ -48,9 +48,7 @@ def declined(run: Run, ask: Ask) -> bool:
         "uploads": any(isinstance(part, Upload) for part in ask.parts),
         "structured_with_tools": ask.schema is not None,
     }
-    return any(
-        asks_for.get(name, bool(ask.options)) for name in run.refused if name in asks_for or ask.options
-    )
+    return any(asks_for.get(name, bool(ask.options)) for name in run.refused)
 
 
 def at(exchange: int, item: Item) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise, takewhile
 
 from .....scenarios.messages import Text
 from .....scenarios.script import Answer, Sees, Think, answers_of
 from ....exchange import Item
 from ....observed_run import Run, call_key
+from ....readers.json_access import elements, object_of, text_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found
 
@@ -34,7 +37,7 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
         said = _new(run, index)
         text = "".join(item.text for item in said if item.kind == "text")
         calls = [call_key(item.name, item.arguments) for item in said if item.kind == "call"]
-        fine = any(text in _texts(run, answer) and calls == _calls(answer) for answer in answers)
+        fine = any(text in _texts(run, index, answer) and calls == _calls(answer) for answer in answers)
         problem = f"the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
         yield found(fine, f"/exchanges/{index + 1}/request", problem)
 
@@ -121,9 +124,20 @@ def _new(run: Run, index: int) -> list[Item]:
     return []
 
 
-def _texts(run: Run, answer: Answer) -> set[str]:
-    """How the text may go back: Cohere's models say what they plan before they call, and that is text there."""
-    return {answer.text, *([answer.thinking + answer.text] if run.wire == "cohere" else [])}
+def _texts(run: Run, index: int, answer: Answer) -> set[str]:
+    """How the text may go back: Cohere's models say what they plan before they call, and that is text there. Claude may
+    say a block of blanks, which the API refuses to be told."""
+    planned = [answer.thinking + answer.text] if run.wire == "cohere" else []
+    return {answer.text, *planned, *(_unblank(run, index) if run.wire == "anthropic" else [])}
+
+
+def _unblank(run: Run, index: int) -> Iterator[str]:
+    """The text of a whole answer without its blocks of blanks."""
+    response = run.exchanges[index].response
+    with suppress(ValueError):
+        answer = object_of(json.loads(response.body if response else b""))
+        texts = [text_of(block.get("text")) for _, block in elements(answer.get("content"), "")]
+        yield "".join(text for text in texts if text.strip())
 
 
 def _calls(answer: Answer) -> list[str]:

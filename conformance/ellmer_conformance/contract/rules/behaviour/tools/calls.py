@@ -16,7 +16,6 @@ from .._rulebook import (
     answer_refused,
     at,
     book,
-    declined,
     found,
     last,
     new,
@@ -140,7 +139,7 @@ def _as_written(value: str) -> Iterator[str]:
 def every_call_is_run(run: Run) -> Iterator[Finding]:
     """Every complete call of a known tool is run exactly once, even if another call is equal to it; one that
     somebody denied is not run."""
-    if answer_refused(run) or any(declined(run, ask) for ask in run.case.steps):
+    if answer_refused(run) or "structured_with_tools" in run.refused:
         return
     offered = {tool.name for tool in run.case.tools}
     made = [(c, run.approved(c)) for _, calls in run.calls() for c in calls if c.name in offered]

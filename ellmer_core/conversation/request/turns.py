@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..contents.content import ContentImageRemote
-from ..contents.turns import Turn, UserTurn
-from ..errors import ConnectError, ContentError, UsageError
-from ..log import warn
-from ..wire.in_words import Sendable, sendable_to
-from ..wire.remote_images import inlined, unfetched
-from .effects import Clock, Fetch, Loop
+from ...contents.content import ContentImageRemote
+from ...contents.turns import Turn, UserTurn
+from ...errors import ConnectError, ContentError, UsageError
+from ...log import warn
+from ..effects import Clock, Fetch, Loop
+from ..history import History, sendable
+from ..settings import Settings
 from .expired_uploads import expiring, sent_along
-from .history import History, sendable
-from .settings import Settings
+from .in_words import Sendable, sendable_to
+from .remote_images import inlined, unfetched
 
 __all__ = ["request_turns", "warn_replaced"]
 
@@ -26,7 +26,7 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
     new = user and inlined(user, settings.fetched)
-    if expiring([*turns, new]):
+    if expiring([*turns, *filter(None, [new])]):
         now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
     sent = sendable_to(settings.wire, turns, new, tuple(settings.tools.values()))

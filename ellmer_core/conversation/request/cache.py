@@ -13,13 +13,13 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..contents.tool_calls import ToolDef
-from ..contents.turns import Turn
-from ..errors import UsageError
-from ..schemas.type_values import Type
-from ..wire.base import Wire
-from ..wire.structured import StructuredMode
-from ..wire.values import Json, Request
+from ...contents.tool_calls import ToolDef
+from ...contents.turns import Turn
+from ...errors import UsageError
+from ...schemas.type_values import Type
+from ...wire.base import Wire
+from ...wire.structured import StructuredMode
+from ...wire.values import Json, Request
 
 __all__ = ["RequestCache", "encoded"]
 

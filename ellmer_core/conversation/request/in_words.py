@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..contents.content import (
+from ...contents.content import (
     Content,
     ContentFile,
     ContentImageRemote,
@@ -18,12 +18,12 @@ from ..contents.content import (
     ContentUploaded,
     is_media,
 )
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
-from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
-from ..errors import ContentError, UsageError
-from ..tools.results import described, result_text
-from .base import Wire
-from .shared.json_bodies import json_text
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
+from ...errors import ContentError, UsageError
+from ...tools.results import described, result_text
+from ...wire.base import Wire
+from ...wire.shared.json_bodies import json_text
 
 __all__ = ["Sendable", "sendable_to"]
 

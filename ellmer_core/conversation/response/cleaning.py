@@ -12,13 +12,13 @@ from dataclasses import replace
 from operator import is_
 from typing import Any
 
-from ..contents.content import Content, ContentImageInline, ContentText, ContentThinking, misfits, replaced
-from ..contents.media_types import media_type
-from ..contents.tool_calls import ContentToolRequest
-from ..contents.turns import AssistantTurn, Tokens
-from ..errors import ResponseError
-from ..wire.base import Wire
-from ..wire.values import Merger
+from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, misfits, replaced
+from ...contents.media_types import media_type
+from ...contents.tool_calls import ContentToolRequest
+from ...contents.turns import AssistantTurn, Tokens
+from ...errors import ResponseError
+from ...wire.base import Wire
+from ...wire.values import Merger
 
 __all__ = ["Pieces", "turn_of"]
 

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from ..contents.turns import AssistantPartialTurn, AssistantTurn
-from ..errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
-from ..wire.base import Wire
-from ..wire.framing.json_text import read_json
-from ..wire.values import Merger, Request
+from ...contents.turns import AssistantPartialTurn, AssistantTurn
+from ...errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
+from ...wire.base import Wire
+from ...wire.framing.json_text import read_json
+from ...wire.values import Merger, Request
+from ..effects import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
+from ..history import History
+from ..settings import Settings
 from .called_data import CalledData
-from .effects import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
-from .history import History
-from .response_cleaning import Pieces, turn_of
-from .settings import Settings
+from .cleaning import Pieces, turn_of
 
 __all__ = ["cut_short", "read"]
 

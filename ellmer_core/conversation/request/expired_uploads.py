@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TypeVar
 
-from ..contents.content import Content, ContentUploaded
-from ..contents.turns import Turn
+from ...contents.content import Content, ContentUploaded
+from ...contents.turns import Turn, are_plain
 
 __all__ = ["expiring", "sent_along"]
 
@@ -15,11 +15,10 @@ T = TypeVar("T", bound=Turn)
 EARLY = 60.0  # seconds: a file that is about to go may be gone when the provider looks for it
 
 
-def expiring(turns: Iterable[Turn | None]) -> bool:
+def expiring(turns: Sequence[Turn]) -> bool:
     """Whether a file is named that goes at some time, and that could be sent along."""
-    return any(
-        _expires(content) is not None for turn in turns if turn is not None for content in turn.contents
-    )
+    others = [turn for turn, plain in zip(turns, are_plain(turns), strict=True) if not plain]
+    return any(_expires(content) is not None for turn in others for content in turn.contents)
 
 
 def sent_along(turn: T, now: float) -> T:

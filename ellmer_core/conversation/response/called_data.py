@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..contents.content import ContentText
-from ..contents.tool_calls import ContentToolRequest
-from ..errors import EllmerError
-from ..wire.shared.tool_calls import STRUCTURED
-from ..wire.structured import called_text
-from ..wire.values import Merger
-from .settings import Settings
+from ...contents.content import ContentText
+from ...contents.tool_calls import ContentToolRequest
+from ...errors import EllmerError
+from ...wire.shared.tool_calls import STRUCTURED
+from ...wire.structured import called_text
+from ...wire.values import Merger
+from ..settings import Settings
 
 __all__ = ["CalledData"]
 

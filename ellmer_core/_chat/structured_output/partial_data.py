@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from ..contents.content import ContentText
-from ..contents.turns import AssistantTurn
-from ..errors import ConversionError, UsageError
-from ..schemas.types import Type, convert
-from .base import Shown
+from ...contents.content import ContentText
+from ...contents.turns import AssistantTurn
+from ...errors import ConversionError, UsageError
+from ...schemas.types import Type, convert
+from ..base import Shown
 from .json_in_text import begun_json
-from .structured import Structured
+from .requested_type import Structured
 
 __all__ = ["PartialData", "partial_value"]
 

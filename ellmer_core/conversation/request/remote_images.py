@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..contents.content import Content, ContentImageInline, ContentImageRemote, replaced
-from ..contents.tool_calls import ContentToolResult
-from ..contents.turns import Turn, UserTurn
-from .base import Wire
+from ...contents.content import Content, ContentImageInline, ContentImageRemote, replaced
+from ...contents.tool_calls import ContentToolResult
+from ...contents.turns import Turn, UserTurn
+from ...wire.base import Wire
 
 __all__ = ["inlined", "unfetched"]
 

@@ -1,0 +1,124 @@
+"""A key that is easy to find goes through everything the library shows or keeps, from a server that says it back."""
+
+import json
+import logging
+import pickle
+import threading
+import traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from every_vendor import PLACES
+
+import ellmer_core as ec
+from ellmer_core.errors import EllmerError
+from ellmer_harness import SecretFound, use_cassette
+
+pytest.importorskip("opentelemetry.sdk")
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+KEY = "canary9f8e7d6c5b4a39281706f5e4d3"
+GOOD = {"choices": [{"message": {"role": "assistant", "content": "Hello"}, "finish_reason": "stop"}]}
+VENDORS = ["openai_completions", "anthropic", "google_gemini", "mistral", "cohere", "groq", "azure_openai"]
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Refuses a wrong key in words that name it; answers all else."""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.server.seen.append(f"{self.path} {self.headers}")
+        status = self.server.statuses.pop(0) if self.server.statuses else 200
+        told = {"error": {"message": "Incorrect API key provided."}} if status > 299 else GOOD
+        body = json.dumps(told).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Nothing."""
+
+
+@pytest.fixture
+def server():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
+        server.seen, server.statuses = [], []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def heard(monkeypatch, caplog, capsys):
+    """What was logged, printed, and exported as spans."""
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
+    caplog.set_level(logging.DEBUG)
+    spans = exporter.get_finished_spans
+    return lambda: [caplog.text, *capsys.readouterr(), *(span.to_json() for span in spans())]
+
+
+@pytest.fixture(autouse=True)
+def places(monkeypatch):
+    for name, value in PLACES.items():
+        monkeypatch.setenv(name, value)
+
+
+def talk(chat):
+    """A few turns that go well, or wrong; what the error says, with its causes."""
+    said = []
+    for _ in range(2):
+        try:
+            chat.chat("Hi", echo="all")
+        except EllmerError as error:
+            said += [str(error), repr(error), repr(vars(error)), *traceback.format_exception(error)]
+    return said
+
+
+def outputs(chat, folder):
+    """Everything that shows or keeps a chat."""
+    wire = chat.wire
+    yield from (repr(chat), str(chat), repr(wire), str(wire), repr(vars(wire)), repr(chat.get_turns()))
+    yield json.dumps(chat.record())
+    yield json.dumps(ec.contents_record(chat.get_turns()))
+    for name in ("chat.md", "chat.html"):
+        yield ec.export(chat, folder / name).read_text(encoding="utf-8")
+    for value in (chat, wire):
+        try:
+            yield pickle.dumps(value).decode("latin-1")
+        except (TypeError, ec.UsageError) as error:
+            yield str(error)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.filterwarnings("ignore::ellmer_core.EllmerWarning")
+def test_no_output_has_the_key(vendor, server, heard, tmp_path):
+    server.statuses = [401]
+    url = f"http://127.0.0.1:{server.server_port}"
+    chat = getattr(ec, f"chat_{vendor}")(model="m", api_key=KEY, base_url=url, max_tries=1)
+    said = talk(chat)
+    shown = [*said, *outputs(chat, tmp_path), *heard()]
+    assert said, "the key was refused"
+    assert any(KEY in request for request in server.seen), "the key was sent"
+    assert [place for place, text in enumerate(shown) if KEY in text] == []
+
+
+def test_no_cassette_has_the_key(server, tmp_path):
+    url = f"http://127.0.0.1:{server.server_port}"
+    chat = ec.chat_openai_completions(model="m", api_key=KEY, base_url=url, echo="none")
+    with use_cassette(tmp_path / "a.json", mode="record"):
+        chat.chat("Hi")
+    with pytest.raises(SecretFound) as refused, use_cassette(tmp_path / "b.json", mode="record"):
+        chat.chat(f"export OPENAI_API_KEY={KEY}")
+    assert any(KEY in request for request in server.seen)
+    assert KEY not in "".join(traceback.format_exception(refused.value))
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["a.json"]
+    assert KEY not in (tmp_path / "a.json").read_text(encoding="utf-8")
