@@ -47,7 +47,10 @@ def talk(chat: Chat) -> None:
     screen = Screen(chat, Console(), read)
     screen.note(f"{chat.get_model()}. {HELP}")
     while (said := _next(read)).strip() != "/quit":
-        screen.take(said)
+        try:
+            screen.take(said)
+        except KeyboardInterrupt:  # it came when the answer was whole
+            screen.finish()
 
 
 def _next(read: Callable[[], str]) -> str:

@@ -41,6 +41,9 @@ ESCAPED = re.compile(r"[<>\\\s()\[\]$`]")
 MARK = "\ue000"
 MARKED = re.compile(rf"\[{MARK}(\d{{1,4}})\]")
 
+#: Between two marks, which would be one number without it: a narrow space.
+BETWEEN = "\u202f"
+
 LONGEST = 80  # characters of a quote that stands for a title
 
 
@@ -73,10 +76,14 @@ def marked(content: ContentText, mark: Callable[[int, ContentCitation], str]) ->
     """The text, with a mark behind each passage that is cited; a source of the whole text has none."""
     text, citations = content.text, content.citations
     numbers = {_key(c): n for n, c in enumerate(_distinct(citations), 1)}
-    places = {(_open_place(text, c.end), numbers[_key(c)]): c for c in citations if c.end is not None}
-    for (place, number), citation in sorted(places.items(), key=lambda item: item[0], reverse=True):
+    places: dict[int, dict[int, ContentCitation]] = {}
+    for citation in citations:
+        if citation.end is not None:
+            places.setdefault(_open_place(text, citation.end), {})[numbers[_key(citation)]] = citation
+    for place, found in sorted(places.items(), reverse=True):
         if not in_code(f"{text[:place]}x"):
-            text = text[:place] + mark(number, citation) + text[place:]
+            marks = BETWEEN.join(mark(number, found[number]) for number in sorted(found))
+            text = text[:place] + marks + text[place:]
     return text
 
 

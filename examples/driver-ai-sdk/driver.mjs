@@ -19,6 +19,7 @@ const SELF = {
   name: "ai-sdk",
   capabilities: {
     structured: "native",
+    dangling_call: "refused", // MissingToolResultsError
     image_in_tool_result: WIRE === "openai-chat" ? "pointer" : "native",
     pdf_in_tool_result: WIRE === "openai-chat" ? "pointer" : "native",
   },
@@ -118,7 +119,8 @@ class Chat {
       this.messages = [...messages, ...result.responseMessages];
       return { ...result.reply, ran: this.ran };
     } catch (error) {
-      const { name, message, statusCode, lastError } = error;
+      const { name, statusCode, lastError, finishReason } = error;
+      const message = finishReason ? `${error.message} (the answer ended with ${finishReason})` : error.message;
       const status = statusCode ?? lastError?.statusCode ?? null;
       return { text: this.pieces.join(""), error: `${message}`, error_class: name, status, complete: false, ran: this.ran };
     }
@@ -179,9 +181,13 @@ class Chat {
   }
 }
 
+/** Why it ended. A stream that broke off is "interrupted": the SDK's own word, and no reason of the provider's. */
+const ending = (reason) =>
+  reason === "interrupted" ? { stop: null, complete: false } : { stop: STOPS[reason] ?? reason };
+
 function told({ text, finishReason, usage, responseMessages, pieces }) {
   const counts = { input: usage?.inputTokens, output: usage?.outputTokens };
-  return { responseMessages, reply: { text, stop: STOPS[finishReason] ?? finishReason, usage: counts, pieces } };
+  return { responseMessages, reply: { text, ...ending(finishReason), usage: counts, pieces } };
 }
 
 const conversation = JSON.parse(readFileSync(env("CONVERSATION"), "utf8"));

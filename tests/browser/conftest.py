@@ -81,12 +81,13 @@ def serving(app, port=0):
 
 @pytest.fixture
 def picture():
-    """`picture(page, name)` makes a picture of the docs anew, if `DOCS_PICTURES` is set; else it has to be there."""
+    """`picture(part, name)` makes a picture of the docs anew, of a page or a part of it, if `DOCS_PICTURES` is set;
+    else it has to be there."""
 
-    def take(page, name):
+    def take(part, name):
         path = Path(__file__).parents[2] / "docs" / "images" / name
         if os.environ.get("DOCS_PICTURES"):
-            page.screenshot(path=path)
+            part.screenshot(path=path)
         assert path.is_file()
 
     return take

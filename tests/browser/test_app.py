@@ -90,7 +90,7 @@ def told(talk):
 # a call's life ----------------------------------------------------------------------------------------------
 
 
-def test_a_request_appears_tells_how_far_it_is_and_is_replaced_by_its_result(talk):
+def test_a_request_appears_tells_how_far_it_is_and_is_replaced_by_its_result(talk, picture):
     slow = Slow()
     it = talk([calls(Call("search_flights", {})), Answer((Say("Three."),))], slow.tool)
 
@@ -100,6 +100,7 @@ def test_a_request_appears_tells_how_far_it_is_and_is_replaced_by_its_result(tal
     slow.steps.release()
     expect(waiting).to_contain_text("asked 1, asked 2")
     expect(it.page.get_by_role("status", name="Tool progress")).to_have_text("asked 1, asked 2")
+    picture(it.log.locator(".shiny-chat-message"), "ui-progress.png")
     slow.steps.release()
     expect(waiting).to_contain_text("all asked")
     expect(waiting).not_to_contain_text("asked 1")

@@ -44,7 +44,7 @@ def tour(page, choose):
         expect(page.get_by_role("button", name="Send message")).to_be_visible()
 
 
-def test_the_tour(touring, axe):
+def test_the_tour(touring, axe, picture):
     assert axe(touring) == {}
     tour(touring, lambda suggestion: suggestion.click())
 
@@ -57,6 +57,14 @@ def test_the_tour(touring, axe):
     expect(log.get_by_role("img", name="Paint a picture")).to_be_visible()
     expect(log.get_by_role("link", name="report.pdf")).to_be_visible()
     assert axe(touring) == {}
+
+    touring.set_viewport_size({"width": 820, "height": 1120})
+    log.get_by_role("button", name="Get weather in Köln").click()
+    log.locator(".content-type-text").first.scroll_into_view_if_needed()
+    picture(touring, "ui-app.png")
+    log.get_by_role("button", name="Print the report failed").click()
+    log.get_by_text("on fire").scroll_into_view_if_needed()
+    picture(touring, "ui-cards.png")
 
 
 def test_the_tour_by_keyboard_in_the_dark(touring, axe):

@@ -64,11 +64,12 @@ def check_cards(page):
     assert "tool-call-id" not in page.content()
 
 
-def test_an_exported_page(exported):
+def test_an_exported_page(exported, picture):
     expect(exported).to_have_title("Lisbon & back")
     expect(exported.get_by_role("heading", name="Assistant")).to_have_count(1)
     expect(exported.get_by_text("All of <it>, please.")).to_be_visible()
     check_cards(exported)
+    picture(exported, "ui-export.png")
     with exported.expect_download() as download:
         exported.get_by_role("link", name="report.pdf").click()
     assert download.value.path().read_bytes() == b"%PDF-1.4\n"

@@ -316,7 +316,7 @@ CITED = [
 ]
 
 
-def test_citations_are_footnotes(page, served, axe, tmp_path):
+def test_citations_are_footnotes(page, served, axe, picture, tmp_path):
     chat = ec.chat_anthropic(
         base_url=f"{served(blocks_model([CITED]))}/v1", api_key="none", model="claude-sonnet-5", echo="none"
     )
@@ -329,9 +329,11 @@ def test_citations_are_footnotes(page, served, axe, tmp_path):
             marks = page.locator("sup").get_by_role("link").filter(has_text=name)
             expect(marks).to_have_count(times)
             expect(marks.first).to_have_attribute("href", re.compile(url))
-        expect(page.get_by_text("Rye grows in Bohemia1, and wheat too12.")).to_be_visible()
+        expect(page.get_by_text("Rye grows in Bohemia1, and wheat too1 2.")).to_be_visible()
         expect(page.get_by_role("listitem").get_by_role("link", name="Fields")).to_be_visible()
         expect(page.get_by_text("Sources", exact=True)).to_have_count(1)
         assert axe(page) == {}
+        if where == "again":
+            picture(page.locator(".shiny-chat-message"), "ui-footnotes.png")
         exported = tmp_path / f"{where}.html"
         page.reload() if where == "live" else page.goto(ec.export(chat, exported).as_uri())

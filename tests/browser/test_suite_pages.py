@@ -1,5 +1,6 @@
 """The pages of the suite: the report of a run, and what the strict server shows of the requests it gets."""
 
+import shlex
 import subprocess
 import sys
 
@@ -30,28 +31,35 @@ REFUSED = {
 }
 
 
+def conformance(folder, *arguments):
+    """The command, as a person types it in the folder."""
+    command = "from ellmer_conformance.console_scripts import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", command, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def run(folder, adapter, *more):
+    done = conformance(folder, "run", "--adapter", adapter, *more, "--against", "server", "--report", "out")
+    assert done.returncode == 1, done.stdout + done.stderr
+    return folder
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """The page of a run in which everything fails."""
     folder = tmp_path_factory.mktemp("report")
     (folder / "forgetful.py").write_text(ADAPTER, "utf-8")
     cases = ("--case", "one_tool", "--case", "image_from_user", "--case", "tool_returns_pdf")
-    run = (
-        "-c",
-        "from ellmer_conformance.console_scripts import main; main()",
-        "run",
-        "--adapter",
-        "forgetful:Adapter",
-    )
-    done = subprocess.run(
-        [sys.executable, *run, *cases, "--against", "server", "--report", "out"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1, done.stdout + done.stderr
-    return (folder / "out" / "index.html").as_uri()
+    return (run(folder, "forgetful:Adapter", *cases) / "out" / "index.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """The folder of a run of an adapter that sends no result for a call that nobody answered: the API refuses it."""
+    cases = ("--case", "dangling_call", "--case", "plain_text", "--wire", "openai-chat", "--mode", "sync")
+    bug = "ellmer_conformance.adapters.zoo:ZOO.forgets_dangling_calls"
+    return run(tmp_path_factory.mktemp("planted"), bug, *cases)
 
 
 @pytest.fixture
@@ -80,6 +88,49 @@ def test_a_failure_is_found_with_the_keyboard_and_is_text(report, page, axe):
     assert axe(page) == {}
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_report_opens_on_what_failed_and_folds_what_follows(planted, page, axe, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto((planted / "out" / "index.html").as_uri())
+    failed = page.get_by_role("region", name="What failed").get_by_role("button")
+    expect(failed.first).to_be_in_viewport(ratio=1)
+    expect(failed.first).to_contain_text("PAIR-001")
+    expect(failed.filter(has_text="TXT-005")).to_have_count(0)
+    failed.first.press("Enter")
+
+    dialog = page.get_by_role("dialog")
+    box = dialog.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    expect(dialog.get_by_role("button", name="Close")).to_be_in_viewport(ratio=1)
+    expect(dialog.locator(".here")).to_contain_text('"tool_calls": [')
+    expect(dialog.get_by_text("TXT-005").first).to_be_hidden()
+    dialog.get_by_text("What follows from it").click()
+    expect(dialog.get_by_text("TXT-005").first).to_be_visible()
+    assert axe(page) == {}
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Rules", exact=True).click()
+    expect(page.locator("#matrix th code").first).to_be_attached()
+    assert "`" not in page.locator("#matrix").inner_text()
+
+
+def test_the_commands_of_a_failure_work_when_they_are_pasted(planted, page):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto((planted / "out" / "index.html").as_uri())
+    page.get_by_role("button", name="PAIR-001").first.click()
+    page.get_by_role("button", name="Copy: conformance repro").first.click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+    pasted = shlex.split(page.evaluate("navigator.clipboard.readText()"))
+    assert pasted[:2] == ["conformance", "repro"]
+
+    (planted / "repro.py").write_text(conformance(planted, *pasted[1:]).stdout, "utf-8")
+    shown = subprocess.run(
+        [sys.executable, "repro.py"], cwd=planted, capture_output=True, text=True, check=True
+    )
+    assert "\n400 " in shown.stdout
+    assert "PAIR-001 /messages/" in shown.stdout
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

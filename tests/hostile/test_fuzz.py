@@ -86,7 +86,7 @@ STRANGE = [
 ]
 #: Unknown fields, unknown words and ids of another kind: what a provider invents goes back as it came; only a mutation
 #: spoils it.
-INVENTED = {"REQ-033", "REQ-101", "REQ-105", "PAIR-006", "PAIR-019"}
+INVENTED = {"REQ-033", "REQ-101", "REQ-104", "REQ-105", "PAIR-006", "PAIR-019"}
 #: The vendor that each format is at home with.
 HOME = dict(reversed(WHERE))
 MODELS = {

@@ -14,7 +14,7 @@ pexpect = pytest.importorskip("pexpect", reason="A terminal is needed: pip insta
 from rich.console import Console
 
 from ellmer_core import ContentText, ContentThinking, ContentToolRequest, ContentToolResult, tool
-from ellmer_core.live.console import Screen
+from ellmer_core.live.console import Screen, talk
 
 READY = re.escape("\x1b[?2004h")  # the prompt takes input
 CHILD = """
@@ -86,6 +86,33 @@ def test_a_conversation_with_tools_newlines_and_an_interrupted_answer(terminal):
     terminal.expect(r"SAID \['first line\\nsecond line', 'flights', 'a story', 'go on'\]")
     terminal.expect(r"PARTIAL \['interrupted'\]")
     terminal.expect(pexpect.EOF)
+
+
+@pytest.mark.parametrize("when", ["show", "finish"])
+def test_an_interrupt_at_any_time_ends_the_answer_and_not_the_program(monkeypatch, capsys, when):
+    class Chat:
+        def get_model(self):
+            return "m"
+
+        def stream(self, *_args, **_options):
+            yield ContentText("Once")
+            yield ContentText(" upon")
+
+    left, typed, real = [1], ["a story", "/calls", "/quit"], getattr(Screen, when)
+
+    def interrupted(screen, *given):
+        if left and screen.live:
+            left.pop()
+            raise KeyboardInterrupt
+        return real(screen, *given)
+
+    monkeypatch.setattr(Screen, when, interrupted)
+    monkeypatch.setattr("builtins.input", lambda *_: typed.pop(0))
+    talk(Chat())
+
+    assert not left
+    assert typed == []
+    assert "No tool was called." in capsys.readouterr().out
 
 
 # The screen -------------------------------------------------------------------------------------------------

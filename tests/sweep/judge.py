@@ -71,7 +71,7 @@ def _sent(cell: Cell) -> Send:
         try:
             effect = next(loop)
             while not isinstance(effect, Send):
-                effect = loop.send(0.0 if type(effect).__name__ == "Clock" else None)
+                effect = loop.send(0.0 if type(effect).__name__.endswith("Clock") else None)
             return effect
         finally:
             loop.close()

@@ -98,6 +98,21 @@ def test_citations_are_on_the_text_they_belong_to_and_go_back_as_they_came(case)
         assert replayed is None or json.dumps(replayed) in json.dumps(body)
 
 
+def test_sources_behind_a_text_of_nova_are_on_it_and_go_back_as_they_came():
+    grounds = {
+        "citationsContent": {"citations": [{"location": {"web": {"url": URL, "domain": "example.com"}}}]}
+    }
+    wire = Bedrock(model="us.amazon.nova-2-lite-v1:0")
+    turn = wire.turn(
+        {"output": {"message": {"content": [{"text": TEXT}, grounds]}}, "stopReason": "end_turn"}
+    )
+
+    assert turn.contents[0].citations == (ContentCitation(URL, "example.com"),)
+    assert turn.text == TEXT
+    sent = wire.request([UserTurn("Hi"), turn, UserTurn("More")]).json["messages"][1]["content"]
+    assert sent == [{"text": TEXT}, grounds]
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_another_provider_gets_the_words_alone(case):
     wire, response, _, _ = case
@@ -205,7 +220,10 @@ def test_what_is_cited_has_the_number_of_its_source():
     html = ec.contents_html([AssistantTurn(PARTS)])
     link = '<sup><a href="https://{}.test" target="_blank" rel="noopener noreferrer" aria-label="Source {}">{}</a></sup>'
 
-    assert f"<strong>Bohemia</strong>{link.format('a', 1, 1)}, and wheat too.{link.format('a', 1, 1)}" in html
+    assert (
+        f"<strong>Bohemia</strong>{link.format('a', 1, 1)}, and wheat too.{link.format('a', 1, 1)}\u202f{link.format('b', 2, 2)}"
+        in html
+    )
     assert html.count('<p class="sources">') == 1
     [shown] = ec.contents_shinychat([AssistantTurn(PARTS)])
     assert "Rye grows in **Bohemia**<sup>[1](https://a.test)</sup>, and wheat too." in shown.content

@@ -1,4 +1,5 @@
-"""Which failures follow from others: where a play broke a rule, its transcript differs, too, and says nothing new."""
+"""Which failures follow from others: where a play broke a rule, its transcript differs, too, and says nothing new; and
+where a request is refused, there is no answer to show."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ __all__ = ["consequences", "without_consequences"]
 
 #: The rules that compare a play with what was expected of it as a whole.
 _WHOLE = "CAS-"
+#: Where a refused request leaves nothing to be right.
+_OUTCOME = ("/replies", "/transcript")
 
 
 def consequences(report: Report) -> dict[str, str]:
@@ -20,8 +23,13 @@ def consequences(report: Report) -> dict[str, str]:
     found: dict[str, str] = {}
     for rows in plays.values():
         causes = sorted((row for row in rows if not row.rule.startswith(_WHOLE)), key=_weight)
-        found |= {row.id: causes[0].id for row in rows if causes and row.rule.startswith(_WHOLE)}
+        found |= {row.id: causes[0].id for row in rows if causes and _follows(row, causes[0])}
     return found
+
+
+def _follows(row: Row, cause: Row) -> bool:
+    refused = cause.kind == "reject" and not cause.pointer.startswith(_OUTCOME)
+    return row.rule.startswith(_WHOLE) or (refused and row.pointer.startswith(_OUTCOME))
 
 
 def without_consequences(report: Report) -> list[Row]:

@@ -7,9 +7,11 @@ from broken_report import Ours, played, row
 from ellmer_conformance.contract.observed_run import Run, Trouble
 from ellmer_conformance.report import (
     Report,
+    Row,
     finished,
     judged,
 )
+from ellmer_conformance.report.consequences import consequences, without_consequences
 from ellmer_conformance.report.requirements import requirements
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.case import Case, ask
@@ -86,3 +88,22 @@ def test_rules_newer_than_the_set_are_previews_in_the_score(report):
 
     assert after["preview_applicable"] == before["preview_applicable"] + 1
     assert after["must_applicable"] == before["must_applicable"]
+
+
+def test_what_follows_from_a_failure_is_no_failure_of_its_own():
+    def failed(rule, kind, pointer, case="one_tool"):
+        return Row("theirs", "openai-chat", "openai", case, "sync", rule, "MUST", kind, "fail", 1, pointer)
+
+    refused = failed("PAIR-001", "reject", "/exchanges/0/request/messages/1")
+    lost = failed("PAR-001", "loss", "/exchanges/0/request")
+    unanswered = failed("TXT-005", "loss", "/replies/0")
+    differs = failed("CAS-001", "loss", "/transcript")
+    alone = [replace(row, case="plain_text") for row in (unanswered, differs)]
+    found = Report([differs, unanswered, lost, refused, *alone])
+
+    assert without_consequences(found) == [lost, refused, alone[0]]
+    assert consequences(found) == {
+        differs.id: refused.id,
+        unanswered.id: refused.id,
+        alone[1].id: alone[0].id,
+    }

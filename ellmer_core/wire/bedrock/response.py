@@ -10,7 +10,7 @@ from ...contents.tool_calls import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..shared import finish_reasons, json_bodies, tool_calls
-from ..shared.citations import bedrock_citations
+from ..shared.citations import bedrock_citations, cited_before
 from ..shared.errors import error_of, in_band_error
 from ..shared.provider_calls import paired, provider_content
 from ..values import Json
@@ -35,7 +35,7 @@ class BedrockResponse(Wire):
             raise in_band_error(response)
         blocks = (message or {}).get("content") or []
         whole = self.endings.is_whole(reason)
-        contents = [self.block(block, cut=not whole) for block in blocks]
+        contents = cited_before([self.block(block, cut=not whole) for block in blocks])
         return finish_reasons.answer(
             tool_calls.distinct(paired(contents), response),
             whole=whole,

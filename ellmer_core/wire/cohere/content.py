@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
 from ..openai_chat.content import OpenAIChatContent
 from ..shared import content_parts
@@ -21,6 +23,14 @@ class CohereContent(OpenAIChatContent):
         """Any; citations refer to results by it."""
         return id
 
+    def fields(self, content: Content) -> Json:
+        """As Chat Completions; of the citations those that the API takes back."""
+        kept = super().fields(content)
+        said = kept.pop("citations", None)
+        if cited := [one for one in said if _is_citation(one)] if isinstance(said, (list, tuple)) else []:
+            kept["citations"] = cited
+        return kept
+
     def content(self, content: Content) -> Json:
         match content:
             case ContentImageRemote(url=url, detail=detail):
@@ -29,3 +39,17 @@ class CohereContent(OpenAIChatContent):
                 raise content_parts.refused(content, self.name)
             case _:
                 return super().content(content)
+
+
+def _is_citation(value: object) -> bool:
+    """A span of the text with its sources (cohere.types.Citation); all of it may be left out, none of it be of another type."""
+    if not isinstance(value, Mapping):
+        return False
+    sources = value.get("sources", [])
+    return (
+        isinstance(value.get("start", 0), int)
+        and isinstance(value.get("end", 0), int)
+        and isinstance(value.get("text", ""), str)
+        and isinstance(sources, (list, tuple))
+        and all(isinstance(one, Mapping) and isinstance(one.get("type"), str) for one in sources)
+    )

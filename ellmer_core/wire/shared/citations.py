@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...contents.content import Content, ContentCitation, ContentText, replaced
+from ...contents.content import Content, ContentCitation, ContentText, ContentUnknown, replaced
 from ...contents.turns import AssistantTurn
 from ..values import Json
 
 __all__ = [
     "anthropic_citations",
     "bedrock_citations",
+    "cited_before",
     "cited_last",
     "cohere_citations",
     "openai_citations",
@@ -95,6 +96,27 @@ def cited_last(turn: AssistantTurn, citations: tuple[ContentCitation, ...]) -> A
     if not citations or not texts or texts[-1].citations:
         return turn
     return replace(turn, contents=tuple(_cited(c, citations) if c is texts[-1] else c for c in turn.contents))
+
+
+def cited_before(contents: Sequence[Content]) -> list[Content]:
+    """The contents, with the sources that Nova names in a block of their own on the text before it. The block goes back
+    as it came."""
+    found: list[Content] = []
+    for content in contents:
+        sources = _alone(content)
+        text = next((n for n in range(len(found) - 1, -1, -1) if isinstance(found[n], ContentText)), None)
+        if sources and text is not None:
+            before = found[text]
+            told = before.citations if isinstance(before, ContentText) else ()
+            found[text] = _cited(before, (*told, *sources))
+        found.append(content)
+    return found
+
+
+def _alone(content: Content) -> tuple[ContentCitation, ...]:
+    """The citations of a block that has no text."""
+    block = content.data.get("citationsContent") if isinstance(content, ContentUnknown) else None
+    return bedrock_citations(block.get("citations")) if isinstance(block, Mapping) else ()
 
 
 # Gemini -----------------------------------------------------------------------------------------------------

@@ -167,7 +167,9 @@ def _messages(parts: Sequence[Part], role: str, names: Mapping[str, str]) -> lis
     calls = [_call(part) for part in said if isinstance(part, ToolCall)]
     text = "".join(part.text for part in said if isinstance(part, Text))
     media = {"images": _images(said) or None, "files": _files(said) or None}
-    message = Message(role=role, content=text or None, tool_calls=calls or None, **media)
+    message = Message(
+        role=role, content=None if calls and not text else text, tool_calls=calls or None, **media
+    )
     return [*results, *([message] if said else [])]
 
 

@@ -122,7 +122,6 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/earendil-works/pi/issues/3636",
         "https://github.com/BigPizzaV3/CodexPlusPlus/issues/252",
-        "https://github.com/OpenHands/software-agent-sdk/pull/2979 (thinking is the default)",
     ],
     refusal=refused("The `reasoning_content` in the thinking mode must be passed back to the API."),
     models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
@@ -136,16 +135,15 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
         )
     ],
     counterexamples=[
-        body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro"),
-        body(ASK, call("a"), result("a"), model="deepseek-v4-flash"),
+        body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro")
     ],
 )
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
     """With thinking enabled, an assistant message with tool calls has its `reasoning_content`, which may be empty.
 
-    V4 thinks unless it is told not to. Before V4, the reasoning of earlier user turns was not required.
+    Before V4, the reasoning of earlier user turns was not required.
     """
-    if _thinks(request):
+    if _told_to_think(request):
         found = list(messages(request.body))
         asked = [i for i, (_, message) in enumerate(found) if message.get("role") == "user"]
         start = 0 if request.model.startswith("deepseek-v4") else max(asked, default=0)
@@ -248,11 +246,14 @@ def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
         yield met("/response_format") if said else broken("/messages", 'no message has the word "json"')
 
 
+def _told_to_think(request: Request) -> bool:
+    return object_of(request.body.get("thinking")).get("type") == "enabled"
+
+
 def _thinks(request: Request) -> bool:
     """Whether thinking is enabled; V4 thinks unless it is told not to."""
-    told = object_of(request.body.get("thinking")).get("type")
-    quiet = request.body.get("reasoning_effort") == "none"
-    return told == "enabled" or (told is None and not quiet and request.model.startswith("deepseek-v4"))
+    untold = request.body.get("thinking") is None and request.body.get("reasoning_effort") != "none"
+    return _told_to_think(request) or (untold and request.model.startswith("deepseek-v4"))
 
 
 def _column(request: Json, kind: str) -> int:
