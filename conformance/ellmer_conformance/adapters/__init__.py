@@ -55,29 +55,22 @@ class Endpoint:
 class Capabilities:
     """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested.
 
-        `pointer`: media are moved behind the results, which point at them. `dangling_call` is a history with calls that
-        nobody answered, and the user goes on. `interleaved_parts`, refused: texts and media are given apart, in two lists, so
-        that each keeps its own order and no more is asked.
+    `pointer`: media are moved behind the results, which point at them. `dangling_call` is a history with calls that
+    nobody answered, and the user goes on. `interleaved_parts`, refused: texts and media are given apart, in two lists, so
+    that each keeps its own order and no more is asked.
 
-        A session may have `reloaded()`: a fresh session that goes on from what was saved of it; an adapter
-        `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`,
-        sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a `value`. With `changed_prompt`
-        they have `instructed(system)`, which replaces the system prompt; with `compaction`, `compacted()` and `acompacted()`,
-        which make the conversation shorter, in one request of their own. With `approval` they have `approving(approve)`:
-        `approve(name, arguments)` is asked before a tool with `needs_approval` runs. With `citations` the replies have
-        `sources`, and sessions `searching()`, which allows the provider's own web search, where that must be asked for. With
-        `uploads` they have `upload(file)` and `aupload(file)`: what they return is among the `parts`.
-    <<<<<<< HEAD
-        `structured_with_tools`, refused: a value is asked
-        for without tools. With `tool_choice`, `stop_sequences`, `json_mode`, `model_override` or `prompt_caching`, `send` and
-        `asend` take `options=`, a mapping of what holds for this turn alone: `tool_choice` (`"required"`), `stop` (a list of
-        texts), `json` (True), `model` (its name), `cache` (True). It is passed only where a step has options.
-    =======
-        `structured_with_tools`, refused: a value is asked for without tools. With `tool_choice`, `stop_sequences`, `json_mode`,
-        `model_override` or `prompt_caching`, `send` and `asend` take `options=`, a mapping of what holds for this turn alone:
-        `tool_choice` (`"required"`), `stop` (a list of texts), `json` (True), `model` (its name), `cache` (True). It is passed
-        only where a step has options.
-    >>>>>>> i20
+    A session may have `reloaded()`: a fresh session that goes on from what was saved of it; an adapter
+    `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`,
+    sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a `value`. With `changed_prompt`
+    they have `instructed(system)`, which replaces the system prompt; with `compaction`, `compacted()` and `acompacted()`,
+    which make the conversation shorter, in one request of their own. With `approval` they have `approving(approve)`:
+    `approve(name, arguments)` is asked before a tool with `needs_approval` runs. With `citations` the replies have
+    `sources`, and sessions `searching()`, which allows the provider's own web search, where that must be asked for. With
+    `uploads` they have `upload(file)` and `aupload(file)`: what they return is among the `parts`.
+    `structured_with_tools`, refused: a value is asked for without tools. With `tool_choice`, `stop_sequences`, `json_mode`,
+    `model_override` or `prompt_caching`, `send` and `asend` take `options=`, a mapping of what holds for this turn alone:
+    `tool_choice` (`"required"`), `stop` (a list of texts), `json` (True), `model` (its name), `cache` (True). It is passed
+    only where a step has options.
     """
 
     modes: Collection[Mode] = MODES
