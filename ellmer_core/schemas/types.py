@@ -43,8 +43,8 @@ def type_boolean(description: str | None = None, required: bool = True) -> TypeB
 
     Args:
         description: Description for the model; `None` (default) sends none.
-        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
-            a default for it.
+        required: Whether the property of an object is required. Default: `True`. If it describes a tool's
+            argument and is not required, the tool's function must give that parameter a default.
 
     Returns:
         The type.
@@ -61,8 +61,8 @@ def type_integer(description: str | None = None, required: bool = True) -> TypeB
 
     Args:
         description: Description for the model; `None` (default) sends none.
-        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
-            a default for it.
+        required: Whether the property of an object is required. Default: `True`. If it describes a tool's
+            argument and is not required, the tool's function must give that parameter a default.
 
     Returns:
         The type.
@@ -79,8 +79,8 @@ def type_number(description: str | None = None, required: bool = True) -> TypeBa
 
     Args:
         description: Description for the model; `None` (default) sends none.
-        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
-            a default for it.
+        required: Whether the property of an object is required. Default: `True`. If it describes a tool's
+            argument and is not required, the tool's function must give that parameter a default.
 
     Returns:
         The type.
@@ -97,8 +97,8 @@ def type_string(description: str | None = None, required: bool = True) -> TypeBa
 
     Args:
         description: Description for the model; `None` (default) sends none.
-        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
-            a default for it.
+        required: Whether the property of an object is required. Default: `True`. If it describes a tool's
+            argument and is not required, the tool's function must give that parameter a default.
 
     Returns:
         The type.
@@ -118,8 +118,8 @@ def type_enum(
     Args:
         description: Description for the model; `None` (default) sends none.
         values: The strings.
-        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
-            a default for it.
+        required: Whether the property of an object is required. Default: `True`. If it describes a tool's
+            argument and is not required, the tool's function must give that parameter a default.
 
     Returns:
         The type.
@@ -142,8 +142,8 @@ def type_array(description: str | None = None, items: Any = None, required: bool
     Args:
         description: Description for the model; `None` (default) sends none.
         items: Type of each item.
-        required: Whether the property of an object is required. Default: `True`. The function of an optional argument has
-            a default for it.
+        required: Whether the property of an object is required. Default: `True`. If it describes a tool's
+            argument and is not required, the tool's function must give that parameter a default.
 
     Returns:
         The type.

@@ -23,7 +23,9 @@ __all__ = ["command"]
     help="Where what was recorded is kept.",
 )
 @click.option(
-    "--base-url", default="", help="This base URL in place of the vendor's, with one --wire and --vendor."
+    "--base-url",
+    default="",
+    help="Send requests to this base URL instead of the provider's. Requires exactly one --wire and one --vendor.",
 )
 @click.option(
     "--report",

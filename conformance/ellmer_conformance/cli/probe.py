@@ -35,7 +35,10 @@ __all__ = ["command"]
     "--header", "more", multiple=True, metavar="NAME=VALUE", help="An additional request header. Repeatable."
 )
 @click.option(
-    "--rules/--no-rules", "with_rules", default=True, help="Also send requests that break and keep each rule."
+    "--rules/--no-rules",
+    "with_rules",
+    default=True,
+    help="For each rule that the API enforces, also send a request that breaks it and one that keeps it.",
 )
 @click.option("--timeout", default=60.0, show_default=True, help="Timeout for one answer, in seconds.")
 @click.option(

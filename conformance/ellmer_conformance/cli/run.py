@@ -116,7 +116,7 @@ def _check_recordings(
     """A usage error if an option does not go with recordings."""
     if driver or cassettes != Path("cassettes") or ruled or workers or shard:
         raise click.UsageError(
-            "--against recordings goes with --adapter, --wire, --vendor, --case, --mode, --report and --baseline."
+            "--against recordings can be combined only with --adapter, --wire, --vendor, --case, --mode, --report and --baseline."
         )
 
 

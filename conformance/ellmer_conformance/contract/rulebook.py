@@ -138,7 +138,7 @@ class RuleBook:
         refusal = refusal.filled(violation.facts) if refusal else violation.refusal
         if refusal is None:
             raise ValueError(
-                f"{violation.rule.id} is not refused by the API, which answers 200 although data is lost"
+                f"the API does not refuse a violation of {violation.rule.id}: it answers 200 although data is lost"
             )
         headers, body = self.envelope(refusal)
         return refusal.status, headers, body

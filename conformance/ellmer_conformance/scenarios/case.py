@@ -114,7 +114,7 @@ class Case:
         )
 
     def cannot(self, wire: str, vendor: str) -> str:
-        """Why it cannot be said there; empty where it can."""
+        """Why the case cannot be expressed in this wire format or at this provider; empty if it can."""
         return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
 
     def at(self, vendor: str) -> Case:

@@ -62,7 +62,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             "",
             *(f"  {name:10} {base}{root}" for name, root, *_ in (*_PROVIDERS, *_OTHERS)),
             "",
-            "Where vendors share OpenAI's paths, @vendor says whose they are, by name or host:",
+            "Where providers share OpenAI's paths, @vendor says whose they are, by name or host:",
             f"{base}/c/any/1@api.deepseek.com/v1",
             "",
             "To try it by hand:",

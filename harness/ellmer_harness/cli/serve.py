@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--repeat",
         choices=("cycle", "last", "error"),
         default="cycle",
-        help="what a request gets once all its recordings were played (default: all of them again)",
+        help="the answer to a request whose recordings have all been played: `cycle` starts again from the first, `last` repeats the last one, `error` answers with an error (default: cycle)",
     )
     parser.add_argument("--delays", action="store_true", help="wait between chunks as long as it took")
     parser.add_argument(

@@ -96,7 +96,7 @@ class Scrub:
 
     @classmethod
     def of(cls, secrets: Mapping[str, str] | None, keep: Iterable[str] = ()) -> Scrub:
-        """From `{"NAME": "value"}` and from the environment's keys, tokens and passwords."""
+        """Builds a `Scrub` from `secrets` (`{"NAME": "value"}`) and from the keys, tokens and passwords of the environment."""
         kept = tuple(name.lower() for name in keep)
         found = {value: f"<{name}>" for name, value in _from_environment().items()}
         found |= {value: f"<{name}>" for name, value in (secrets or {}).items() if value}

@@ -29,7 +29,7 @@ _FOLDER = re.compile(r'"blobs": "([^"]*)"')
 
 
 class Shared:
-    """`root` is the folder that keys are relative to, `copies` the folder of the copies.
+    """`root` is the folder that keys are relative to; `copies` is the local folder for copies of the store's objects.
 
     `gone` says why the store cannot be reached, once that is known.
     """

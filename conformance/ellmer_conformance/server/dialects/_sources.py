@@ -26,7 +26,7 @@ def sources_of(answer: Answer) -> list[tuple[Say, Source]]:
 
 
 def span(part: Say, source: Source) -> tuple[int, int]:
-    """Where in the text the words are that the source is of."""
+    """Start and end, in the text, of the words that the source supports."""
     start = part.text.index(source.cited)
     return start, start + len(source.cited or part.text)
 
