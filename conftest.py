@@ -1,5 +1,7 @@
-"""What holds for every test: none fails because the machine is slow, and none reads the certificates of the world."""
+"""What holds for every test: none fails because the machine is slow, all heed Ctrl-C, and none reads the certificates of
+the world."""
 
+import signal
 import ssl
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -16,6 +18,12 @@ if find_spec("hypothesis"):  # the sessions for browsers and services do without
 
 #: How certifi and botocore name the file of the world's certificates.
 BUNDLE = "cacert.pem"
+
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # started in the background of a shell, as are its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

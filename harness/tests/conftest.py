@@ -168,7 +168,7 @@ def suite(pytester, server, monkeypatch):
     pytester.makeconftest(CONFTEST % server.url)
     # As here: what a test leaves open, or warns about, is a failure.
     pytester.makeini(
-        "[pytest]\nfilterwarnings = error\naddopts = --strict-markers -p ellmer_harness.pytest.plugin\n"
+        "[pytest]\nfilterwarnings =\n error\n ignore:Module already imported\naddopts = --strict-markers -p ellmer_harness.pytest.plugin\n"
     )
 
     def suite(code, *arguments, process=False):

@@ -14,14 +14,6 @@ from ellmer_core.errors import EllmerWarning
 PROMPTS = [f"{n}?" for n in range(20)]
 
 
-@pytest.fixture(autouse=True)
-def heeds_ctrl_c():
-    """Python ignores Ctrl-C where it was started in the background of a shell."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 class Interrupting:
     """Answers; the prompt after so many is interrupted by Ctrl-C, and gets no answer until the caller has returned."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import ellmer_core as ec
 
+from ...contract.exchange import Json
 from ...scenarios.messages import Approve, Reply, Tool
 from .base import Creature
 
@@ -52,3 +53,13 @@ class SendsFilesAgain(Creature):
     def uploaded(self, content: ec.ContentUploaded) -> ec.Content:
         assert content.source is not None
         return content.source
+
+
+class ReplaysStaleThoughts(Creature):
+    """Thoughts of before a changed prompt go back, and the API is not told that it may drop them."""
+
+    case, caught_by, on = "changed_prompt_after_thinking", ("THK-025",), ("anthropic",)
+
+    def body(self, body: Json) -> Json:
+        thinking = {key: value for key, value in body.get("thinking", {}).items() if key != "block_binding"}
+        return body | ({"thinking": thinking} if thinking else {})

@@ -65,13 +65,17 @@ class WritesRepr(Creature):
         return replace(tool, run=lambda **arguments: str(tool.run(**arguments)))
 
 
-class EscapesResults(Creature):
-    """A tool's value is ASCII."""
+def _ascii(value: object) -> str:
+    return str(value).encode("ascii", "replace").decode()
+
+
+class LosesCharacters(Creature):
+    """A tool's value is ASCII: what is not becomes a question mark."""
 
     case, caught_by = "unicode_arguments", ("PAR-004",)
 
     def tool(self, tool: Tool) -> Tool:
-        return replace(tool, run=lambda **arguments: ascii(tool.run(**arguments)))
+        return replace(tool, run=lambda **told: _ascii(tool.run(**told)))
 
 
 class SpellsArgumentsItsWay(Creature):
