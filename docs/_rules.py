@@ -27,9 +27,11 @@ PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
 
 #: What the rules of a group are about.
 GROUPS = {
+    "APR": "approval of tool calls",
     "ASY": "cancellation and async calls",
     "AUT": "API keys",
     "CAS": "replayed recordings",
+    "CIT": "citations",
     "EMP": "empty content",
     "ERR": "errors and retries",
     "HIS": "history",
@@ -49,6 +51,7 @@ GROUPS = {
     "TRM": "media in tool results",
     "TXT": "text",
     "UNI": "Unicode",
+    "UPL": "uploaded files",
     "USG": "token counts",
 }
 

@@ -271,6 +271,14 @@ def test_the_figures_of_the_readme_are_true():
     )
 
 
+def test_every_group_of_rules_has_a_title_on_the_site():
+    from ellmer_conformance.cli.list import all_rules
+
+    groups = {rule.id.partition("-")[0] for rule, _ in all_rules()}
+    page = (ROOT / "docs" / "_rules.py").read_text("utf-8")
+    assert not [group for group in groups if f'    "{group}": "' not in page]
+
+
 def test_prose_has_none_of_the_patterns_that_we_avoid():
     odd = [
         f"{page}:{number}: {line.strip()[:80]}"
