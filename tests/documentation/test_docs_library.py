@@ -139,7 +139,7 @@ def test_the_examples_run(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setattr("builtins.input", lambda _question: "y")
-    blocks = re.findall(r"^```python\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"(?<!-->\n)^```python\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 8
     names = {"__name__": "guide"}
     with openai_that_says_hello() as url:
