@@ -181,7 +181,7 @@ def test_a_loss_is_not_answered():
     book = RuleBook("test", "home")
     book.rule("TRM-001", Level.MUST, Kind.LOSS, source="here")(lambda _: iter([broken("/x", "gone")]))
     (violation,) = book.judge(book.request({}))[0].violations
-    with pytest.raises(ValueError, match="not refused by the API"):
+    with pytest.raises(ValueError, match="the API does not refuse a violation of TRM-001"):
         book.refuse(violation)
 
 
