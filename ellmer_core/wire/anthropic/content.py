@@ -66,10 +66,11 @@ class AnthropicContent(Wire):
         return block
 
     def signed_part(self, thinking: ContentThinking) -> Json | None:
-        """A thinking block as it came. Without its signature (it was cut off, or is another's) it is refused."""
+        """A thinking block as it came. It is refused without its signature (it was cut off, or is another's), and
+        without its text, which may be empty."""
         block = (self.issued(thinking.extra) or {}).get("block", {})
-        readable = isinstance(block.get("thinking", ""), str)
-        return dict(block) if readable and (block.get("signature") or block.get("data")) else None
+        signed = isinstance(block.get("thinking"), str) and block.get("signature")
+        return dict(block) if signed or block.get("data") else None
 
     def file(self, file: ContentFile) -> Json | None:
         """The text of a document, as a document."""
