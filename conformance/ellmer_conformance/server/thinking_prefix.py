@@ -85,10 +85,23 @@ class Conversation:
     @cached_property
     def prefix(self) -> Prefix:
         """What a thought is bound to that this request is answered with."""
-        said = [_digest([block.role, block.value]) for block in self.blocks if block.signature is None]
         thoughts = [block.signature for block in self.blocks if block.signature is not None]
         before = _digest(thoughts[-1]) if thoughts else ""
-        return Prefix(self.model, _digest(self.system), self._tools, said, before)
+        return Prefix(self.model, self._system, self._tools, self._digests, before)
+
+    @cached_property
+    def _said(self) -> Sequence[Block]:
+        """The blocks that are no thoughts."""
+        return [block for block in self.blocks if block.signature is None]
+
+    @cached_property
+    def _digests(self) -> Sequence[str]:
+        """Of each of these."""
+        return [_digest([block.role, block.value]) for block in self._said]
+
+    @cached_property
+    def _system(self) -> str:
+        return _digest(self.system)
 
     @cached_property
     def _tools(self) -> str:
@@ -101,10 +114,10 @@ class Conversation:
     def mismatches(self) -> Sequence[Mismatch]:
         """The thoughts that are not read: after the first behind another prefix, none is."""
         found: list[Mismatch] = []
-        thought, said, sentence = "", list[Block](), None
+        thought, said, sentence = "", 0, None
         for block in self.blocks:
             if block.signature is None:
-                said.append(block)
+                said += 1
                 continue
             record = unsealed(block.signature)
             bound = record.prefix if record else None
@@ -133,13 +146,13 @@ class Conversation:
             for place, reason, _ in self.mismatches
         ]
 
-    def _differs(self, bound: Prefix, said: Sequence[Block], block: Block, thought: str) -> str | None:
-        """What differs from what a thought is bound to; None where nothing does."""
-        if bound.system != _digest(self.system):
+    def _differs(self, bound: Prefix, count: int, block: Block, thought: str) -> str | None:
+        """What differs from what a thought is bound to, behind so many other blocks; None where nothing does."""
+        if bound.system != self._system:
             return "The `system` prompt differs from the one this block was created with."
         if bound.tools != self._tools:
             return "The `tools` list differs from the one this block was created with."
-        digests = [_digest([one.role, one.value]) for one in said]
+        said, digests = self._said[:count], self._digests[:count]
         at = _first_difference(bound.blocks, digests)
         added = next((one for one in said[len(bound.blocks) :] if one.role != "assistant"), None)
         if at is None and added is None:

@@ -8,9 +8,9 @@ from typing import Any
 from ...contract.exchange import Json
 from ...contract.readers.json_access import object_of, text_of
 from ..signatures import decoded, is_ours
-from ..thinking_prefix import Block, unsealed
+from ..thinking_prefix import Block, Conversation, unsealed
 
-__all__ = ["anthropic_blocks", "as_blocks", "bedrock_blocks", "is_changed"]
+__all__ = ["anthropic_blocks", "as_blocks", "bedrock_blocks", "objection"]
 
 
 def as_blocks(content: Any) -> list[Any]:
@@ -42,7 +42,15 @@ def bedrock_blocks(asked: Json) -> Iterator[Block]:
             yield Block(place, role, block)
 
 
-def is_changed(thought: Block, *, strict: bool) -> bool:
+def objection(said: Conversation, *, strict: bool, dropped: bool, beta: bool) -> str | None:
+    """What is said of a thought that is not as it was sent, or else of one that is sent back behind another prefix."""
+    for block in said.blocks:
+        if _is_changed(block, strict=strict):
+            return f"{block.place}: Invalid `signature` in `thinking` block"
+    return said.objection(dropped=dropped, beta=beta)
+
+
+def _is_changed(thought: Block, *, strict: bool) -> bool:
     """Whether a block is a thought that is not as it was sent. Not `strict`: one that was not written here is none."""
     signature = thought.signature
     if signature is None or not isinstance(thought.value, str):

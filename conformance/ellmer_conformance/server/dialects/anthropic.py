@@ -17,7 +17,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
-from ._signed_thoughts import anthropic_blocks, as_blocks, is_changed
+from ._signed_thoughts import anthropic_blocks, as_blocks, objection
 from ._sources import page_citations, page_found
 from .base import (
     WRONG_KEY,
@@ -266,11 +266,7 @@ class Anthropic(Dialect):
 
     def forged(self, *, strict: bool) -> Refusal | None:
         dropped = drops_stale_thoughts(self.asked.get("thinking"), self.betas)
-        said = self.conversation.objection(dropped=dropped, beta=self.reports_bindings)
-        for block in anthropic_blocks(self.asked):
-            if is_changed(block, strict=strict):
-                said = f"{block.place}: Invalid `signature` in `thinking` block"
-                break
+        said = objection(self.conversation, strict=strict, dropped=dropped, beta=self.reports_bindings)
         return Refusal(said, 400, "invalid_request_error") if said else None
 
 

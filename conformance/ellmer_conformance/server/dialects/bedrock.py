@@ -21,7 +21,7 @@ from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Us
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
 from ._eventstream import message
-from ._signed_thoughts import as_blocks, bedrock_blocks, is_changed
+from ._signed_thoughts import as_blocks, bedrock_blocks, objection
 from ._sources import web_citations
 from .base import (
     ALNUM,
@@ -306,11 +306,7 @@ class Bedrock(Dialect):
         if not self.signs:
             return None
         dropped = drops_stale_thoughts(self.more.get("thinking"), str(self.more.get("anthropic_beta")))
-        said = self.conversation.objection(dropped=dropped, beta=self.reports_bindings)
-        for block in bedrock_blocks(self.asked):
-            if is_changed(block, strict=strict):
-                said = f"{block.place}: Invalid `signature` in `thinking` block"
-                break
+        said = objection(self.conversation, strict=strict, dropped=dropped, beta=self.reports_bindings)
         sentence = f"The model returned the following errors: {said}"
         return Refusal(sentence, 400, "ValidationException") if said else None
 
