@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -93,15 +93,11 @@ class ServiceRequest:
 
     def form(self) -> tuple[dict[str, str], File | None]:
         """The fields and the file of a `multipart/form-data` body."""
-        found = _BOUNDARY.search(self.http.headers.get("content-type", ""))
         fields: dict[str, str] = {}
         file = None
-        for part in self.http.body.split(f"--{found[1]}".encode())[1:-1] if found else ():
-            head, _, data = part.partition(b"\r\n\r\n")
-            named, kind = _FIELD.search(head), _TYPE.search(head)
-            data = data.removesuffix(b"\r\n")
+        for head, type, data in self._parts():
+            named = _FIELD.search(head)
             if named and named["filename"] is not None:
-                type = kind[1].decode() if kind else "application/octet-stream"
                 file = File("", named["filename"].decode("utf-8", "replace"), type, data)
             elif named:
                 fields[named["name"].decode()] = data.decode("utf-8", "replace")
@@ -109,14 +105,16 @@ class ServiceRequest:
 
     def related(self) -> list[tuple[str, bytes]]:
         """The parts of a `multipart/related` body, each with its type."""
+        return [(type, data) for _, type, data in self._parts()]
+
+    def _parts(self) -> Iterator[tuple[bytes, str, bytes]]:
+        """Of a body in parts, the headers of each, its type and its data."""
         found = _BOUNDARY.search(self.http.headers.get("content-type", ""))
-        parts = []
         for part in self.http.body.split(f"--{found[1]}".encode())[1:-1] if found else ():
             head, _, data = part.partition(b"\r\n\r\n")
             kind = _TYPE.search(head)
             type = kind[1].decode("latin-1") if kind else "application/octet-stream"
-            parts.append((type, data.removesuffix(b"\r\n")))
-        return parts
+            yield head, type, data.removesuffix(b"\r\n")
 
     def objection(self, path: str, body: Json) -> Refusal | None:
         """What the provider would say to a chat request with this body."""
