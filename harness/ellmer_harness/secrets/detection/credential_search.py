@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ..format.compression import undo
+from ...format.compression import undo
 from .credential_names import kind
 from .credentials_in_text import NAMED, credential, named
 from .json_strings import Place, parsed, pointer, readable, runs, strings

@@ -10,8 +10,8 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from .bodies import body_of
-from .interaction import Interaction, value_of
+from ..bodies import body_of
+from ..interaction import Interaction, value_of
 
 __all__ = ["entry", "is_entry", "moment"]
 

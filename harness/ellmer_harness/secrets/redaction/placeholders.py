@@ -14,10 +14,10 @@ from typing import Any
 
 from vcr.request import Request
 
-from ..exchange.messages import Headers
-from ..exchange.reply import Reply, cut, saved
-from .cassette_scan import masks
-from .redaction import MASK, Scrub
+from ...exchange.messages import Headers
+from ...exchange.reply import Reply, cut, saved
+from ..cassette_scan import masks
+from .headers_and_urls import MASK, Scrub
 
 __all__ = ["Masking"]
 

@@ -11,10 +11,10 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, cast
 
-from .interaction import Interaction
-from .size_limits import MAX_BYTES
-from .unreadable import explained
-from .vcr_entries import entry, is_entry
+from ..interaction import Interaction
+from ..size_limits import MAX_BYTES
+from ..unreadable import explained
+from .vcr import entry, is_entry
 
 __all__ = ["exchanges", "is_log"]
 

@@ -9,9 +9,9 @@ import io
 from collections.abc import Iterator
 from http.client import HTTPResponse, parse_headers
 
-from ..exchange.messages import Headers
-from .interaction import Interaction, value_of
-from .vcr_entries import moment
+from ...exchange.messages import Headers
+from ..interaction import Interaction, value_of
+from .vcr import moment
 
 __all__ = ["MAGIC", "exchanges"]
 

@@ -12,15 +12,15 @@ from typing import Any
 import yaml
 
 from ..format.serializer import OURS, Serializer
-from .har import har_entry, is_http
-from .httprr import MAGIC
-from .httprr import exchanges as traced
+from .formats.har import har_entry, is_http
+from .formats.httprr import MAGIC
+from .formats.httprr import exchanges as traced
+from .formats.json_lines import exchanges, is_log
+from .formats.vcr import entry, is_entry
+from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction
-from .logs import exchanges, is_log
-from .mocks import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .size_limits import file_bytes, modest, unzipped
 from .unreadable import Unreadable, explained
-from .vcr_entries import entry, is_entry
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from .bodies import beside, json_bytes
-from .interaction import Interaction, value_of
-from .vcr_entries import moment
+from ..bodies import beside, json_bytes
+from ..interaction import Interaction, value_of
+from .vcr import moment
 
 __all__ = ["is_httpmock", "is_wiremock", "of_httpmock", "of_wiremock"]
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from ..errors import CassetteError, Stale
-from ..exchange.messages import Sent
-from .matching.explanation import changes, command
-from .matching.request_key import RequestKey
-from .stale_policies import Recording, older_than
-from .state import TapeState
+from ...errors import CassetteError, Stale
+from ...exchange.messages import Sent
+from ..matching.explanation import changes, command
+from ..matching.request_key import RequestKey
+from ..state import TapeState
+from .age_policies import Recording, older_than
 
 __all__ = ["LEVELS", "StaleWarning", "hold_to_date", "reasons"]
 

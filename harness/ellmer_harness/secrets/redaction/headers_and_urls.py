@@ -14,9 +14,9 @@ from fnmatch import translate
 from functools import cached_property, lru_cache
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from ..exchange.messages import Headers
-from .credential_names import kind
-from .replacing import Replacer
+from ...exchange.messages import Headers
+from ..detection.credential_names import kind
+from .known_values import Replacer
 
 __all__ = [
     "MASK",

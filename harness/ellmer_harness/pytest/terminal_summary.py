@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ..tape.verdict import Verdict, nobody_asked, table
-from .unused_report import left_over, write_report
+from .prune_report import left_over, write_report
 
 __all__ = ["Summary"]
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from ..exchange.messages import Headers
-from .bodies import beside, encoded
-from .interaction import Interaction, value_of
-from .vcr_entries import moment
+from ...exchange.messages import Headers
+from ..bodies import beside, encoded
+from ..interaction import Interaction, value_of
+from .vcr import moment
 
 __all__ = ["har_entry", "is_http"]
 
