@@ -18,8 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..adapters.endpoints import WHERE
-from ..adapters.zoo import ZOO
+from ..adapters.broken_on_purpose import ZOO
+from ..adapters.shared.endpoints import WHERE
 from ..runner.from_cassettes import attempt
 from ..runner.judgement import judge
 from ..runner.selection import OURS, Play, select

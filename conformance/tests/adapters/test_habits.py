@@ -7,7 +7,7 @@ from typing import ClassVar
 import httpx
 import pytest
 
-from ellmer_conformance.adapters.zoo import Creature
+from ellmer_conformance.adapters.broken_on_purpose import Creature
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.cases import all_cases, scripts

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ellmer_conformance.adapters.zoo import ZOO, invented, planted
+from ellmer_conformance.adapters.broken_on_purpose import ZOO, invented, planted
 
 PAGE = Path(__file__).parents[3] / "docs" / "planted-bugs.md"
 _ROW = re.compile(r"^\| `(\w+)` \| .+? \| `(\w+)` \| ([A-Z0-9, -]+) \|$", re.MULTILINE)

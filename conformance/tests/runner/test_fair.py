@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from ellmer_conformance.adapters import Capabilities
+from ellmer_conformance.adapters.broken_on_purpose import ZOO
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_conformance.adapters.zoo import ZOO
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import Run, ToolRun

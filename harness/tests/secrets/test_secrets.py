@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from ellmer_harness.secrets.redaction.headers_and_urls.headers_and_urls import Scrub, clean_url, masked
+from ellmer_harness.secrets.redaction.headers_and_urls import Scrub, clean_url, masked
 
 from ellmer_harness import Miss, SecretFound, use_cassette
 from ellmer_harness.secrets.cassette_scan import scan

@@ -6,7 +6,7 @@ from broken_requests import REQUESTS
 from broken_sessions import SESSIONS
 from coherent_runs import failed, failing, short, short_call, two_tools
 
-from ellmer_conformance.adapters.zoo import ZOO, features, invented, planted
+from ellmer_conformance.adapters.broken_on_purpose import ZOO, features, invented, planted
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
 
