@@ -86,10 +86,10 @@ def cassettes(folder: Path, kilobytes: int, count: int, *, yaml: bool = True) ->
 
 def write(folder: Path, bodies: list[bytes], *, yaml: bool = True) -> tuple[Path, Path]:
     """What each would have recorded of the same traffic: vcrpy all headers, we those of our list."""
-    from ellmer_harness.secrets.redaction.headers_and_urls import Scrub
     from vcr.serializers import yamlserializer
 
     from ellmer_harness.format.serializer import Serializer
+    from ellmer_harness.secrets.redaction.headers_and_urls import Scrub
 
     asked, answered = pairs(ASKED), pairs(ANSWERED)
     folder.mkdir(parents=True, exist_ok=True)

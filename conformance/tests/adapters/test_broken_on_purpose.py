@@ -1,10 +1,10 @@
-"""Every creature of the zoo is caught by the rule that it breaks, and ours by none."""
+"""Every broken adapter is caught by the rule that it breaks, and ours by none."""
 
 from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.adapters.broken_on_purpose import ZOO, impostors
+from ellmer_conformance.adapters.broken_on_purpose import BROKEN, impostors
 from ellmer_conformance.adapters.broken_on_purpose.smallest_violations import must
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.contract import rules
@@ -17,8 +17,8 @@ from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()
 CASSETTES = Path(__file__).parents[3] / "cassettes"
-CREATURES = list(vars(ZOO).values())
-CAGES = [(creature, wire) for creature in CREATURES for wire in creature.on]
+ADAPTERS = list(vars(BROKEN).values())
+PLAYS = [(broken, wire) for broken in ADAPTERS for wire in broken.on]
 
 #: Rules that need a recording or a frozen transcript: `test_recorded_and_replayed.py` breaks them.
 ELSEWHERE = {"CAS-01", "CAS-02", "TXT-001"}
@@ -53,22 +53,22 @@ def failures(adapter, wire, case, mode, server, *, from_cassette=False, outcomes
     return {v.rule.id: v.violations[0] for v in judge(run) if v.outcome in outcomes}
 
 
-@pytest.mark.parametrize(("creature", "wire"), CAGES, ids=[f"{c.name}-{w}" for c, w in CAGES])
-def test_every_creature_is_caught_by_the_rule_it_breaks(creature, wire, server):
+@pytest.mark.parametrize(("broken", "wire"), PLAYS, ids=[f"{c.name}-{w}" for c, w in PLAYS])
+def test_every_broken_adapter_is_caught_by_the_rule_it_breaks(broken, wire, server):
     found = failures(
-        *(creature(), wire, creature.case, creature.mode, server),
-        from_cassette=creature.from_cassette,
-        outcomes=("fail", "warn") if creature.gently else ("fail",),
+        *(broken(), wire, broken.case, broken.mode, server),
+        from_cassette=broken.from_cassette,
+        outcomes=("fail", "warn") if broken.gently else ("fail",),
     )
 
-    assert set(creature.caught_by) <= set(found), found
+    assert set(broken.caught_by) <= set(found), found
     assert all(violation.message for violation in found.values())
-    assert not strangers(creature, creature.caught_by, found)
+    assert not strangers(broken, broken.caught_by, found)
 
 
 @pytest.mark.parametrize(
     ("case", "wire", "mode", "from_cassette"),
-    sorted({(c.case, wire, c.mode, c.from_cassette) for c in CREATURES for wire in c.on}),
+    sorted({(c.case, wire, c.mode, c.from_cassette) for c in ADAPTERS for wire in c.on}),
 )
 def test_ours_is_caught_by_none(case, wire, mode, from_cassette, server):
     assert not failures(EllmerCore(), wire, case, mode, server, from_cassette=from_cassette)
@@ -82,23 +82,23 @@ def test_every_rule_of_a_wire_format_catches_who_breaks_it(impostor, server):
     assert not strangers(impostor, [impostor.rule.id], found)
 
 
-def strangers(creature, caught_by, found):
+def strangers(broken, caught_by, found):
     """Broken rules of other groups, but for those that break with it."""
     groups = {id.partition("-")[0] for id in caught_by} | {"PAIR" if "PAR-" in id else "" for id in caught_by}
     groups |= {"PAR"} if "PAIR" in groups else set()
-    return {id for id in found if id.partition("-")[0] not in groups} - {*creature.also} - CONSEQUENCES
+    return {id for id in found if id.partition("-")[0] not in groups} - {*broken.also} - CONSEQUENCES
 
 
-def test_every_behaviour_rule_that_must_hold_has_its_creature():
+def test_every_behaviour_rule_that_must_hold_has_its_broken_adapter():
     must = {rule.id for rule in behaviour.book.rules.values() if rule.level == "MUST"}
 
-    assert must - ELSEWHERE <= {id for creature in CREATURES for id in creature.caught_by}
+    assert must - ELSEWHERE <= {id for broken in ADAPTERS for id in broken.caught_by}
 
 
 @pytest.mark.parametrize("wire", rules.WIRES)
-def test_every_rule_of_a_wire_format_that_must_hold_has_its_creature(wire):
+def test_every_rule_of_a_wire_format_that_must_hold_has_its_broken_adapter(wire):
     wanted = {rule.id for rule in rules.book(wire).rules.values() if must(rule)}
     broken = {i.rule.id for i in IMPOSTORS if i.wire == wire}
-    broken |= {id for creature in CREATURES if wire in creature.on for id in creature.caught_by}
+    broken |= {id for adapter in ADAPTERS if wire in adapter.on for id in adapter.caught_by}
 
     assert wanted - broken == {rule for there, rule in OUT_OF_REACH if there == wire}

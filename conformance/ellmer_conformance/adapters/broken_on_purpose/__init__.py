@@ -1,17 +1,17 @@
 """Adapters that are broken on purpose, one idea each: the suite must catch every one, by the rule it breaks.
 
-Each is our own adapter with one method overridden (`base.py`). `ZOO` has them by name; to see one caught:
+Each is our own adapter with one method overridden (`base.py`). `BROKEN` has them by name; to see one caught:
 
-    conformance run --against server --adapter ellmer_conformance.adapters.broken_on_purpose:ZOO.drops_images
+    conformance run --against server --adapter ellmer_conformance.adapters.broken_on_purpose:BROKEN.drops_images
 """
 
 from . import errors, features, invented, media, messages, network, planted, replies, streams, tools
-from .base import ZOO, Creature
+from .base import BROKEN, BrokenAdapter
 from .smallest_violations import Impostor, impostors
 
 __all__ = [
-    "ZOO",
-    "Creature",
+    "BROKEN",
+    "BrokenAdapter",
     "Impostor",
     "errors",
     "features",

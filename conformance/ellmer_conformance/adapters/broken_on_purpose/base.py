@@ -1,4 +1,4 @@
-"""What all creatures are: our adapter, with hooks on everything that goes out and comes back."""
+"""What all broken adapters are: our adapter, with hooks on everything that goes out and comes back."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ...scenarios.messages import PDF, Approve, Part, Reply, Tool, Turn
 from .. import Capabilities, Endpoint
 from ..ellmer_core import EllmerCore, Session
 
-__all__ = ["ZOO", "Creature", "blocks", "is_media", "is_result"]
+__all__ = ["BROKEN", "BrokenAdapter", "blocks", "is_media", "is_result"]
 
-#: Every creature by name, as attributes.
-ZOO = SimpleNamespace()
+#: Every broken adapter by name, as attributes.
+BROKEN = SimpleNamespace()
 
 WIRES = ("openai-chat", "openai-responses", "anthropic", "gemini")
 PICTURED = (*WIRES, "bedrock", "mistral")  # where images are blocks
@@ -29,7 +29,7 @@ _MEDIA = {"image_url", "input_image", "image", "file", "input_file", "document"}
 _RESULTS = {"tool_result", "function_call_output"}
 
 
-class Creature(EllmerCore):
+class BrokenAdapter(EllmerCore):
     """`case` shows what is wrong with it, on each wire format of `on`; the rules in `caught_by` must fail.
 
     `also` names rules of other groups that break with them. `from_cassette`: from its cassette, whose clock can be put
@@ -47,7 +47,7 @@ class Creature(EllmerCore):
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
         if cls.caught_by:
-            setattr(ZOO, cls.name, cls)
+            setattr(BROKEN, cls.name, cls)
 
     @property
     def wires(self) -> Mapping[str, Sequence[str]]:
@@ -81,7 +81,7 @@ class Creature(EllmerCore):
 
     client: httpx.Client | None = None
 
-    # what a creature overrides ------------------------------------------------------------------------------
+    # what a broken adapter overrides ------------------------------------------------------------------------
 
     def tool(self, tool: Tool) -> Tool:
         """A tool, before it is registered."""
@@ -121,20 +121,20 @@ class Creature(EllmerCore):
 
 
 class _Transport(httpx.BaseTransport):
-    def __init__(self, creature: Creature) -> None:
-        self.creature = creature
+    def __init__(self, broken: BrokenAdapter) -> None:
+        self.broken = broken
         self.inner = httpx.HTTPTransport(verify=False)  # plain HTTP; a TLS context takes 20 ms
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         content = request.read()
         if "json" in request.headers.get("content-type", ""):  # not a form with a file
-            content = json.dumps(self.creature.body(json.loads(content))).encode()
+            content = json.dumps(self.broken.body(json.loads(content))).encode()
         headers = {k: v for k, v in request.headers.items() if k != "content-length"}
         sent = httpx.Request(
             request.method, request.url, headers=headers, content=content, extensions=request.extensions
         )
-        response = self.creature.exchange(self.inner, self.creature.request(sent))
-        return self._read(response) if type(self.creature).answer is not Creature.answer else response
+        response = self.broken.exchange(self.inner, self.broken.request(sent))
+        return self._read(response) if type(self.broken).answer is not BrokenAdapter.answer else response
 
     def _read(self, response: httpx.Response) -> httpx.Response:
         chunks: list[bytes] = []
@@ -146,7 +146,7 @@ class _Transport(httpx.BaseTransport):
         headers = {
             k: v for k, v in response.headers.items() if k not in {"content-length", "transfer-encoding"}
         }
-        body = b"".join(self.creature.answer(chunks))
+        body = b"".join(self.broken.answer(chunks))
         return httpx.Response(response.status_code, headers=headers, content=body)
 
     def close(self) -> None:
@@ -154,28 +154,28 @@ class _Transport(httpx.BaseTransport):
 
 
 class _Hooked(Session):
-    def __init__(self, creature: Creature, session: Session) -> None:
+    def __init__(self, broken: BrokenAdapter, session: Session) -> None:
         super().__init__(session.chat, session.another)
-        self.creature, self.client = creature, creature.client
+        self.broken, self.client = broken, broken.client
 
     def send(
         self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
     ) -> Reply:
-        return self.creature.reply(super().send(parts, stream=stream, options=options))
+        return self.broken.reply(super().send(parts, stream=stream, options=options))
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
-        return self.creature.reply(super().extract(parts, schema))
+        return self.broken.reply(super().extract(parts, schema))
 
     def approving(self, approve: Approve) -> None:
-        super().approving(self.creature.decision(approve))
+        super().approving(self.broken.decision(approve))
 
     def upload(self, file: PDF) -> ec.Content:
         uploaded = super().upload(file)
         assert isinstance(uploaded, ec.ContentUploaded), "ours says so"
-        return self.creature.uploaded(uploaded)
+        return self.broken.uploaded(uploaded)
 
     def transcript(self) -> str:
-        return self.creature.printed(super().transcript())
+        return self.broken.printed(super().transcript())
 
     def close(self) -> None:
         super().close()

@@ -1,4 +1,4 @@
-"""Creatures that make the worst of a provider's errors."""
+"""Adapters that make the worst of a provider's errors."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import httpx
 from ...contract.exchange import Json
 from ...scenarios.messages import Part, Reply
 from ..ellmer_core import Options, Session
-from .base import Creature
+from .base import BrokenAdapter
 
 
-class ComesBackEarly(Creature):
+class ComesBackEarly(BrokenAdapter):
     """Does not read what the provider says of when to come back."""
 
     case, caught_by, on, from_cassette = "rate_limited", ("ERR-001",), ("anthropic",), True
@@ -30,7 +30,7 @@ class ComesBackEarly(Creature):
         return super().without_waiting(lambda seconds: note(seconds / 4))
 
 
-class ChangesRetries(Creature):
+class ChangesRetries(BrokenAdapter):
     """Says with each try how many there were."""
 
     case, caught_by, on = "rate_limited", ("ERR-004",), ("openai-chat", "anthropic")
@@ -44,7 +44,7 @@ class ChangesRetries(Creature):
         )
 
 
-class HidesErrors(Creature):
+class HidesErrors(BrokenAdapter):
     """Something went wrong."""
 
     case, caught_by = "overloaded_for_good", ("ERR-005",)
@@ -53,7 +53,7 @@ class HidesErrors(Creature):
         return replace(reply, error=RuntimeError("Something went wrong")) if reply.error else reply
 
 
-class CrashesOnPages(Creature):
+class CrashesOnPages(BrokenAdapter):
     """Parses whatever comes as JSON."""
 
     case, caught_by = "not_an_answer", ("ERR-006",)
@@ -62,7 +62,7 @@ class CrashesOnPages(Creature):
         return replace(reply, error=ValueError("Expecting value: line 1 column 1")) if reply.error else reply
 
 
-class BelievesTheStatus(Creature):
+class BelievesTheStatus(BrokenAdapter):
     """Under status 200 there are no errors, only empty answers."""
 
     case, caught_by = "not_an_answer", ("ERR-007",)
@@ -71,7 +71,7 @@ class BelievesTheStatus(Creature):
         return replace(reply, error=None, complete=True)
 
 
-class NeverRecovers(Creature):
+class NeverRecovers(BrokenAdapter):
     """After one error there are only errors."""
 
     case, caught_by = "overloaded_for_good", ("ERR-009",)
@@ -82,7 +82,7 @@ class NeverRecovers(Creature):
         return replace(reply, error=reply.error or RuntimeError("closed")) if self.failed else reply
 
 
-class TakesTheKeyAlong(Creature):
+class TakesTheKeyAlong(BrokenAdapter):
     """Goes where it is sent, and takes everything with it."""
 
     case, caught_by, from_cassette = "not_an_answer", ("AUT-004",), True
@@ -98,7 +98,7 @@ class TakesTheKeyAlong(Creature):
         return transport.handle_request(there)
 
 
-class ChokesOnNothing(Creature):
+class ChokesOnNothing(BrokenAdapter):
     """There is always something in an answer."""
 
     case, caught_by = "empty_answer", ("EMP-003",)
@@ -107,7 +107,7 @@ class ChokesOnNothing(Creature):
         return reply if reply.text else replace(reply, error=IndexError("list index out of range"))
 
 
-class MixesConversations(Creature):
+class MixesConversations(BrokenAdapter):
     """There is only one conversation in the world."""
 
     case, caught_by = "several_conversations", ("HIS-004",)
@@ -119,7 +119,7 @@ class MixesConversations(Creature):
         return self.only
 
 
-class HandsOverNothing(Creature):
+class HandsOverNothing(BrokenAdapter):
     """Reads the value, checks it, and forgets it."""
 
     case, caught_by = "structured_answer", ("STO-002",)
@@ -128,7 +128,7 @@ class HandsOverNothing(Creature):
         return replace(reply, value=None)
 
 
-class HandsOverAnything(Creature):
+class HandsOverAnything(BrokenAdapter):
     """A value is a value."""
 
     case, caught_by = "structured_misfit", ("STO-003",)
@@ -137,7 +137,7 @@ class HandsOverAnything(Creature):
         return replace(reply, value={"name": "Ada", "age": "unknown"}, error=None)
 
 
-class BlamesTheJson(Creature):
+class BlamesTheJson(BrokenAdapter):
     """A value that is cut is bad JSON."""
 
     case, caught_by = "structured_too_short", ("STO-004",)
@@ -146,7 +146,7 @@ class BlamesTheJson(Creature):
         return replace(reply, error=ValueError("Unterminated string starting at: line 1 column 10 (char 9)"))
 
 
-class TakesNewReasonsForStop(Creature):
+class TakesNewReasonsForStop(BrokenAdapter):
     """What it does not know is `stop`."""
 
     case, caught_by = "reasons_and_counts", ("STP-002",)
@@ -162,7 +162,7 @@ class TakesPausesForStop(TakesNewReasonsForStop):
     caught_by, on = ("STP-003",), ("anthropic",)
 
 
-class CountsNoParts(Creature):
+class CountsNoParts(BrokenAdapter):
     """A token is a token."""
 
     case, caught_by = "counted_in_parts", ("USG-004",)
@@ -171,7 +171,7 @@ class CountsNoParts(Creature):
         return replace(reply, usage={**reply.usage, "cached": 0, "reasoning": 0})
 
 
-class ForgetsWhatWasSaved(Creature):
+class ForgetsWhatWasSaved(BrokenAdapter):
     """Saves only what was said last."""
 
     case, caught_by, also, from_cassette = "saved_and_reloaded", ("HIS-003",), ("CAS-01",), True
@@ -182,7 +182,7 @@ class ForgetsWhatWasSaved(Creature):
         return session
 
 
-class ReadsToTheEnd(Creature):
+class ReadsToTheEnd(BrokenAdapter):
     """What was asked for is read, whether anybody waits for it or not."""
 
     case, caught_by, mode = "cancelled_in_the_middle", ("ASY-002",), "async"
@@ -203,7 +203,7 @@ class _Unhurried(Session):
         return await asyncio.shield(sending)
 
 
-class StaysCancelled(Creature):
+class StaysCancelled(BrokenAdapter):
     """What was given up once is given up for good."""
 
     case, caught_by, mode = "cancelled_in_the_middle", ("ASY-003",), "async"
@@ -224,7 +224,7 @@ class _Cancelled(Session):
         return await super().asend(parts, stream=stream, options=options)
 
 
-class DropsRedacted(Creature):
+class DropsRedacted(BrokenAdapter):
     """Sends back what it can read."""
 
     case, caught_by, on = "redacted_thoughts", ("THK-002",), ("anthropic",)

@@ -1,4 +1,4 @@
-"""Creatures that ask nobody, correct nothing, hide where they know it from, and send again what is there already."""
+"""Adapters that ask nobody, correct nothing, hide where they know it from, and send again what is there already."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import ellmer_core as ec
 
 from ...contract.exchange import Json
 from ...scenarios.messages import Approve, Reply, Tool
-from .base import Creature
+from .base import BrokenAdapter
 
 
-class AsksNobody(Creature):
+class AsksNobody(BrokenAdapter):
     """Runs every tool at once, whatever it may do."""
 
     case, caught_by = "approved_and_denied", ("APR-001", "APR-002")
@@ -23,7 +23,7 @@ class AsksNobody(Creature):
         return replace(tool, needs_approval=False)
 
 
-class KeepsItsArguments(Creature):
+class KeepsItsArguments(BrokenAdapter):
     """A yes is a yes to what the model wrote."""
 
     case, caught_by = "approved_with_other_arguments", ("APR-003",)
@@ -36,7 +36,7 @@ class KeepsItsArguments(Creature):
         return decide
 
 
-class HidesItsSources(Creature):
+class HidesItsSources(BrokenAdapter):
     """An answer is its text."""
 
     case, caught_by = "cited_answer", ("CIT-001",)
@@ -45,7 +45,7 @@ class HidesItsSources(Creature):
         return replace(reply, sources=())
 
 
-class SendsFilesAgain(Creature):
+class SendsFilesAgain(BrokenAdapter):
     """Uploads a file, and sends it along all the same."""
 
     case, caught_by = "uploaded_file", ("UPL-001",)
@@ -55,7 +55,7 @@ class SendsFilesAgain(Creature):
         return content.source
 
 
-class ReplaysStaleThoughts(Creature):
+class ReplaysStaleThoughts(BrokenAdapter):
     """Thoughts of before a changed prompt go back, and the API is not told that it may drop them."""
 
     case, caught_by, on = "changed_prompt_after_thinking", ("THK-025",), ("anthropic",)

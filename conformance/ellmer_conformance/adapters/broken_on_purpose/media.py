@@ -1,4 +1,4 @@
-"""Creatures that lose, dump, reorder or misplace images."""
+"""Adapters that lose, dump, reorder or misplace images."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from ...contract.exchange import Json
 from ...scenarios.cases._media_and_tools import RED
 from .. import Capabilities
-from .base import PICTURED, Creature, blocks, is_media
+from .base import PICTURED, BrokenAdapter, blocks, is_media
 
 _PREFIX = "data:image/png;base64,"
 
@@ -22,7 +22,7 @@ def without_media(body: Json) -> Json:
     return body
 
 
-class DropsImages(Creature):
+class DropsImages(BrokenAdapter):
     """Leaves media out without a word."""
 
     case, caught_by, on = "tool_returns_image", ("TRM-001", "TRM-016"), PICTURED
@@ -31,7 +31,7 @@ class DropsImages(Creature):
         return without_media(body)
 
 
-class DumpsBase64(Creature):
+class DumpsBase64(BrokenAdapter):
     """Sends the JSON of an image as text."""
 
     case, caught_by, on = "tool_returns_image", ("TRM-002", "TRM-001"), PICTURED
@@ -45,7 +45,7 @@ class DumpsBase64(Creature):
         return body
 
 
-class SwapsImages(Creature):
+class SwapsImages(BrokenAdapter):
     """Sends the second image first."""
 
     case, caught_by = "tool_returns_two_images", ("TRM-007",)
@@ -57,7 +57,7 @@ class SwapsImages(Creature):
         return body
 
 
-class SendsImagesTwice(Creature):
+class SendsImagesTwice(BrokenAdapter):
     """Wraps media again each time the history is replayed."""
 
     case, caught_by = "tool_returns_image", ("TRM-011",)
@@ -68,7 +68,7 @@ class SendsImagesTwice(Creature):
         return body
 
 
-class NamesTheWrongCall(Creature):
+class NamesTheWrongCall(BrokenAdapter):
     """Moves an image out of its result and says that it is another's."""
 
     case, caught_by, on = "parallel_tools_first_returns_image", ("TRM-005",), (*PICTURED, "ollama")
@@ -78,7 +78,7 @@ class NamesTheWrongCall(Creature):
         return found
 
 
-class PrefixesTwice(Creature):
+class PrefixesTwice(BrokenAdapter):
     """Makes a data URL of a data URL."""
 
     case, caught_by, on = "image_from_user", ("IMG-004",), ("openai-chat", "mistral", "bedrock", "ollama")
@@ -93,7 +93,7 @@ class PrefixesTwice(Creature):
         return found
 
 
-class RefusesInSilence(Creature):
+class RefusesInSilence(BrokenAdapter):
     """Declares that it takes no images from tools, and drops them where it should say so."""
 
     case, caught_by = "tool_returns_image", ("TRM-010",)
@@ -107,7 +107,7 @@ class RefusesInSilence(Creature):
         return found
 
 
-class PrintsBase64(Creature):
+class PrintsBase64(BrokenAdapter):
     """Prints an image as what it is made of."""
 
     case, caught_by = "image_from_user", ("TRM-014",)
@@ -126,7 +126,7 @@ class DropsUserImages(DropsImages):
     case, caught_by = "image_from_user", ("IMG-001", "IMG-002")
 
 
-class AddsEmptyText(Creature):
+class AddsEmptyText(BrokenAdapter):
     """There is always some text."""
 
     case, caught_by, also = "image_alone", ("IMG-003",), ("EMP-001", "REQ-106")
@@ -141,7 +141,7 @@ class AddsEmptyText(Creature):
         return body
 
 
-class ForgetsFileNames(Creature):
+class ForgetsFileNames(BrokenAdapter):
     """A document needs no name."""
 
     case, caught_by, on = "pdf_from_user", ("TRM-008",), ("openai-chat", "openai-responses")

@@ -1,4 +1,4 @@
-"""Creatures that get the conversation wrong: order, pairing, ids, history, text."""
+"""Adapters that get the conversation wrong: order, pairing, ids, history, text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from ...contract.exchange import Json
 from ...scenarios.messages import Tool
-from .base import Creature, blocks, is_result
+from .base import BrokenAdapter, blocks, is_result
 
 
 def conversation(body: Json) -> list[Json]:
@@ -28,7 +28,7 @@ def without_results(body: Json) -> Json:
     return body
 
 
-class PutsUserFirst(Creature):
+class PutsUserFirst(BrokenAdapter):
     """What the user says, then the tool's results."""
 
     case, caught_by, on = "result_then_text", ("ORD-002", "ORD-003"), ("openai-chat",)
@@ -39,7 +39,7 @@ class PutsUserFirst(Creature):
         return body
 
 
-class PutsTextFirst(Creature):
+class PutsTextFirst(BrokenAdapter):
     """The remark stands before the result, inside the same message."""
 
     case, caught_by, on = "result_then_text", ("ORD-001",), ("anthropic",)
@@ -49,7 +49,7 @@ class PutsTextFirst(Creature):
         return body
 
 
-class JoinsTextToResponses(Creature):
+class JoinsTextToResponses(BrokenAdapter):
     """The remark stands before the function's response, in the same content."""
 
     case, caught_by, on = "result_then_text", ("ORD-005",), ("gemini",)
@@ -60,7 +60,7 @@ class JoinsTextToResponses(Creature):
         return body
 
 
-class AnswersTheFirst(Creature):
+class AnswersTheFirst(BrokenAdapter):
     """Answers only the first of several calls."""
 
     case, caught_by = "two_parallel_tools", ("PAR-001",)
@@ -87,7 +87,7 @@ class CountsResponsesWrong(AnswersTheFirst):
     caught_by, on = ("PAR-003",), ("gemini",)
 
 
-class AnswersTwice(Creature):
+class AnswersTwice(BrokenAdapter):
     """Sends a result twice."""
 
     case, caught_by, on = "one_tool", ("PAIR-013",), ("openai-chat", "anthropic")
@@ -98,7 +98,7 @@ class AnswersTwice(Creature):
         return body
 
 
-class ForgetsTheCall(Creature):
+class ForgetsTheCall(BrokenAdapter):
     """Keeps the result and leaves out the call that it answers."""
 
     case, caught_by = "one_tool", ("PAIR-002",)
@@ -110,7 +110,7 @@ class ForgetsTheCall(Creature):
         return body
 
 
-class DropsFailures(Creature):
+class DropsFailures(BrokenAdapter):
     """Sends no result for a tool that failed."""
 
     case, caught_by = "tool_error", ("PAR-001",)
@@ -121,7 +121,7 @@ class DropsFailures(Creature):
         return body
 
 
-class ForgetsDanglingCalls(Creature):
+class ForgetsDanglingCalls(BrokenAdapter):
     """Leaves a call that nobody answered as it is."""
 
     case, caught_by = "dangling_call", ("PAIR-003",)
@@ -130,7 +130,7 @@ class ForgetsDanglingCalls(Creature):
         return without_results(body)
 
 
-class ReusesIds(Creature):
+class ReusesIds(BrokenAdapter):
     """Calls every call `call_1`."""
 
     case, caught_by = "sequential_tools", ("PAIR-004",)
@@ -144,7 +144,7 @@ class ReusesIds(Creature):
         return found
 
 
-class SwapsResults(Creature):
+class SwapsResults(BrokenAdapter):
     """Gives each call the result of the other."""
 
     case, caught_by = "two_parallel_tools", ("PAR-004",)
@@ -155,7 +155,7 @@ class SwapsResults(Creature):
         return found
 
 
-class CallsByTheWrongName(Creature):
+class CallsByTheWrongName(BrokenAdapter):
     """Answers a function under another name."""
 
     case, caught_by, on = "one_tool", ("PAIR-008",), ("gemini",)
@@ -167,7 +167,7 @@ class CallsByTheWrongName(Creature):
         return body
 
 
-class StringifiesArguments(Creature):
+class StringifiesArguments(BrokenAdapter):
     """Sends arguments as JSON text where an object belongs, and the other way round."""
 
     case, caught_by, on = "one_tool", ("PAIR-009",), ("openai-chat", "anthropic", "gemini")
@@ -190,7 +190,7 @@ def _turned(value: Any) -> Any:
     return turned
 
 
-class LosesHistory(Creature):
+class LosesHistory(BrokenAdapter):
     """Sends only the latest turn."""
 
     case, caught_by = "plain_text", ("HIS-002",)
@@ -200,7 +200,7 @@ class LosesHistory(Creature):
         return body
 
 
-class NormalisesUnicode(Creature):
+class NormalisesUnicode(BrokenAdapter):
     """Writes everything in NFC."""
 
     case, caught_by, also = "unicode_throughout", ("UNI-001",), ("HIS-009",)
@@ -210,7 +210,7 @@ class NormalisesUnicode(Creature):
         return found
 
 
-class SendsEmptyBlocks(Creature):
+class SendsEmptyBlocks(BrokenAdapter):
     """Adds a text block with nothing in it."""
 
     case, caught_by, on = "plain_text", ("EMP-001",), ("anthropic",)
@@ -221,7 +221,7 @@ class SendsEmptyBlocks(Creature):
         return body
 
 
-class SaysSystemAsUser(Creature):
+class SaysSystemAsUser(BrokenAdapter):
     """The system prompt is something the user says."""
 
     case, caught_by, also = "system_prompt", ("SYS-001",), ("UNI-001", "HIS-009")
@@ -233,7 +233,7 @@ class SaysSystemAsUser(Creature):
         return body if told else json.loads(json.dumps(body).replace('"role": "system"', '"role": "user"'))
 
 
-class SaysSystemTwice(Creature):
+class SaysSystemTwice(BrokenAdapter):
     """To be sure."""
 
     case, caught_by = "system_prompt", ("SYS-003",)
@@ -244,7 +244,7 @@ class SaysSystemTwice(Creature):
         return found
 
 
-class TakesNothingForNone(Creature):
+class TakesNothingForNone(BrokenAdapter):
     """What is not true is not there."""
 
     case, caught_by = "empty_results", ("PAIR-011",)
@@ -253,7 +253,7 @@ class TakesNothingForNone(Creature):
         return replace(tool, run=lambda **arguments: tool.run(**arguments) or "")
 
 
-class ChangesSignatures(Creature):
+class ChangesSignatures(BrokenAdapter):
     """Trims what it does not understand."""
 
     case, caught_by = "thinking_with_tools", ("THK-006",)
@@ -269,7 +269,7 @@ class ChangesSignatures(Creature):
         return found
 
 
-class SendsHalves(Creature):
+class SendsHalves(BrokenAdapter):
     """Takes text for a row of numbers."""
 
     case, caught_by = "half_a_character", ("UNI-002",)
@@ -279,7 +279,7 @@ class SendsHalves(Creature):
         return found
 
 
-class KeepsSystemInMessages(Creature):
+class KeepsSystemInMessages(BrokenAdapter):
     """The system prompt is the first message, everywhere."""
 
     case, caught_by, also, on = "system_prompt", ("SYS-002",), ("ERR-002",), ("anthropic",)
@@ -290,7 +290,7 @@ class KeepsSystemInMessages(Creature):
         return body
 
 
-class AsksForAnyValue(Creature):
+class AsksForAnyValue(BrokenAdapter):
     """Hopes that the model will know what is wanted."""
 
     case, caught_by = "structured_answer", ("STO-011",)

@@ -1,4 +1,4 @@
-"""Creatures that talk to the wrong place, with the wrong key, too often, or not at all."""
+"""Adapters that talk to the wrong place, with the wrong key, too often, or not at all."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import httpx
 from ...contract.exchange import Json
 from ...scenarios.messages import Part, Reply
 from ..ellmer_core import Options, Session
-from .base import Creature
+from .base import BrokenAdapter
 from .messages import without_results
 
 
-class OpensNoSocket(Creature):
+class OpensNoSocket(BrokenAdapter):
     """Answers everything with the same words. langchain-tests has nothing to say against it."""
 
     case, caught_by = "plain_text", ("RUN-001",)
@@ -32,7 +32,7 @@ class _Talking(Session):
         return Reply("Bonjour! How can I help?", stop="stop", usage={"input": 9, "output": 7})
 
 
-class IgnoresTheBaseUrl(Creature):
+class IgnoresTheBaseUrl(BrokenAdapter):
     """Knows better where the provider is."""
 
     case, caught_by = "plain_text", ("RUN-001",)
@@ -42,7 +42,7 @@ class IgnoresTheBaseUrl(Creature):
         return request
 
 
-class CallsHome(Creature):
+class CallsHome(BrokenAdapter):
     """Looks up prices at somebody else's."""
 
     case, caught_by = "plain_text", ("AUT-005",)
@@ -53,7 +53,7 @@ class CallsHome(Creature):
         return body
 
 
-class KeyInTheUrl(Creature):
+class KeyInTheUrl(BrokenAdapter):
     """Sends the key as a parameter, too."""
 
     case, caught_by = "plain_text", ("AUT-002",)
@@ -63,7 +63,7 @@ class KeyInTheUrl(Creature):
         return request
 
 
-class KeyInTheBody(Creature):
+class KeyInTheBody(BrokenAdapter):
     """Tells the model the key."""
 
     case, caught_by, also = "plain_text", ("AUT-002",), ("REQ-004", "REQ-101")
@@ -72,7 +72,7 @@ class KeyInTheBody(Creature):
         return body | {"metadata": {"user_id": self.endpoint.api_key}}
 
 
-class TakesAnyKey(Creature):
+class TakesAnyKey(BrokenAdapter):
     """Falls back to the key it finds in the environment."""
 
     case, caught_by, on = "plain_text", ("AUT-003",), ("anthropic", "gemini")
@@ -82,7 +82,7 @@ class TakesAnyKey(Creature):
         return request
 
 
-class RetriesRefusals(Creature):
+class RetriesRefusals(BrokenAdapter):
     """Sends a request again that the provider refused."""
 
     case, caught_by, also = "two_parallel_tools", ("ERR-002",), ("PAIR-001", "PAR-001")
@@ -99,7 +99,7 @@ class RetriesRefusals(Creature):
         return response
 
 
-class HidesTheKey(Creature):
+class HidesTheKey(BrokenAdapter):
     """Sends the key where nobody looks for it: the provider does not even read what is asked."""
 
     case, caught_by = "plain_text", ("AUT-001",)

@@ -1,4 +1,4 @@
-"""Creatures that lose what the model said, or say what nobody said: bugs that were planted, and went unseen before."""
+"""Adapters that lose what the model said, or say what nobody said: bugs that were planted, and went unseen before."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import httpx
 
 from ...contract.exchange import Json
 from ...scenarios.messages import Tool
-from .base import Creature
+from .base import BrokenAdapter
 from .messages import conversation
 
 __all__ = ["assistants", "changed", "is_call", "texts_of"]
@@ -64,7 +64,7 @@ def changed(value: Any, change: Callable[[str], str]) -> Any:
     return change(value) if isinstance(value, str) else value
 
 
-class DropsAnswers(Creature):
+class DropsAnswers(BrokenAdapter):
     """Keeps in its history what the user said, and not what the model did."""
 
     case, caught_by = "plain_text", ("HIS-006",)
@@ -76,7 +76,7 @@ class DropsAnswers(Creature):
         return body
 
 
-class ForgetsArguments(Creature):
+class ForgetsArguments(BrokenAdapter):
     """Remembers that a tool was called, and not with what."""
 
     case, caught_by = "one_tool", ("HIS-006",)
@@ -95,7 +95,7 @@ class ForgetsArguments(Creature):
         return body
 
 
-class DropsTextBesideCalls(Creature):
+class DropsTextBesideCalls(BrokenAdapter):
     """An answer is a text, or it is calls."""
 
     case, caught_by = "text_then_tool", ("HIS-006",)
@@ -111,7 +111,7 @@ class DropsTextBesideCalls(Creature):
         return body
 
 
-class AddsSystemText(Creature):
+class AddsSystemText(BrokenAdapter):
     """Knows better than the caller what the model should be told."""
 
     case, caught_by = "plain_text", ("SYS-010",)
@@ -129,7 +129,7 @@ class AddsSystemText(Creature):
         return body | place
 
 
-class SetsTheTemperature(Creature):
+class SetsTheTemperature(BrokenAdapter):
     """Has a temperature of its own."""
 
     gently = True
@@ -149,7 +149,7 @@ class LimitsTokens(SetsTheTemperature):
     caught_by, on, option = ("OPT-001",), ("openai-chat",), {"max_tokens": 1000}
 
 
-class CutsLongResults(Creature):
+class CutsLongResults(BrokenAdapter):
     """A tool says at most so much."""
 
     case, caught_by = "long_values", ("PAR-004",)
@@ -159,7 +159,7 @@ class CutsLongResults(Creature):
         return replace(tool, run=lambda **arguments: str(tool.run(**arguments))[:100_000])
 
 
-class WritesTheKey(Creature):
+class WritesTheKey(BrokenAdapter):
     """Shows what it is configured with."""
 
     case, caught_by, on = "plain_text", ("AUT-010",), ("openai-chat",)
@@ -169,7 +169,7 @@ class WritesTheKey(Creature):
         return request
 
 
-class LogsTheKey(Creature):
+class LogsTheKey(BrokenAdapter):
     """Logs every header, for those who debug."""
 
     case, caught_by, on = "plain_text", ("AUT-010",), ("openai-chat", "anthropic", "gemini")
@@ -179,7 +179,7 @@ class LogsTheKey(Creature):
         return request
 
 
-class ServesFromItsCache(Creature):
+class ServesFromItsCache(BrokenAdapter):
     """What was asked once was answered once."""
 
     case, caught_by, also = "asked_again", ("HIS-010", "TXT-005"), ("HIS-004",)
@@ -196,7 +196,7 @@ class ServesFromItsCache(Creature):
         )
 
 
-class CoercesArguments(Creature):
+class CoercesArguments(BrokenAdapter):
     """Makes numbers and truth values of strings that look like them."""
 
     case, caught_by = "odd_arguments", ("PAR-005",)
@@ -212,7 +212,7 @@ class CoercesArguments(Creature):
             return value
 
 
-class StripsUserText(Creature):
+class StripsUserText(BrokenAdapter):
     """Text has no spaces around it."""
 
     case, caught_by = "odd_text", ("UNI-001",)
@@ -221,7 +221,7 @@ class StripsUserText(Creature):
         return texts_of(body, "user", str.strip)
 
 
-class MergesBlocks(Creature):
+class MergesBlocks(BrokenAdapter):
     """A turn is one text."""
 
     gently = True

@@ -1,4 +1,4 @@
-"""Creatures that tell their caller something else than the model said."""
+"""Adapters that tell their caller something else than the model said."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 
 from ...scenarios.messages import Reply
-from .base import Creature
+from .base import BrokenAdapter
 
 
-class TakesCutForComplete(Creature):
+class TakesCutForComplete(BrokenAdapter):
     """A stream that ends is a stream that is done."""
 
     case, caught_by, mode = "cut_before_the_end", ("STR-007",), "stream"
@@ -18,7 +18,7 @@ class TakesCutForComplete(Creature):
         return replace(reply, error=None, complete=True)
 
 
-class InventsStop(Creature):
+class InventsStop(BrokenAdapter):
     """Where no stop reason came, it was `stop`."""
 
     case, caught_by, mode = "cut_before_the_end", ("STR-009",), "stream"
@@ -27,7 +27,7 @@ class InventsStop(Creature):
         return replace(reply, stop=reply.stop or "stop")
 
 
-class SwallowsErrors(Creature):
+class SwallowsErrors(BrokenAdapter):
     """An error event is not for callers."""
 
     case, caught_by, mode = "error_inside_the_answer", ("STR-010",), "stream"
@@ -36,7 +36,7 @@ class SwallowsErrors(Creature):
         return replace(reply, error=None, complete=True)
 
 
-class KnowsOneStop(Creature):
+class KnowsOneStop(BrokenAdapter):
     """Every answer stops because it is done."""
 
     case, caught_by = "length_inside_text", ("STP-001",)
@@ -45,7 +45,7 @@ class KnowsOneStop(Creature):
         return replace(reply, stop="stop")
 
 
-class LosesTheEnd(Creature):
+class LosesTheEnd(BrokenAdapter):
     """The last character does not count."""
 
     case, caught_by = "plain_text", ("TXT-005",)
@@ -54,7 +54,7 @@ class LosesTheEnd(Creature):
         return replace(reply, text=reply.text[:-1])
 
 
-class CountsInWords(Creature):
+class CountsInWords(BrokenAdapter):
     """Tokens are words, roughly."""
 
     case, caught_by = "plain_text", ("USG-001",)
@@ -63,7 +63,7 @@ class CountsInWords(Creature):
         return replace(reply, usage={"input": 1, "output": len(reply.text.split())})
 
 
-class PrintsOneId(Creature):
+class PrintsOneId(BrokenAdapter):
     """Every call is printed under one id."""
 
     case, caught_by = "two_parallel_tools", ("TXT-002",)
@@ -72,7 +72,7 @@ class PrintsOneId(Creature):
         return re.sub(r"(\[tool (?:request|result ) \()[^)]+", r"\1call", transcript)
 
 
-class PrintsTheKey(Creature):
+class PrintsTheKey(BrokenAdapter):
     """Prints what it knows."""
 
     case, caught_by = "plain_text", ("AUT-002",)
@@ -81,7 +81,7 @@ class PrintsTheKey(Creature):
         return f"{self.endpoint}\n{transcript}"
 
 
-class KeyInErrors(Creature):
+class KeyInErrors(BrokenAdapter):
     """Puts the whole request in its errors."""
 
     case, caught_by, mode = "cut_before_the_end", ("AUT-002",), "stream"

@@ -12,7 +12,7 @@ import httpx
 from ...contract import rules
 from ...contract.exchange import Json
 from ...contract.rule import Level, Rule
-from .base import Creature
+from .base import BrokenAdapter
 
 __all__ = ["Impostor", "impostors", "must"]
 
@@ -25,7 +25,7 @@ _WITH_IT = {
 }
 
 
-class Impostor(Creature):
+class Impostor(BrokenAdapter):
     """Breaks one rule of one wire format, and loses the conversation over it."""
 
     case, caught_by, on = "plain_text", (), tuple(rules.WIRES)

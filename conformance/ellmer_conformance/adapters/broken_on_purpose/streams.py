@@ -1,4 +1,4 @@
-"""Creatures that cannot read: each takes one thing about streams for granted."""
+"""Adapters that cannot read: each takes one thing about streams for granted."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import ClassVar
 import httpx
 
 from ...scenarios.messages import Reply
-from .base import Creature
+from .base import BrokenAdapter
 
 _CHAT = ("openai-chat",)
 
 
-class ForgetsBetweenChunks(Creature):
+class ForgetsBetweenChunks(BrokenAdapter):
     """Looks for events in each chunk; what is unfinished at its end is gone."""
 
     case, caught_by, mode = "chunks_anywhere", ("STR-001",), "stream"
@@ -25,7 +25,7 @@ class ForgetsBetweenChunks(Creature):
         return [chunk[: chunk.rfind(b"\n\n") + 2] if b"\n\n" in chunk else b"" for chunk in chunks]
 
 
-class DecodesEachChunk(Creature):
+class DecodesEachChunk(BrokenAdapter):
     """Decodes chunks, not lines: a character in pieces becomes several."""
 
     case, caught_by, mode = "characters_in_pieces", ("STR-002",), "stream"
@@ -34,7 +34,7 @@ class DecodesEachChunk(Creature):
         return [chunk.decode("utf-8", "replace").encode() for chunk in chunks]
 
 
-class KnowsOneLineEnd(Creature):
+class KnowsOneLineEnd(BrokenAdapter):
     """A line ends with LF, and CR is a letter."""
 
     case, caught_by, mode = "lines_of_any_kind", ("STR-003",), "stream"
@@ -44,7 +44,7 @@ class KnowsOneLineEnd(Creature):
         return [chunk.replace(b"\r\n", b"\\r\n").replace(b"\r", b"\\r") for chunk in chunks]
 
 
-class KnowsOneKindOfLine(Creature):
+class KnowsOneKindOfLine(BrokenAdapter):
     """Every line is `data: {…}`; anything else ends the stream."""
 
     case, caught_by, mode = "lines_of_any_kind", ("STR-004",), "stream"
@@ -56,7 +56,7 @@ class KnowsOneKindOfLine(Creature):
         return chunks
 
 
-class KnowsAllEvents(Creature):
+class KnowsAllEvents(BrokenAdapter):
     """Nothing is ever added to an API."""
 
     case, caught_by, mode = "news", ("STR-006",), "stream"
@@ -67,7 +67,7 @@ class KnowsAllEvents(Creature):
         return chunks
 
 
-class TakesAnyEndForTheEnd(Creature):
+class TakesAnyEndForTheEnd(BrokenAdapter):
     """A stream that stops is a stream that is done, whatever stopped it."""
 
     case, mode = "broken_anywhere", "stream"
@@ -83,7 +83,7 @@ class NeverTimesOut(TakesAnyEndForTheEnd):
     caught_by, also, from_cassette = ("ERR-008",), ("STR-007", "STR-009", "STR-011"), True
 
 
-class GivesArgumentsToTheLast(Creature):
+class GivesArgumentsToTheLast(BrokenAdapter):
     """Arguments belong to the call that was named last, whatever their index says."""
 
     case, caught_by, mode, on = "crosswise_calls", ("STR-012",), "stream", _CHAT
@@ -97,7 +97,7 @@ class GivesArgumentsToTheLast(Creature):
         return [b"\n\n".join(found)]
 
 
-class TellsCallsByIndex(Creature):
+class TellsCallsByIndex(BrokenAdapter):
     """A call with a known index goes on with that call, whatever its id is."""
 
     case, caught_by, mode, on = "crosswise_calls", ("STR-013",), "stream", _CHAT
@@ -114,7 +114,7 @@ class TellsCallsByIndex(Creature):
         return [b"\n\n".join(found)]
 
 
-class NeedsArguments(Creature):
+class NeedsArguments(BrokenAdapter):
     """Arguments are a string, and it is never missing."""
 
     case, caught_by, mode, on = "no_arguments", ("STR-014",), "stream", _CHAT
@@ -125,7 +125,7 @@ class NeedsArguments(Creature):
         return chunks
 
 
-class TakesTheFirstChoice(Creature):
+class TakesTheFirstChoice(BrokenAdapter):
     """There is always a first choice."""
 
     case, caught_by, mode, on = "crosswise_calls", ("STR-015",), "stream", _CHAT
@@ -139,7 +139,7 @@ class TakesTheFirstChoice(Creature):
         return chunks
 
 
-class CountsFromTheEnd(Creature):
+class CountsFromTheEnd(BrokenAdapter):
     """All counts are in the last event."""
 
     case, caught_by, mode, on = "reasons_and_counts", ("USG-002",), "stream", ("anthropic",)
@@ -156,7 +156,7 @@ class CountsFromTheEnd(Creature):
         return [re.sub(rb'"input_tokens":\d+', b'"input_tokens":0', b"".join(chunks))]
 
 
-class AsksForNoCounts(Creature):
+class AsksForNoCounts(BrokenAdapter):
     """Counts the tokens of a stream itself, roughly."""
 
     case, caught_by, mode, on = "plain_text", ("USG-003",), "stream", _CHAT

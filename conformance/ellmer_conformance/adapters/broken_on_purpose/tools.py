@@ -1,4 +1,4 @@
-"""Creatures that run tools when they should not, or not when they should."""
+"""Adapters that run tools when they should not, or not when they should."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from ...scenarios.messages import Reply, Tool
-from .base import Creature
+from .base import BrokenAdapter
 
 
-class RunsTwice(Creature):
+class RunsTwice(BrokenAdapter):
     """Runs each tool twice."""
 
     case, caught_by = "one_tool", ("PAR-005",)
@@ -23,7 +23,7 @@ class RunsTwice(Creature):
         return replace(tool, run=run)
 
 
-class RunsEqualCallsOnce(Creature):
+class RunsEqualCallsOnce(BrokenAdapter):
     """Remembers what a tool returned."""
 
     case, caught_by = "equal_parallel_tools", ("PAR-005",)
@@ -40,7 +40,7 @@ class RunsEqualCallsOnce(Creature):
         return replace(tool, run=run)
 
 
-class RunsCutCalls(Creature):
+class RunsCutCalls(BrokenAdapter):
     """Runs a call with what has come of its arguments."""
 
     case, caught_by, mode = "cut_inside_arguments", ("STR-008",), "stream"
@@ -51,7 +51,7 @@ class RunsCutCalls(Creature):
         return reply
 
 
-class RunsShortCalls(Creature):
+class RunsShortCalls(BrokenAdapter):
     """Runs a call that the token limit cut."""
 
     case, caught_by = "length_inside_arguments", ("STP-004",)
@@ -63,7 +63,7 @@ class RunsShortCalls(Creature):
         return reply
 
 
-class RewritesSchemas(Creature):
+class RewritesSchemas(BrokenAdapter):
     """Makes the caller's schemas strict, in place."""
 
     case, caught_by = "one_tool", ("HIS-001",)

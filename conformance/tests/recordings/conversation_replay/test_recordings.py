@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance.adapters.broken_on_purpose import ZOO
+from ellmer_conformance.adapters.broken_on_purpose import BROKEN
 from ellmer_conformance.cli.run import command
 from ellmer_conformance.recordings.conversation_replay.answers import RecordedAnswers
 from ellmer_conformance.recordings.conversation_replay.conversations import conversations
@@ -202,16 +202,16 @@ def test_the_same_recording_is_played_once_and_what_is_no_chat_is_counted(play):
 
 
 @pytest.mark.parametrize(
-    ("creature", "cassette"),
+    ("broken", "cassette"),
     [
         ("drops_images", "anthropic/anthropic/tool_returns_image.json"),
         ("swaps_results", "openai-chat/openai/two_parallel_tools.json"),
         ("drops_images", "gemini/google/image_from_user.stream.json"),
     ],
 )
-def test_a_broken_client_is_caught_and_ours_is_not(play, creature, cassette):
+def test_a_broken_client_is_caught_and_ours_is_not(play, broken, cassette):
     [ours], _ = play(CASSETTES / cassette)
-    [theirs], _ = play(CASSETTES / cassette, getattr(ZOO, creature))
+    [theirs], _ = play(CASSETTES / cassette, getattr(BROKEN, broken))
     assert ours.kept
     assert not any(ours.differences)
     assert not theirs.kept or any(theirs.differences)
@@ -235,5 +235,5 @@ def test_the_command_says_how_it_went(tmp_path):
         "requests": 2,
     }
     assert run(path, "--wire", "gemini").exit_code == 2
-    broken = run(path, "--adapter", "ellmer_conformance.adapters.broken_on_purpose:ZOO.forgets_the_call")
+    broken = run(path, "--adapter", "ellmer_conformance.adapters.broken_on_purpose:BROKEN.forgets_the_call")
     assert broken.exit_code == 1, broken.output

@@ -1,6 +1,6 @@
-"""Creatures with bugs that were invented when the rules stood: none of them was made for a rule.
+"""Adapters with bugs that were invented when the rules stood: none of them was made for a rule.
 
-Imports what all creatures share (`zoo.base`); the table of docs/planted-bugs.md lists every one.
+Imports what all broken adapters share (`base.py`); the table of docs/planted-bugs.md lists every one.
 """
 
 from . import options, replies, requests, tools

@@ -1,4 +1,4 @@
-"""Creatures that do not do what the caller sets for one turn."""
+"""Adapters that do not do what the caller sets for one turn."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from ....contract.exchange import Json
 from ... import Capabilities
-from ..base import Creature
+from ..base import BrokenAdapter
 
 
-class _Sets(Creature):
+class _Sets(BrokenAdapter):
     """One that says that it can."""
 
     caught_by: ClassVar[tuple[str, ...]] = ()

@@ -1,16 +1,16 @@
-"""Creatures that tell their caller something else than the model said: invented when the rules stood."""
+"""Adapters that tell their caller something else than the model said: invented when the rules stood."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from ....scenarios.messages import Reply
-from ..base import Creature
+from ..base import BrokenAdapter
 
 _CHAT = ("openai-chat", "anthropic")
 
 
-class StripsAnswers(Creature):
+class StripsAnswers(BrokenAdapter):
     """An answer has no lines before it and none after."""
 
     case, caught_by = "odd_text", ("TXT-005",)
@@ -19,7 +19,7 @@ class StripsAnswers(Creature):
         return replace(reply, text=reply.text.strip())
 
 
-class LosesTheLastPiece(Creature):
+class LosesTheLastPiece(BrokenAdapter):
     """Hands a piece over when the next one comes."""
 
     case, caught_by, mode = "one_tool", ("TXT-005",), "stream"
@@ -29,7 +29,7 @@ class LosesTheLastPiece(Creature):
         return replace(reply, text="".join(kept), pieces=kept)
 
 
-class TakesTheFirstBlock(Creature):
+class TakesTheFirstBlock(BrokenAdapter):
     """The text of an answer is its first block."""
 
     case, caught_by, on = "texts_in_blocks", ("TXT-005",), ("anthropic", "gemini")
@@ -38,7 +38,7 @@ class TakesTheFirstBlock(Creature):
         return replace(reply, text=reply.text.removesuffix("Then that."))
 
 
-class TellsItAllAgain(Creature):
+class TellsItAllAgain(BrokenAdapter):
     """The text so far is the text of the answer."""
 
     case, caught_by = "plain_text", ("TXT-005",)
@@ -49,7 +49,7 @@ class TellsItAllAgain(Creature):
         return replace(reply, text=self.so_far)
 
 
-class CountsTwice(Creature):
+class CountsTwice(BrokenAdapter):
     """Adds the counts of an answer to itself."""
 
     case, caught_by = "plain_text", ("USG-001",)
@@ -58,7 +58,7 @@ class CountsTwice(Creature):
         return replace(reply, usage={name: 2 * (count or 0) for name, count in reply.usage.items()})
 
 
-class SwapsCounts(Creature):
+class SwapsCounts(BrokenAdapter):
     """Output is what was put in."""
 
     case, caught_by = "plain_text", ("USG-001",)
@@ -67,7 +67,7 @@ class SwapsCounts(Creature):
         return replace(reply, usage={"input": reply.usage.get("output"), "output": reply.usage.get("input")})
 
 
-class HandsOverPiecesTwice(Creature):
+class HandsOverPiecesTwice(BrokenAdapter):
     """Two callbacks hand the pieces over."""
 
     gently = True
@@ -78,7 +78,7 @@ class HandsOverPiecesTwice(Creature):
         return replace(reply, pieces=[piece for each in reply.pieces for piece in (each, each)])
 
 
-class HandsOverAtTheEnd(Creature):
+class HandsOverAtTheEnd(BrokenAdapter):
     """Streams, and keeps it to itself until all is there."""
 
     gently = True
@@ -88,7 +88,7 @@ class HandsOverAtTheEnd(Creature):
         return replace(reply, pieces=[reply.text])
 
 
-class SaysErrorsAsAnswers(Creature):
+class SaysErrorsAsAnswers(BrokenAdapter):
     """An error is a text like any other."""
 
     case, caught_by = "overloaded_for_good", ("STR-010",)
@@ -99,7 +99,7 @@ class SaysErrorsAsAnswers(Creature):
         return replace(reply, text=str(reply.error), error=None, complete=True)
 
 
-class ReportsNoReason(Creature):
+class ReportsNoReason(BrokenAdapter):
     """Why an answer ends is not said."""
 
     case, caught_by = "length_inside_text", ("STP-001",)

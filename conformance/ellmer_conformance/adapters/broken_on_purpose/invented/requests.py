@@ -1,4 +1,4 @@
-"""Creatures that send something else than was said: invented when the rules stood."""
+"""Adapters that send something else than was said: invented when the rules stood."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import ClassVar
 import httpx
 
 from ....contract.exchange import Json
-from ..base import Creature, is_media
+from ..base import BrokenAdapter, is_media
 from ..messages import conversation
 from ..planted import assistants, changed, is_call, parts, texts_of
 
 _CHAT = ("openai-chat", "anthropic")
 
 
-class SaysAnswersAsUser(Creature):
+class SaysAnswersAsUser(BrokenAdapter):
     """There is one role."""
 
     case, caught_by, also = "plain_text", ("HIS-006",), ("HIS-009",)
@@ -28,7 +28,7 @@ class SaysAnswersAsUser(Creature):
         return body
 
 
-class KeepsTenMessages(Creature):
+class KeepsTenMessages(BrokenAdapter):
     """A conversation is as long as a window."""
 
     case, caught_by, also, on = "many_turns", ("HIS-002",), ("HIS-006", "HIS-009"), _CHAT
@@ -40,7 +40,7 @@ class KeepsTenMessages(Creature):
         return body
 
 
-class AsksTwice(Creature):
+class AsksTwice(BrokenAdapter):
     """Repeats the question at its end, for emphasis."""
 
     case, caught_by = "plain_text", ("HIS-009",)
@@ -52,7 +52,7 @@ class AsksTwice(Creature):
         return body
 
 
-class EscapesMarkup(Creature):
+class EscapesMarkup(BrokenAdapter):
     """Text is HTML."""
 
     case, caught_by = "odd_text", ("UNI-001",)
@@ -62,7 +62,7 @@ class EscapesMarkup(Creature):
         return texts_of(body, "user", html.escape)
 
 
-class NormalisesLines(Creature):
+class NormalisesLines(BrokenAdapter):
     """A line ends with LF."""
 
     case, caught_by, on = "odd_text", ("UNI-001",), _CHAT
@@ -71,7 +71,7 @@ class NormalisesLines(Creature):
         return texts_of(body, "user", lambda text: text.replace("\r\n", "\n"))
 
 
-class CutsQuestions(Creature):
+class CutsQuestions(BrokenAdapter):
     """A question has at most 32,768 characters."""
 
     case, caught_by, on = "long_values", ("UNI-001",), _CHAT
@@ -80,7 +80,7 @@ class CutsQuestions(Creature):
         return texts_of(body, "user", lambda text: text[:32_768])
 
 
-class ReversesCalls(Creature):
+class ReversesCalls(BrokenAdapter):
     """Keeps the calls of an answer on a stack."""
 
     case, caught_by = "unlike_calls", ("HIS-006",)
@@ -95,7 +95,7 @@ class ReversesCalls(Creature):
         return body
 
 
-class EndsAnswersWithALine(Creature):
+class EndsAnswersWithALine(BrokenAdapter):
     """Writes its history to a file, line by line, and reads it again."""
 
     case, caught_by = "plain_text", ("HIS-006",)
@@ -104,7 +104,7 @@ class EndsAnswersWithALine(Creature):
         return texts_of(body, "assistant", lambda text: f"{text}\n\n")
 
 
-class ChangesTheModel(Creature):
+class ChangesTheModel(BrokenAdapter):
     """Asks a cheaper model."""
 
     case, caught_by, also = "plain_text", ("OPT-002",), ("REQ-043",)  # the cheaper one has no reasoning
@@ -115,7 +115,7 @@ class ChangesTheModel(Creature):
         return body | {"model": self.cheaper.get(self.endpoint.wire, "gpt-4.1-mini")}
 
 
-class DropsThoughts(Creature):
+class DropsThoughts(BrokenAdapter):
     """What the model thought is nobody's business, not even its own."""
 
     case, caught_by, on = "thinking_with_tools", ("HIS-008",), ("anthropic",)
@@ -127,7 +127,7 @@ class DropsThoughts(Creature):
         return body
 
 
-class RenamesTools(Creature):
+class RenamesTools(BrokenAdapter):
     """Offers tools under names of its own, and knows them when they are called."""
 
     case, caught_by, on = "one_tool", ("OPT-003",), _CHAT
@@ -138,7 +138,7 @@ class RenamesTools(Creature):
         return body
 
 
-class ForgetsToolsLater(Creature):
+class ForgetsToolsLater(BrokenAdapter):
     """A model that has called knows its tools."""
 
     case, caught_by, on = "one_tool", ("OPT-003",), ("openai-chat", "openai-responses")
@@ -147,7 +147,7 @@ class ForgetsToolsLater(Creature):
         return {k: v for k, v in body.items() if k != "tools"} if len(conversation(body)) > 1 else body
 
 
-class RelabelsImages(Creature):
+class RelabelsImages(BrokenAdapter):
     """Every image is a JPEG."""
 
     case, caught_by, on = "image_from_user", ("IMG-030",), ("openai-chat", "anthropic", "gemini")
@@ -157,7 +157,7 @@ class RelabelsImages(Creature):
         return found
 
 
-class RetriesAnyway(Creature):
+class RetriesAnyway(BrokenAdapter):
     """Tries again, whatever the caller allows."""
 
     case, caught_by = "error_inside_the_answer", ("ERR-012",)
@@ -171,7 +171,7 @@ class RetriesAnyway(Creature):
         return response
 
 
-class NamesItsUser(Creature):
+class NamesItsUser(BrokenAdapter):
     """Tells the provider on whose machine it runs."""
 
     gently = True
@@ -183,7 +183,7 @@ class NamesItsUser(Creature):
         return body | {"user": "root-at-some-host"}
 
 
-class TellsItsName(Creature):
+class TellsItsName(BrokenAdapter):
     """Says in the user agent who it works for."""
 
     case, caught_by, on = "plain_text", ("AUT-002",), ("openai-chat", "gemini")
@@ -193,7 +193,7 @@ class TellsItsName(Creature):
         return request
 
 
-class SaysSystemOnce(Creature):
+class SaysSystemOnce(BrokenAdapter):
     """A system prompt is said at the beginning."""
 
     case, caught_by, also, on = "system_prompt", ("SYS-001",), ("HIS-002",), ("openai-chat", "anthropic")
@@ -206,7 +206,7 @@ class SaysSystemOnce(Creature):
         return body
 
 
-class AppendsToTheSystem(Creature):
+class AppendsToTheSystem(BrokenAdapter):
     """The model should know the day."""
 
     case, caught_by = "system_prompt", ("SYS-010",)
@@ -217,7 +217,7 @@ class AppendsToTheSystem(Creature):
         return found
 
 
-class SendsImagesAsLinks(Creature):
+class SendsImagesAsLinks(BrokenAdapter):
     """An image is behind a link."""
 
     case, caught_by, on = "image_from_user", ("IMG-001",), ("openai-chat", "anthropic")

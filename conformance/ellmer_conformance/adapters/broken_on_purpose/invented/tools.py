@@ -1,4 +1,4 @@
-"""Creatures that describe, call or answer tools their own way: invented when the rules stood."""
+"""Adapters that describe, call or answer tools their own way: invented when the rules stood."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from datetime import date
 from typing import Any
 
 from ....scenarios.messages import Tool
-from ..base import Creature
+from ..base import BrokenAdapter
 
 _CHAT = ("openai-chat", "anthropic")
 
 
-class DropsNulls(Creature):
+class DropsNulls(BrokenAdapter):
     """An argument that is null was not given."""
 
     case, caught_by = "odd_arguments", ("PAR-005",)
@@ -34,7 +34,7 @@ class DropsBlanks(DropsNulls):
         return bool(value != "")
 
 
-class MakesDates(Creature):
+class MakesDates(BrokenAdapter):
     """What looks like a date is one."""
 
     case, caught_by, on = "odd_arguments", ("PAR-005",), _CHAT
@@ -46,7 +46,7 @@ class MakesDates(Creature):
         return replace(tool, run=run)
 
 
-class DescribesNothing(Creature):
+class DescribesNothing(BrokenAdapter):
     """A tool is known by its name."""
 
     case, caught_by = "one_tool", ("OPT-003",)
@@ -55,7 +55,7 @@ class DescribesNothing(Creature):
         return replace(tool, description="")
 
 
-class WritesRepr(Creature):
+class WritesRepr(BrokenAdapter):
     """A tool's value is `str()` of it."""
 
     gently = True
@@ -69,7 +69,7 @@ def _ascii(value: object) -> str:
     return str(value).encode("ascii", "replace").decode()
 
 
-class LosesCharacters(Creature):
+class LosesCharacters(BrokenAdapter):
     """A tool's value is ASCII: what is not becomes a question mark."""
 
     case, caught_by = "unicode_arguments", ("PAR-004",)
@@ -78,7 +78,7 @@ class LosesCharacters(Creature):
         return replace(tool, run=lambda **told: _ascii(tool.run(**told)))
 
 
-class SpellsArgumentsItsWay(Creature):
+class SpellsArgumentsItsWay(BrokenAdapter):
     """Names of arguments are in capitals."""
 
     case, caught_by, on = "odd_arguments", ("PAR-005",), _CHAT
