@@ -27,7 +27,7 @@ from ..contents.content import (
 from ..contents.tool_calls import ContentToolResult
 from ..errors import error_message
 
-__all__ = ["described", "flatten", "result_text", "split"]
+__all__ = ["described", "flatten", "result_items", "result_text", "split"]
 
 
 def _id(result: ContentToolResult) -> str:
@@ -58,6 +58,13 @@ def split(contents: Iterable[Content]) -> tuple[list[ContentToolResult], list[Co
     contents = list(contents)
     results = [c for c in contents if isinstance(c, ContentToolResult)]
     return results, [c for c in contents if not isinstance(c, ContentToolResult)]
+
+
+def result_items(result: ContentToolResult) -> list[Any]:
+    """What a result is made of: the items of a list, the values of a dict, or its one value."""
+    if isinstance(result.value, dict):
+        return list(result.value.values())
+    return list(result.value) if isinstance(result.value, list | tuple) else [result.value]
 
 
 def result_text(result: ContentToolResult) -> str:
