@@ -27,7 +27,7 @@ from ..contents.content import (
 from ..contents.tool_calls import ContentToolResult
 from ..errors import error_message
 
-__all__ = ["described", "flatten", "result_items", "result_text", "split"]
+__all__ = ["described", "flatten", "result_text", "split"]
 
 
 def _id(result: ContentToolResult) -> str:
