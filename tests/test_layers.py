@@ -106,6 +106,7 @@ PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conforma
 DOES_IO = {
     "ellmer_core.calling.invocation",  # runs async tools
     "ellmer_core.contents.downloads",
+    "ellmer_core.contents.media",  # names the client of a download
     "ellmer_core.contents.network_addresses",  # resolves what is downloaded from
     "ellmer_core.jobs.parallel_execution",
     "ellmer_core.jobs.rate_limit",
