@@ -9,7 +9,7 @@ from ...contract.answers import Told
 from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of
 from ...scenarios.messages import Tool
-from .given import CannotBeGiven
+from .adapter_input import CannotBeGiven
 
 __all__ = ["check_calls"]
 

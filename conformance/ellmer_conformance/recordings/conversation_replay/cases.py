@@ -11,10 +11,10 @@ from ...runner.live_recordings import as_answer
 from ...scenarios.case import Ask, Case
 from ...scenarios.messages import PDF, Image, Part, Text, ToolCall, ToolResult, Turn
 from ...scenarios.script import Answer, Cut, Failure, Say, Step
+from .adapter_input import CannotBeGiven, history, parts, split, system, value_of
+from .answer_reading import fails, is_cut, told_by
 from .calls import check_calls
 from .conversations import Conversation, Recorded
-from .given import CannotBeGiven, history, parts, split, system, value_of
-from .told import fails, is_cut, told_by
 from .tools import RecordedResults, ToolFailed, declared
 
 __all__ = ["END", "RecordedCase", "case_of"]

@@ -12,7 +12,7 @@ from ...report import Report, finished, judged
 from ...report.formats.abilities import abilities
 from ...scenarios.case import MODES, Mode
 from ...server import StrictServer
-from .answers import RecordedAnswers
+from .answer_server import RecordedAnswers
 from .conversations import Conversation, conversations
 from .play import Outcome, Stage
 from .summary import Summary

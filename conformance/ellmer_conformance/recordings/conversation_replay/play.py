@@ -22,12 +22,12 @@ from ...runner.sessions import CaseRun, NotTestable, close_all, declared_refusal
 from ...scenarios.case import Mode
 from ...scenarios.planted_keys import planted
 from ...server import StrictServer
-from .answers import Playing, RecordedAnswers
+from .adapter_input import CannotBeGiven
+from .answer_reading import fails
+from .answer_server import Playing, RecordedAnswers
 from .cases import RecordedCase, case_of
 from .conversations import Conversation
-from .given import CannotBeGiven
-from .sameness import difference
-from .told import fails
+from .request_comparison import difference
 
 __all__ = ["UNSEEN", "Outcome", "Stage"]
 

@@ -7,8 +7,8 @@ import json
 from ...contract.answers import Told, events_of
 from ...contract.readers.json_access import items_of, object_of
 from ...contract.whole_answers import folded, read
+from .adapter_input import CannotBeGiven
 from .conversations import Recorded
-from .given import CannotBeGiven
 
 __all__ = ["fails", "is_cut", "told_by"]
 
