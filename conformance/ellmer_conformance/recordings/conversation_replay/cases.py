@@ -12,9 +12,9 @@ from ...scenarios.case import Ask, Case
 from ...scenarios.messages import PDF, Image, Part, Text, ToolCall, ToolResult, Turn
 from ...scenarios.script import Answer, Cut, Failure, Say, Step
 from .adapter_input import CannotBeGiven, history, parts, split, system, value_of
-from .answer_reading import fails, is_cut, told_by
-from .calls import check_calls
 from .conversations import Conversation, Recorded
+from .recorded_reply import fails, is_cut, told_by
+from .runnable_calls import check_calls
 from .tools import RecordedResults, ToolFailed, declared
 
 __all__ = ["END", "RecordedCase", "case_of"]
