@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 from .. import providers
@@ -177,7 +176,7 @@ def _key_of(credentials: Callable[[], Any]) -> Any:
 def constructor(vendor: str) -> Callable[..., Chat]:
     name = vendor.replace("-", "_")
     name = providers.ALIASES.get(name, name)
-    if name in _own():
+    if name in own_providers():
         make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")
         return make
     from importlib.metadata import entry_points  # noqa: PLC0415 - only needed for vendors of others
@@ -186,11 +185,12 @@ def constructor(vendor: str) -> Callable[..., Chat]:
     if found := [entry for entry in others if entry.name == vendor]:
         loaded: Callable[..., Chat] = found[0].load()
         return loaded
-    there = ", ".join(sorted({*_own(), *others.names}))
+    there = ", ".join(sorted({*own_providers(), *others.names}))
     raise UsageError(f"There is no provider {vendor!r}. There are: {there}.")
 
 
-def _own() -> list[str]:
+def own_providers() -> list[str]:
+    """The names of the modules of this folder, one for each provider."""
     import pkgutil  # noqa: PLC0415 - only needed to find a vendor by its name
 
     names = [module.name for module in pkgutil.iter_modules(providers.__path__)]
@@ -276,30 +276,3 @@ def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
     if not isinstance(timeout, int | float) or timeout <= 0:
         raise UsageError(f"timeout= is a number of seconds or Timeouts(…), not {timeout!r}.")
     return Timeouts(connect=min(10.0, timeout), idle=timeout)
-
-
-def stub() -> str:
-    """What `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
-    names = {vendor: vendor for vendor in _own()} | providers.ALIASES
-    lines = [
-        "# Written by `python -m ellmer_core.providers._construction`.",
-        "",
-        "from collections.abc import Callable",
-        "from typing import Any",
-        "",
-        *sorted(f"from .{vendor} import chat_{vendor} as chat_{name}" for name, vendor in names.items()),
-        "",
-        *(f"models_{name}: Callable[..., list[dict[str, Any]]]" for name in sorted(names)),
-        "",
-        "ALIASES: dict[str, str]",
-        "",
-        "__all__ = [",
-        *sorted(f'    "{kind}_{name}",' for kind in ("chat", "models") for name in names),
-        "]",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    Path(__file__).with_name("__init__.pyi").write_text(stub(), encoding="utf-8")

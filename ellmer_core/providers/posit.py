@@ -18,17 +18,21 @@ from ._construction import Options, construct
 __all__ = ["PositClaude", "PositOpenAI", "chat_posit"]
 
 GATEWAY = "https://gateway.posit.ai"
-TOKEN = ("POSIT_AI_TOKEN",)
+
+
+class _Posit:
+    """What the gateway has in common for all models."""
+
+    vendor: ClassVar[str] = "Posit"
+    key_vars: ClassVar[tuple[str, ...]] = ("POSIT_AI_TOKEN",)
+    models_path: ClassVar[str] = ""
 
 
 @dataclass(frozen=True)
-class PositClaude(AnthropicMessages):
+class PositClaude(_Posit, AnthropicMessages):
     """Claude. The token is a bearer's, where Anthropic has `x-api-key`."""
 
-    vendor: ClassVar[str] = "Posit"
     default_model: ClassVar[str] = "claude-sonnet-5"
-    key_vars: ClassVar[tuple[str, ...]] = TOKEN
-    models_path: ClassVar[str] = ""
 
     base_url: str = f"{GATEWAY}/anthropic/v1"
 
@@ -38,12 +42,8 @@ class PositClaude(AnthropicMessages):
 
 
 @dataclass(frozen=True)
-class PositOpenAI(OpenAIChat):
+class PositOpenAI(_Posit, OpenAIChat):
     """All other models."""
-
-    vendor: ClassVar[str] = "Posit"
-    key_vars: ClassVar[tuple[str, ...]] = TOKEN
-    models_path: ClassVar[str] = ""
 
     base_url: str = f"{GATEWAY}/openai/v1"
 

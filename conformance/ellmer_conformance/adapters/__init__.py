@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ..scenarios.case import MODES, Mode
 from ..scenarios.messages import Part, Reply, Tool, Turn
 
-__all__ = ["Adapter", "Capabilities", "Endpoint", "Place", "Session", "Structured"]
+__all__ = ["Ability", "Adapter", "Capabilities", "Endpoint", "MediaAbility", "Place", "Session", "Structured"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ class Endpoint:
     max_retries: int = 0
 
 
+Ability = Literal["native", "refused"]
+MediaAbility = Literal["native", "pointer", "refused"]
+
+
 @dataclass(frozen=True)
 class Capabilities:
     """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested.
@@ -74,25 +78,25 @@ class Capabilities:
     """
 
     modes: Collection[Mode] = MODES
-    tools: Literal["native", "refused"] = "native"
-    structured: Literal["native", "refused"] = "refused"
-    image_in_user: Literal["native", "refused"] = "native"
-    pdf_in_user: Literal["native", "refused"] = "native"
-    image_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
-    pdf_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
-    dangling_call: Literal["native", "refused"] = "native"
-    interleaved_parts: Literal["native", "refused"] = "native"
-    changed_prompt: Literal["native", "refused"] = "refused"
-    compaction: Literal["native", "refused"] = "refused"
-    approval: Literal["native", "refused"] = "refused"
-    citations: Literal["native", "refused"] = "refused"
-    uploads: Literal["native", "refused"] = "refused"
-    structured_with_tools: Literal["native", "refused"] = "native"
-    tool_choice: Literal["native", "refused"] = "refused"
-    stop_sequences: Literal["native", "refused"] = "refused"
-    json_mode: Literal["native", "refused"] = "refused"
-    model_override: Literal["native", "refused"] = "refused"
-    prompt_caching: Literal["native", "refused"] = "refused"
+    tools: Ability = "native"
+    structured: Ability = "refused"
+    image_in_user: Ability = "native"
+    pdf_in_user: Ability = "native"
+    image_in_tool_result: MediaAbility = "pointer"
+    pdf_in_tool_result: MediaAbility = "pointer"
+    dangling_call: Ability = "native"
+    interleaved_parts: Ability = "native"
+    changed_prompt: Ability = "refused"
+    compaction: Ability = "refused"
+    approval: Ability = "refused"
+    citations: Ability = "refused"
+    uploads: Ability = "refused"
+    structured_with_tools: Ability = "native"
+    tool_choice: Ability = "refused"
+    stop_sequences: Ability = "refused"
+    json_mode: Ability = "refused"
+    model_override: Ability = "refused"
+    prompt_caching: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""

@@ -24,16 +24,15 @@ from ..values import Json
 
 __all__ = ["AnthropicContent"]
 
+_IN_DOCUMENT = {"cited_text": str, "document_index": int}
+_BLOCKS = {"start_block_index": int, "end_block_index": int}
 #: What the API requires of a citation that comes back (anthropic.types.*LocationParam).
-_CITED = {
-    "char_location": ("cited_text", "document_index", "start_char_index", "end_char_index"),
-    "page_location": ("cited_text", "document_index", "start_page_number", "end_page_number"),
-    "content_block_location": ("cited_text", "document_index", "start_block_index", "end_block_index"),
-    "web_search_result_location": ("cited_text", "encrypted_index", "url"),
-    "search_result_location": (
-        *("cited_text", "source", "search_result_index"),
-        *("start_block_index", "end_block_index"),
-    ),
+_CITED: dict[str, dict[str, type]] = {
+    "char_location": {**_IN_DOCUMENT, "start_char_index": int, "end_char_index": int},
+    "page_location": {**_IN_DOCUMENT, "start_page_number": int, "end_page_number": int},
+    "content_block_location": {**_IN_DOCUMENT, **_BLOCKS},
+    "web_search_result_location": {"cited_text": str, "encrypted_index": str, "url": str},
+    "search_result_location": {"cited_text": str, "source": str, "search_result_index": int, **_BLOCKS},
 }
 
 
@@ -135,8 +134,4 @@ def _legal(fields: Mapping[str, Any]) -> Json:
 def _is_citation(value: object) -> bool:
     if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
         return False
-    numbers = ("_number", "document_index", "char_index", "block_index", "result_index")
-    return all(
-        isinstance(value.get(name), int if name.endswith(numbers) else str)
-        for name in _CITED.get(value["type"], ())
-    )
+    return all(isinstance(value.get(name), kind) for name, kind in _CITED.get(value["type"], {}).items())

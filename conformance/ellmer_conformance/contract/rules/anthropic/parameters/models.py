@@ -10,6 +10,7 @@ from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, body, book, refused, user
 from .._turns import all_blocks
 from ..tools._grammar import strict_problem
+from ._answer_formats import answer_formats
 
 SUM: Json = {"type": "object", "properties": {"sum": {"type": "number"}}, "additionalProperties": False}
 
@@ -46,7 +47,7 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
 
     Fix: set `additionalProperties: false`, and write the bounds into the description.
     """
-    for place, format in _formats(request.body):
+    for place, format in answer_formats(request.body):
         if isinstance(format.get("schema"), dict):
             pointer = f"/{place.replace('.', '/')}/schema"
             reason = strict_problem(format["schema"])
@@ -72,7 +73,7 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
 )
 def old_models_have_no_format(request: Request) -> Iterator[Finding]:
     """Structured output requires a model of the 4.5 generation or newer."""
-    asked = any(True for _ in _formats(request.body))
+    asked = any(True for _ in answer_formats(request.body))
     yield broken("/model", "this model has no output format", model=request.model) if asked else met("/model")
 
 
@@ -93,13 +94,3 @@ def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
         if block.get("type") == "document" and isinstance(citations, dict):
             asked, place = citations.get("enabled") is True, f"{pointer}/citations"
             yield broken(place, "this model does not cite", model=request.model) if asked else met(place)
-
-
-def _formats(request: Json) -> Iterator[tuple[str, Json]]:
-    config = request.get("output_config")
-    for place, format in (
-        ("output_config.format", config.get("format") if isinstance(config, dict) else None),
-        ("output_format", request.get("output_format")),
-    ):
-        if isinstance(format, dict):
-            yield place, format
