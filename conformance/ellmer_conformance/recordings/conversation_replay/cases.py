@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...contract.answers import Called, Told
 from ...contract.exchange import Item
+from ...contract.provider_answers.answer import Called, Told
 from ...runner.live_recordings import as_answer
 from ...scenarios.case import Ask, Case
 from ...scenarios.messages import PDF, Image, Part, Text, ToolCall, ToolResult, Turn
