@@ -122,6 +122,8 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/earendil-works/pi/issues/3636",
         "https://github.com/BigPizzaV3/CodexPlusPlus/issues/252",
+        "https://github.com/SaladDay/cc-switch-cli/issues/170 (deepseek-v4-pro, which thinks unless told not to)",
+        "https://api-docs.deepseek.com/guides/thinking_mode",
     ],
     refusal=refused("The `reasoning_content` in the thinking mode must be passed back to the API."),
     models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
@@ -135,15 +137,16 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
         )
     ],
     counterexamples=[
-        body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro")
+        body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro"),
+        body(ASK, call("a"), result("a"), model="deepseek-v4-flash"),
     ],
 )
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
     """With thinking enabled, an assistant message with tool calls has its `reasoning_content`, which may be empty.
 
-    Before V4, the reasoning of earlier user turns was not required.
+    V4 thinks unless it is told not to. Before V4, the reasoning of earlier user turns was not required.
     """
-    if _told_to_think(request):
+    if _thinks(request):
         found = list(messages(request.body))
         asked = [i for i, (_, message) in enumerate(found) if message.get("role") == "user"]
         start = 0 if request.model.startswith("deepseek-v4") else max(asked, default=0)
