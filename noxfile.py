@@ -25,7 +25,7 @@ OFFLINE: dict[str, str | None] = {
     "NO_COLOR": None if os.environ.get("FORCE_COLOR") else os.environ.get("NO_COLOR"),
     **{name: None for name in os.environ if name.endswith(("_API_KEY", "_TOKEN", "_SECRET"))},
     "PYTHONDONTWRITEBYTECODE": None,  # tests start many processes: they share what was compiled
-    "PYTEST_ADDOPTS": "-p no:shiny-test",  # and no pytest within a pytest waits for all of Shiny
+    "PYTEST_ADDOPTS": "-p no:shiny-test -p no:hypothesispytest -p no:anyio -p no:platformdirs",  # unused, slow to load
 }
 
 #: Each worker begins with a half of its own, so that few files share their servers and imports between the two.

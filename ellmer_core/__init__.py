@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from .conversation.cancellation import *
     from .conversation.usage_limits import *
     from .errors import *
-    from .jobs.batch import *
-    from .jobs.parallel import *
+    from .jobs.batch_functions import *
+    from .jobs.parallel_functions import *
     from .live import *
-    from .models.prices import *
+    from .models.prices.price_lookup import *
+    from .models.prices.session_usage import *
     from .providers import *
     from .providers._construction import *
     from .render.files import *
@@ -209,11 +210,12 @@ _MODULES = (
     "calling.progress",
     "transport.aws_signature",
     "schemas.data_frames",
-    "models.prices",
+    "models.prices.price_lookup",
+    "models.prices.session_usage",
     "wire.profile",
     "_chat.tool_writer",
-    "jobs.parallel",
-    "jobs.batch",
+    "jobs.parallel_functions",
+    "jobs.batch_functions",
     "live",
     "render.shinychat",
 )

@@ -10,7 +10,7 @@ from ..contents.turns import Turn
 from ..schemas.type_values import Type
 from ..wire.openai_chat.request import OpenAIChat
 from ..wire.shared.json_schema import in_words, json_schema
-from ..wire.structured import told
+from ..wire.structured_output import told
 from ..wire.values import Json, Request, Supports
 
 __all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]

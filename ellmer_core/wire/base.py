@@ -24,7 +24,7 @@ from .services.base import Batches, Uploads
 from .shared import json_bodies
 from .shared.errors import error_of
 from .shared.hidden import HiddenHeaders, without_user
-from .structured import StructuredOutput
+from .structured_output import StructuredOutput
 from .values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from ..baseline import FILE, Baseline, BaselineError, load
-from ..contract.redaction import redacted
+from ..contract.live_key_redaction import redacted
 from ..report import Report, Row, files, finished, judged
 from ..report.formats.abilities import abilities
 from ..report.formats.terminal import console, print_report

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..contract.answers import Told, events_of
 from ..contract.exchange import Exchange
+from ..contract.live_key_redaction import redacted
 from ..contract.observed_run import Run, Trouble
-from ..contract.redaction import redacted
 from ..contract.whole_answers import folded, read
 from ..scenarios.case import Ask, Case
 from ..scenarios.script import Answer, Call, Say, Step, Stop, Think, Usage

@@ -18,7 +18,7 @@ from ...contents.turns import Turn
 from ...errors import UsageError
 from ...schemas.type_values import Type
 from ...wire.base import Wire
-from ...wire.structured import StructuredMode
+from ...wire.structured_output import StructuredMode
 from ...wire.values import Json, Request
 
 __all__ = ["RequestCache", "encoded"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from .file_formats import SUFFIXES, Found, Unreadable, each, read
+from .format_detection import SUFFIXES, Found, Unreadable, each, read
 from .interaction import Interaction
 
 __all__ = ["SUFFIXES", "Found", "Interaction", "Unreadable", "each", "find", "read"]

@@ -13,10 +13,10 @@ from ..exchange.messages import Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
 from ..interception.virtual_clock import Clock
-from ..secrets.redaction import Scrub
+from ..secrets.redaction.headers_and_urls import Scrub
 from ..store import Store
 from .matching.request_key import Match
-from .stale_policies import Policy
+from .stale_recordings.age_policies import Policy
 
 __all__ = ["MODES", "Mode", "Options", "Repeat", "chosen_mode", "set_default_mode"]
 

@@ -20,7 +20,7 @@ from ..faults import Schedule
 from ..faults.replaced_answers import override
 from ..interception import network_guard, transports
 from ..interception.request_in_flight import RequestInFlight
-from ..secrets.redaction import masked
+from ..secrets.redaction.headers_and_urls import masked
 from ..store.shared import Shared
 from .decorating import F, decorated
 from .live_check import LiveCheck

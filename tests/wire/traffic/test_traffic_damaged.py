@@ -20,7 +20,7 @@ from ellmer_core.conversation.request.cache import encoded
 from ellmer_core.conversation.response.reading import read
 from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import EllmerError
-from ellmer_core.models.prices import cost
+from ellmer_core.models.prices.price_lookup import cost
 from ellmer_core.render.printed_form import format_chat
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock

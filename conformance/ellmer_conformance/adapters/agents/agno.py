@@ -24,7 +24,7 @@ from ...scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall,
 from .. import Capabilities, Endpoint
 from ..shared.bridge import FOUR_WIRES, BridgeAdapter
 from ..shared.chat_messages import json_of
-from ..shared.structured import model_of
+from ..shared.structured_output import model_of
 from ..shared.tool_values import calls_in, media_type, parameters, text_of
 
 __all__ = ["Agno", "RunFailed", "adapter"]

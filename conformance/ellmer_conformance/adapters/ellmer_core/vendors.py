@@ -20,7 +20,7 @@ from ellmer_core.wire.base import Wire
 
 from ...contract.readers import vendor_of
 from .. import Capabilities, Place
-from ..endpoints import WHERE
+from ..shared.endpoints import WHERE
 
 __all__ = ["Vendor", "vendors", "vendors_by_key"]
 

@@ -61,13 +61,11 @@ def _data(report: Report, folder: str) -> dict[str, Any]:
         shown = transcripts.number(printed) if printed else -1
         case, mode = cases.number(play.case), modes.number(play.mode)
         plays.number(play.place, [place, case, mode, play.cassette, play.recorded_from, shown])
-    texts = {(text["wire"], text["vendor"], text["id"]): text for text in report.rules}
+    texts = {(text["wire"], text["vendor"], text["id"]): _said(text) for text in report.rules}
     rows, followed = [], consequences(report)
     for row in report.rows:
         if row.verdict != "not-applicable":
-            text = texts.get((row.wire, row.vendor, row.rule), _unknown(row))
-            said = {name: value for name, value in text.items() if name not in {"wire", "vendor"}}
-            rule = rules.number(json.dumps(said, sort_keys=True), said)
+            rule = rules.number(*(texts.get((row.wire, row.vendor, row.rule)) or _said(_unknown(row))))
             proof = -1 if row.verdict in FINE else evidence.number(_key(row), _evidence(row, report, folder))
             rows.append(
                 [
@@ -96,6 +94,12 @@ def _data(report: Report, folder: str) -> dict[str, Any]:
         "rows": rows,
         "skipped": report.skipped,
     }
+
+
+def _said(text: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What is shown of a rule, whoever has it; equal texts are shown once."""
+    said = {name: value for name, value in text.items() if name not in {"wire", "vendor"}}
+    return json.dumps(said, sort_keys=True), said
 
 
 def _unknown(row: Row) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 from ...adapters import Capabilities, Endpoint, Place
-from ...adapters.endpoints import WHERE, place_for
+from ...adapters.shared.endpoints import WHERE, place_for
 from ...contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
 from ...scenarios.case import Case, Mode
 from ...scenarios.cases import all_cases
