@@ -87,7 +87,8 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
 def _unknown_role(known: str, status: int = 400) -> Refusal:
     place = f"messages[{{index}}].role: unknown variant `{{role}}`, expected one of {known}"
     return refused(
-        f"Failed to deserialize the JSON body into the target type: {place} at line 1 column {{column}}", status
+        f"Failed to deserialize the JSON body into the target type: {place} at line 1 column {{column}}",
+        status,
     )
 
 
@@ -113,7 +114,11 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     for index, (pointer, message) in enumerate(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
         known = role in {"system", "user", "assistant", "tool", "latest_reminder"}
-        facts = {"index": index, "role": role, "column": 0 if known else _column(request.body, str(role), "role")}
+        facts = {
+            "index": index,
+            "role": role,
+            "column": 0 if known else _column(request.body, str(role), "role"),
+        }
         yield met(place) if known else broken(place, f"there is no role {role!r}", **facts)
 
 

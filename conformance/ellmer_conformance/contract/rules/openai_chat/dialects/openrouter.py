@@ -48,7 +48,12 @@ enter(
         Lack(
             "REQ-050",
             "An image goes to a model that sees.",
-            ("deepseek/deepseek-v4*", "deepseek/deepseek-r1*", "openai/gpt-oss*", "meta-llama/llama-3.[13]-*"),
+            (
+                "deepseek/deepseek-v4*",
+                "deepseek/deepseek-r1*",
+                "openai/gpt-oss*",
+                "meta-llama/llama-3.[13]-*",
+            ),
             Refusal("No endpoints found that support image input", 404),
             (
                 "https://github.com/NousResearch/hermes-agent/pull/23411 (deepseek-v4-pro)",
