@@ -15,7 +15,7 @@ __all__ = ["GoogleGemini", "chat_google_gemini"]
 
 
 class GoogleGemini(Gemini):
-    """The API of AI Studio (Vertex AI is another vendor)."""
+    """The API of AI Studio (Vertex AI is another provider)."""
 
     default_model: ClassVar[str] = "gemini-3.5-flash"
     batches: ClassVar[Batches | None] = GeminiBatches()

@@ -21,7 +21,7 @@ __all__ = ["OpenAICompatible", "chat_openai_compatible"]
 @dataclass(frozen=True)
 class OpenAICompatible(ChatCompletions):
     """A server of somebody's, asked in the words that every one of them knows. It gets a key only if one is given: no
-    variable of another vendor is read."""
+    variable of another provider is read."""
 
     vendor: ClassVar[str] = "OpenAI-compatible"
     supports: ClassVar[Supports] = Supports()

@@ -1,4 +1,4 @@
-"""OpenRouter, https://openrouter.ai/docs/api/reference/overview: many models of many vendors."""
+"""OpenRouter, https://openrouter.ai/docs/api/reference/overview: many models of many providers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Portkey, https://portkey.ai/docs/api-reference/inference-api/chat: a gateway to the models of many vendors."""
+"""Portkey, https://portkey.ai/docs/api-reference/inference-api/chat: a gateway to the models of many providers."""
 
 from __future__ import annotations
 
