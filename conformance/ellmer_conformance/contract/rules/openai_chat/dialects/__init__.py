@@ -12,7 +12,7 @@ from .._rulebook import book
 
 __all__ = ["compact", "elsewhere"]
 
-# What only OpenAI says of its own parameters and models: at another vendor it means nothing.
+# What only OpenAI says of its own parameters and models: at another provider it means nothing.
 _OWN = (
     "REQ-001",
     "REQ-004",
