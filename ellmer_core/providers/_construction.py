@@ -1,6 +1,6 @@
 """Chats by name: `chat("openai/gpt-5.6-terra")`, and what every `chat_<vendor>()` does.
 
-There is no registry. `chat("x/…")` calls `chat_x()` of `providers/x.py`; or, for vendors of other packages, the
+There is no registry. `chat("x/…")` calls `chat_x()` of `providers/x.py`; or, for providers of other packages, the
 constructor that an entry point named `x` in the group `ellmer_core.providers` points to.
 """
 
@@ -32,19 +32,19 @@ GROUP = "ellmer_core.providers"
 class Options(TypedDict, total=False):
     """What every constructor takes besides the system prompt.
 
-    - `model`: the vendor's name of the model. Default: the vendor's default, which is announced.
+    - `model`: the provider's name of the model. Default: the provider's default, which is announced.
     - `params`: neutral parameters: `temperature`, `top_p`, `max_tokens`, `stop_sequences`, `seed`,
       `thinking`, …; those that the model does not take are left out with a warning.
-    - `thinking`: how much the model thinks, one setting for all vendors: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
+    - `thinking`: how much the model thinks, one setting for all providers: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
       a number of tokens.
     - `profile`: what the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
     - `fetch`: `"https"` allows images by URL to be downloaded here, where the API fetches none: from public addresses, with
       limits. Default: `"none"`.
-    - `api_key`: the key. Default: the vendor's environment variable, read anew for each request.
+    - `api_key`: the key. Default: the provider's environment variable, read anew for each request.
     - `credentials`: a function that gives the key (or token), called for each request.
     - `api_args`: merged into the body of each request, last; `None` removes a field.
     - `api_headers`: added to the headers of each request, last.
-    - `base_url`: where the API is. Default: the vendor's environment variable for it, else the vendor's own.
+    - `base_url`: where the API is. Default: the provider's environment variable for it, else the provider's own.
     - `echo`: what to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
       Default: `"output"` for a chat made at the top level of a script or console, `"none"` inside functions.
     - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours, or a tuple of both, for blocking and
@@ -167,7 +167,7 @@ def constructor(vendor: str) -> Callable[..., Chat]:
     if name in own_providers():
         make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")
         return make
-    from importlib.metadata import entry_points  # noqa: PLC0415 - only needed for vendors of others
+    from importlib.metadata import entry_points  # noqa: PLC0415 - only needed for providers of others
 
     others = entry_points(group=GROUP)
     if found := [entry for entry in others if entry.name == vendor]:
@@ -179,7 +179,7 @@ def constructor(vendor: str) -> Callable[..., Chat]:
 
 def own_providers() -> list[str]:
     """The names of the modules of this folder, one for each provider."""
-    import pkgutil  # noqa: PLC0415 - only needed to find a vendor by its name
+    import pkgutil  # noqa: PLC0415 - only needed to find a provider by its name
 
     names = [module.name for module in pkgutil.iter_modules(providers.__path__)]
     return [name for name in names if not name.startswith("_")]

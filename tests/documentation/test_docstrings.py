@@ -130,6 +130,30 @@ def test_every_public_name_has_an_example(name):
     assert "\nExamples:\n    >>> " in inspect.getdoc(DOCUMENTED[name])
 
 
+PROVIDERS = {
+    name: getattr(ellmer_core, name)
+    for name in dir(ellmer_core)
+    if name.startswith("chat_") and name not in ellmer_core.__all__
+}
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_a_constructor_names_its_keys_its_default_model_and_a_source(name):
+    text, module = inspect.getdoc(PROVIDERS[name]), import_module(PROVIDERS[name].__module__)
+    wires = [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
+    own = [
+        value
+        for wire in wires
+        for value in (*getattr(wire, "key_vars", ()), getattr(wire, "default_model", ""))
+    ]
+
+    assert [value for value in own if value and f"`{value}`" not in text] == []
+    assert "https://" in text
+    assert re.findall(r"^    (\w+): \S", text, re.MULTILINE)[
+        : len(parameters(PROVIDERS[name]))
+    ] == parameters(PROVIDERS[name])
+
+
 @pytest.fixture(scope="module")
 def server():
     with StrictServer({"hello": HELLO, "data": ADA}) as started:

@@ -19,7 +19,7 @@ __all__ = ["Ability", "Adapter", "Capabilities", "Endpoint", "MediaAbility", "Pl
 
 @dataclass(frozen=True)
 class Place:
-    """Where a vendor is: its real base URL, a model, and the variables that may hold a key."""
+    """Where a provider is: its real base URL, a model, and the variables that may hold a key."""
 
     base_url: str
     model: str
@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a session talks to. `base_url` is the vendor's own (`https://api.openai.com/v1`), or any.
+    """Where a session talks to. `base_url` is the provider's own (`https://api.openai.com/v1`), or any.
 
     The cases count requests: the library must not retry more often than `max_retries`.
     """
@@ -132,10 +132,10 @@ class Structured(Session, Protocol):
 
 @runtime_checkable
 class Adapter(Protocol):
-    """A library under test. `wires` maps each wire format it speaks to the vendors it speaks it with.
+    """A library under test. `wires` maps each wire format it speaks to the providers it speaks it with.
 
-    A vendor that the suite does not know needs a `Place`, in a further attribute `places`, a mapping of
-    `(wire, vendor)`; of the cases, those are played there that are played everywhere.
+    A provider that the suite does not know needs a `Place`, in a further attribute `places`, a mapping of
+    `(wire, provider)`; of the cases, those are played there that are played everywhere.
     """
 
     name: str

@@ -64,7 +64,7 @@ _NUMBERS = count()  # of the conversations that are recorded: each has one of it
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test per adapter × wire × vendor × case × mode that the options let through."""
+    """One test per adapter × wire × provider × case × mode that the options let through."""
     if "play" in metafunc.fixturenames:
         try:
             plays = _plays(metafunc)

@@ -110,7 +110,7 @@ class ConversationPlayer:
         return place_of(self.adapter, request.wire, self._vendor(request))
 
     def _vendor(self, request: Request) -> str:
-        """By which of its vendors the adapter speaks with the one that was recorded: itself, one for all who are
+        """By which of its providers the adapter speaks with the one that was recorded: itself, one for all who are
         compatible, or the format's author."""
         known = self.adapter.wires.get(request.wire, ())
         choice = (request.vendor, "openai_compatible", readers.MODULES[request.wire].VENDOR)
