@@ -20,7 +20,7 @@ NOT_OFFERED = {
     "AskBefore", "CallScope", "Cancelled", "Card", "Connection", "DEFER", "Decide", "FinishReason", "Library",
     "Options", "Progress", "Said", "ToolMode", "agreed", "calling", "decided", "deciding", "decision_of", "denial",
     "card", "columns_of", "construct", "constructor", "convert", "cost", "data_frame", "described", "flatten",
-    "in_words", "is_context", "log_usage", "matched", "needs_decision", "prices", "read_file", "recorded", "result_text", "say", "setting", "showing", "signed", "split",
+    "in_words", "is_context", "log_usage", "matched", "needs_decision", "prices", "read_file", "recorded", "result_text", "say", "showing", "signed", "split",
     "to_json_schema", "type_of", "value_text",
 }  # fmt: skip
 

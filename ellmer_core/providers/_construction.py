@@ -6,10 +6,8 @@ constructor that an entry point named `x` in the group `ellmer_core.providers` p
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -23,9 +21,10 @@ from ..errors import UsageError
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.profile import Profile
-from ..wire.shared.hidden import Key
+from ._credentials import credentials_of
+from ._environment import variable
 
-__all__ = ["Options", "chat", "construct", "constructor", "setting"]
+__all__ = ["Options", "chat", "construct", "constructor"]
 
 GROUP = "ellmer_core.providers"
 
@@ -133,7 +132,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         wire(
             model=_model(wire, options.get("model")),
             base_url=_base_url(wire, options.get("base_url")),
-            credentials=_credentials(wire, options.get("api_key"), options.get("credentials")),
+            credentials=credentials_of(wire, options.get("api_key"), options.get("credentials")),
             **fields,
         ),
         system_prompt,
@@ -160,17 +159,6 @@ def _check_names(options: Options) -> None:
         if unknown[0] in NEUTRAL:
             raise TypeError(f"{unknown[0]}= is a parameter of the model: give params=params({unknown[0]}=…)")
         raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(known)}")
-
-
-def _key_of(credentials: Callable[[], Any]) -> Any:
-    from ..transport.aws_signature import AwsKeys  # noqa: PLC0415 - chats do without it until they ask for the key
-
-    key = credentials()
-    if isinstance(key, str | AwsKeys):
-        return key
-    raise UsageError(
-        f"credentials= is a function that returns the key, a string; it returned {type(key).__name__}."
-    )
 
 
 def constructor(vendor: str) -> Callable[..., Chat]:
@@ -207,67 +195,16 @@ def _model(wire: type[Wire], model: str | None) -> str:
 
 
 def _base_url(wire: type[Wire], base_url: str | None) -> str:
-    variable = _variable(wire.base_url_var or "-").rstrip("/")
-    if variable and not variable.endswith(wire.base_url_end):
-        variable += wire.base_url_end
-    url = base_url or variable or wire.base_url
+    set_url = variable(wire.base_url_var or "-").rstrip("/")
+    if set_url and not set_url.endswith(wire.base_url_end):
+        set_url += wire.base_url_end
+    url = base_url or set_url or wire.base_url
     if not url:
         raise UsageError(f"{wire.vendor} needs base_url=, the URL of the server.")
     if "?" in url or "#" in url:
         start = url.partition("?")[0].partition("#")[0]
         raise UsageError(f"base_url= ends where the paths of the API begin, without a query: {start}")
     return url
-
-
-def _credentials(
-    wire: type[Wire], api_key: str | None, credentials: Callable[[], str] | None
-) -> Callable[[], str] | None:
-    """A function that gives the key. Looks for it once now: a chat that can never answer is not made."""
-    if api_key is not None and credentials is not None:
-        raise UsageError("Give api_key= or credentials=, not both.")
-    if credentials is not None:
-        if not callable(credentials):
-            raise UsageError(
-                "credentials= is a function that returns the key; a key itself goes into api_key=."
-            )
-        return partial(_key_of, credentials)
-    if api_key is not None:
-        return _given_key(wire, api_key)
-    if not wire.key_vars or (wire.key_optional and not any(map(_variable, wire.key_vars))):
-        return None
-    read = partial(_environment_key, wire.vendor, wire.key_vars)
-    read()
-    return read
-
-
-def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
-    if not isinstance(api_key, str):
-        raise UsageError(f"api_key= is a string, not {type(api_key).__name__}.")
-    if key := api_key.strip():
-        return Key(key)
-    if wire.key_vars and not wire.key_optional:
-        raise UsageError(f"api_key= is blank, but {wire.vendor} needs a key.")
-    return None
-
-
-def setting(name: str, value: str | None, *variables: str) -> str:
-    """What the caller gave as `name`, or else the first of the environment variables that is set."""
-    if found := value or next(filter(None, map(_variable, variables)), ""):
-        return found
-    raise UsageError(f"Give {name}=, or set the environment variable {' or '.join(variables)}.")
-
-
-def _variable(name: str) -> str:
-    return os.environ.get(name, "").strip()
-
-
-def _environment_key(vendor: str, variables: Sequence[str]) -> str:
-    for name in variables:
-        if key := _variable(name):
-            return key
-    raise UsageError(
-        f"No key for {vendor}: set the environment variable {' or '.join(variables)}, or give api_key=."
-    )
 
 
 def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:

@@ -14,7 +14,8 @@ from ..wire.bedrock.request import Bedrock
 from ..wire.shared.cache_marks import Cache
 from ..wire.values import Json, Request
 from ._cloud import aws_credentials
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["AWSBedrock", "chat_aws_bedrock"]
 

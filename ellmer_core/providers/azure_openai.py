@@ -8,7 +8,8 @@ from typing import ClassVar, Unpack
 from .._chat.chat import Chat
 from ..wire.openai_chat.request import OpenAIChat
 from ..wire.values import Json, Request, Supports
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["AzureOpenAI", "chat_azure_openai"]
 

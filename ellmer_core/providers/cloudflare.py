@@ -7,7 +7,8 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["Cloudflare", "chat_cloudflare"]
 

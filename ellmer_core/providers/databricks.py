@@ -8,7 +8,8 @@ from typing import ClassVar, Unpack
 from .._chat.chat import Chat
 from ..wire.values import Json, Request
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["Databricks", "chat_databricks"]
 

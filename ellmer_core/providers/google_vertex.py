@@ -16,7 +16,8 @@ from ..wire.gemini.request import Gemini
 from ..wire.gemini.response import VERTEX_NUMBERS
 from ..wire.values import Json
 from ._cloud import google_credentials
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["GoogleVertex", "chat_google_vertex"]
 

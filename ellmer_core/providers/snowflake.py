@@ -10,7 +10,8 @@ from .._chat.chat import Chat
 from ..wire.openai_chat.request import OpenAIChat
 from ..wire.shared.finish_reasons import CHAT, Endings
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["Snowflake", "chat_snowflake"]
 

@@ -76,7 +76,7 @@ def play(
 
 @dataclass(frozen=True)
 class _CassettePlay:
-    """A case of an adapter and its cassette, performed as often as there are variations."""
+    """A case of an adapter and its cassette, played as often as there are variations."""
 
     adapter: Adapter
     wire: str
@@ -153,7 +153,7 @@ def _beside(place: Place, url: str) -> str:
 
 
 def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recorded], **more: Any) -> Run:
-    """A performance as a value for the rules."""
+    """A play as a value for the rules."""
     return Run(
         case=case_run.case,
         wire=wire,

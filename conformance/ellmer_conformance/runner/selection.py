@@ -123,7 +123,8 @@ def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Ite
         asked = named.get(name, "")
         driver = find_adapter(asked) if asked.startswith("command:") else None
         for case, reason in driver.left_out().items() if isinstance(driver, Driver) else ():
-            yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
+            if wire not in all_cases()[case].inexpressible:  # which is reason enough, and is told already
+                yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
 
 
 def _imported(name: str, module: str, attribute: str) -> Any:

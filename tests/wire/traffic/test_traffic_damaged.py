@@ -16,7 +16,7 @@ from ellmer_core._chat.saving import recorded, restored
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.conversation.effects import Answer, ReadBody, ReadEvents
 from ellmer_core.conversation.history import History, sendable
-from ellmer_core.conversation.request.cache import encoded
+from ellmer_core.conversation.request.json_cache import encoded
 from ellmer_core.conversation.response.reading import read
 from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import EllmerError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
@@ -55,7 +55,7 @@ class Vendor:
         suites = WHERE.get(self.key)
         return suites or Place(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
 
-    @property
+    @cached_property
     def capabilities(self) -> Capabilities:
         """What it declares, for the model that is played."""
         wire = ec.Chat(self.wire(model=self.place.model)).wire

@@ -94,3 +94,28 @@ def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
         if block.get("type") == "document" and isinstance(citations, dict):
             asked, place = citations.get("enabled") is True, f"{pointer}/citations"
             yield broken(place, "this model does not cite", model=request.model) if asked else met(place)
+
+
+@book.rule(
+    "THK-026",
+    MUST,
+    REJECT,
+    source=["https://github.com/anthropics/claude-code/issues/12914 (claude-3-5-haiku)"],
+    refusal=refused("'{model}' does not support thinking."),
+    models=["claude-3-haiku*", "claude-3-sonnet*", "claude-3-opus*", "claude-3-5-*"],
+    examples=[body(ASK, model="claude-3-5-haiku-20241022", thinking={"type": "disabled"})],
+    counterexamples=[
+        body(
+            ASK,
+            model="claude-3-5-haiku-20241022",
+            max_tokens=4096,
+            thinking={"type": "enabled", "budget_tokens": 1024},
+        )
+    ],
+)
+def old_models_do_not_think(request: Request) -> Iterator[Finding]:
+    """Thinking requires Claude 3.7 Sonnet or a newer model."""
+    thinking = request.body.get("thinking")
+    asked = isinstance(thinking, dict) and thinking.get("type") == "enabled"
+    problem = "this model does not think"
+    yield broken("/thinking", problem, model=request.model) if asked else met("/model")
