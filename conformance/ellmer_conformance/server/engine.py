@@ -44,7 +44,7 @@ _CONVERSATIONS = 65_536  # whose place in the script is remembered
 
 @dataclass
 class Engine:
-    """All state of the server: how far each conversation is, and what happened."""
+    """The state of the server: the position of each conversation, and the log of events."""
 
     scripts: Mapping[str, Script]
     mode: Mode = "reject"
