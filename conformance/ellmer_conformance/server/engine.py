@@ -67,7 +67,7 @@ class Engine:
         return self._page(request, way)
 
     def _called_by_name(self, request: HttpRequest) -> bool:
-        """Whether the client means this server. A page of the web may have its own name lead here (DNS rebinding), and
+        """Whether the client means this server. A web page may have its own name lead here (DNS rebinding), and
         then read what this server tells."""
         try:
             host = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""

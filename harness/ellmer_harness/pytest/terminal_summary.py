@@ -87,7 +87,7 @@ class Summary:
         return self.modules - self.partial
 
     def _folders(self, whole: set[str]) -> set[Path]:
-        """Folders on this machine whose tests all ran: those of whole modules; of a whole run, any."""
+        """Returns the folders of cassettes on this machine whose tests all ran: those of whole modules, or all after a whole run."""
         here = {
             Path(one.path).parent for name, one in self.verdicts if not one.store and _module(name) in whole
         }
