@@ -42,7 +42,7 @@ class CohereContent(OpenAIChatContent):
 
 
 def _is_citation(value: object) -> bool:
-    """A span of the text with its sources (cohere.types.Citation); all of it may be left out, none of it be of another type."""
+    """A span of the text with its sources (cohere.types.Citation). Every field may be missing; none may have another type."""
     if not isinstance(value, Mapping):
         return False
     sources = value.get("sources", [])
