@@ -89,7 +89,7 @@ def test_a_search_that_is_pending_is_a_call_without_a_result():
     [call] = turn.contents
 
     assert (call.name, call.arguments, call.result) == ("web_search", {"query": "cats"}, None)
-    assert str(call) == '[tool request (s1)]: web_search(query = "cats")'
+    assert str(call) == '[tool request (srvtoolu_1)]: web_search(query = "cats")'
     [message] = ec.contents_shinychat([turn])
     assert [block["type"] for block in message.blocks] == ["tool_request"]
 

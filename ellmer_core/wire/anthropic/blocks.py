@@ -106,7 +106,8 @@ _ADVICE = Tagged(
 
 
 def _result(content: object) -> dict[str, object]:
-    return {"tool_use_id": _SERVED, "content": content, "caller?": CALLER}
+    """A result of a server tool. Its id is that of its call, or `paired()` leaves it out."""
+    return {"tool_use_id": _ID, "content": content, "caller?": CALLER}
 
 
 BLOCKS = Tagged(

@@ -21,7 +21,7 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..base import Wire
 from ..shared import content_parts, json_bodies, tool_calls
-from ..shared.block_shapes import fits, legal
+from ..shared.block_shapes import WORD, fits, legal
 from ..values import Json
 from .model_families import family_of
 
@@ -32,7 +32,7 @@ _TEXTS = [{"text?": str}]
 #: A block of the model that goes back as it came (ContentBlock).
 _BLOCK = {
     "text?": str,
-    "toolUse?": {"toolUseId": _ID, "name": re.compile(r"[a-zA-Z0-9_-]{1,64}"), "input": dict},
+    "toolUse?": {"toolUseId": _ID, "name": re.compile(r"[a-zA-Z0-9_-]{1,64}"), "input": dict, "type?": WORD},
     "toolResult?": {"toolUseId": _ID, "content": [dict], "status?": re.compile("success|error")},
     "reasoningContent?": {
         "reasoningText?": {"text": str, "signature?": str},

@@ -241,13 +241,20 @@ class Bedrock(BedrockContent, BedrockResponse):
 
 
 def _answering(blocks: list[Json]) -> list[Json]:
-    """The blocks without results of server tools that have no call before them."""
+    """The blocks without results that have no call before them, and without calls of a kind that nobody knows or ran."""
+    results = {block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block}
     called: set[object] = set()
     kept = []
     for block in blocks:
-        called.add(block.get("toolUse", {}).get("toolUseId"))
-        if "toolResult" not in block or block["toolResult"]["toolUseId"] in called:
-            kept.append(block)
+        match block:
+            case {"toolUse": {"toolUseId": id} as call}:
+                called.add(id)
+                fits = call.get("type") in {None, "server_tool_use"} or id in results
+            case {"toolResult": {"toolUseId": id}}:
+                fits = id in called
+            case _:
+                fits = True
+        kept += [block] if fits else []
     return kept
 
 

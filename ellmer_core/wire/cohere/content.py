@@ -19,7 +19,14 @@ _CITATION = {
     "text?": str,
     "type?": str,
     "content_index?": int,
-    "sources?": [{"type": str, "id?": str, "document?": dict, "tool_output?": dict}],
+    "sources?": [
+        Tagged(
+            {
+                "tool": {"id?": str, "tool_output?": dict, "document?": None},
+                "document": {"id?": str, "document?": dict, "tool_output?": None},
+            }
+        )
+    ],
 }
 
 

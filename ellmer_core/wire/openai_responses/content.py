@@ -21,7 +21,7 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..base import Wire
 from ..shared import content_parts, json_bodies, tool_calls
-from ..shared.block_shapes import fits
+from ..shared.block_shapes import WORD, fits
 from ..values import Json
 from .items import FIELDS, ITEMS, NOTE
 
@@ -130,7 +130,7 @@ class ResponsesContent(Wire):
 
 def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """The item as the API takes it back; nothing where its id is none, for then nobody can look it up."""
-    if not isinstance(item.get("id", ""), str):
+    if not fits(item.get("id"), (WORD, None)):
         return {}
     kept = {key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])}
     if kept.get("type") == "reasoning":

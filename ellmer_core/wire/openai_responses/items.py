@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...contents.content import Content, ContentUnknown
-from ..shared.block_shapes import Shape, Tagged, legal
+from ..shared.block_shapes import WORD, Shape, Tagged, legal
 from ..shared.provider_calls import OURS
 
 __all__ = ["FIELDS", "ITEMS", "NOTE", "sent_back"]
@@ -15,13 +15,13 @@ __all__ = ["FIELDS", "ITEMS", "NOTE", "sent_back"]
 #: What an item may have beside its words. A field of another type stays out.
 FIELDS: Mapping[str, Shape] = {
     "status": re.compile("completed|in_progress|incomplete"),
-    "phase": (str, None),
+    "phase": (WORD, None),
     "namespace": str,
     "caller": ({"type": str}, None),
     "async": bool,
 }
 _TEXT = {"type": str, "text": str}
-_CALL = {"id": str, "status": str}
+_CALL = {"id": WORD, "status": WORD}
 NOTE = Tagged(
     {
         "url_citation": {"url": str, "title": str, "start_index": int, "end_index": int},
@@ -50,28 +50,32 @@ _FOUND = {"file_id?": str, "filename?": str, "text?": str, "score?": (int, float
 
 ITEMS = Tagged(
     {
-        "message": {"id?": str, "content": (str, [_PART]), "phase?": str},
-        "reasoning": {"id?": str, "summary": [_TEXT], "content?": [_TEXT], "encrypted_content?": str},
-        "function_call": {"call_id": str, "name": str, "arguments": str},
-        "custom_tool_call": {"call_id": str, "name": str, "input": str},
+        "message": {"id?": WORD, "content": (str, [_PART]), "phase?": WORD},
+        "reasoning": {"id?": WORD, "summary": [_TEXT], "content?": [_TEXT], "encrypted_content?": str},
+        "function_call": {"call_id": WORD, "name": str, "arguments": str},
+        "custom_tool_call": {"call_id": WORD, "name": str, "input": str},
         "web_search_call": {**_CALL, "action": _SEARCH},
         "file_search_call": {**_CALL, "queries": [str], "results?": [_FOUND]},
         "code_interpreter_call": {**_CALL, "container_id": str, "code?": str, "outputs?": [_OUTPUT]},
         "image_generation_call": {**_CALL, "result?": str},
-        "computer_call": {**_CALL, "call_id": str, "pending_safety_checks": list, "action?": {"type": str}},
-        "local_shell_call": {**_CALL, "call_id": str, "action": {"type": str, "command": [str], "env": dict}},
-        "shell_call": {"call_id": str, "action": {"commands": [str]}},
+        "computer_call": {**_CALL, "call_id": WORD, "pending_safety_checks": list, "action?": {"type": str}},
+        "local_shell_call": {
+            **_CALL,
+            "call_id": WORD,
+            "action": {"type": str, "command": [str], "env": dict},
+        },
+        "shell_call": {"call_id": WORD, "action": {"commands": [str]}},
         "shell_call_output": {
-            "call_id": str,
+            "call_id": WORD,
             "output": [{"outcome": {"type": str}, "stdout": str, "stderr": str}],
         },
-        "apply_patch_call": {"call_id": str, "status": str, "operation": {"type": str}},
-        "mcp_call": {"id": str, "arguments": str, "name": str, "server_label": str, "output?": str},
-        "mcp_list_tools": {"id": str, "server_label": str, "tools": [_TOOL], "error?": (str, dict)},
-        "mcp_approval_request": {"id": str, "arguments": str, "name": str, "server_label": str},
+        "apply_patch_call": {"call_id": WORD, "status": WORD, "operation": {"type": str}},
+        "mcp_call": {"id": WORD, "arguments": str, "name": str, "server_label": str, "output?": str},
+        "mcp_list_tools": {"id": WORD, "server_label": str, "tools": [_TOOL], "error?": (str, dict)},
+        "mcp_approval_request": {"id": WORD, "arguments": str, "name": str, "server_label": str},
         "tool_search_call": {"arguments?": object, "call_id?": str},
         "tool_search_output": {"tools": [{"type": str}], "call_id?": str},
-        "compaction": {"encrypted_content": str, "id?": str},
+        "compaction": {"encrypted_content": str, "id?": WORD},
     }
 )
 

@@ -14,7 +14,11 @@ from typing import Any
 
 from ..values import Json
 
-__all__ = ["Shape", "Tagged", "fits", "legal"]
+__all__ = ["WORD", "Shape", "Tagged", "fits", "legal"]
+
+
+#: A text that says something, in whole characters: a kind, a status, an id.
+WORD = re.compile(r"[^\ud800-\udfff]+")
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,8 @@ def fits(value: Any, shape: Shape) -> bool:  # noqa: PLR0911 - one return per ki
         case re.Pattern():
             return isinstance(value, str) and shape.fullmatch(value) is not None
         case Tagged(shapes):
-            kind = value.get("type") if isinstance(value, Mapping) else None
-            return isinstance(kind, str) and fits(value, shapes.get(kind, {}))
+            kind: Any = value.get("type") if isinstance(value, Mapping) else None
+            return fits(kind, WORD) and fits(value, shapes.get(kind, {}))
         case [inner] if isinstance(shape, list):
             return isinstance(value, (list, tuple)) and all(fits(one, inner) for one in value)
         case tuple():

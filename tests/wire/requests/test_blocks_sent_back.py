@@ -87,6 +87,10 @@ DAMAGED = {
         openai({"type": "reasoning", "summary": [], "content": [{"type": 7, "text": "mark"}]}),
     ),
     "Bedrock: a call without a name": (NOVA, nova({"toolUse": {"toolUseId": "mark", "input": {}}})),
+    "Bedrock: a call of a kind that nobody knows, and nobody ran": (
+        NOVA,
+        nova({"toolUse": {"toolUseId": "a", "name": "mark", "input": {}, "type": "new"}}),
+    ),
     "Bedrock: a result that is none": (NOVA, nova({"toolResult": ["mark"]})),
     "Bedrock: a signature that is none": (
         NOVA,
@@ -94,6 +98,7 @@ DAMAGED = {
     ),
     "Cohere: a text that is none": (COMMAND, command({"type": "text", "text": ["mark"]})),
     "Cohere: no type": (COMMAND, command({"text": "mark"})),
+    "Cohere: an empty type": (COMMAND, command({"type": "", "text": "mark"})),
     "Mistral: a text that is none": (MISTRAL, mistral({"type": "text", "text": ["mark"]})),
     "Mistral: a thought that is none": (
         MISTRAL,
@@ -149,6 +154,24 @@ def test_a_call_for_a_program_that_nobody_ran_stays_here():
     call |= {"type": "shell_call", "action": {"commands": ["ls"]}}
     ran = {"type": "shell_call_output", "call_id": "a", "output": []}
     assert "shell_call_output" in sent(OPENAI, openai(call, ran))
+
+
+def test_a_call_of_a_kind_that_nobody_knows_is_not_ours_to_run():
+    call = {"toolUseId": "a", "name": "wipe", "input": {}}
+    kinds = {None: 1, "tool_use": 1, "server_tool_use": 0, "server_tool8use": 0, "": 0}
+    for kind, calls in kinds.items():
+        turn = NOVA.turn(nova({"toolUse": {**call, "type": kind}}))
+        assert len(turn.tool_requests) == calls
+    assert len(NOVA.turn(nova({"toolUse": call})).tool_requests) == 1
+
+
+def test_a_delta_of_another_kind_adds_nothing_to_a_block_that_is_known():
+    merger = CLAUDE.merger()
+    block = {"type": "tool_use", "id": "a", "name": "f", "input": {}}
+    merger.add({"type": "content_block_start", "index": 0, "content_block": block})
+    delta = {"type": "text_delta", "text": "mark"}
+    merger.add({"type": "content_block_delta", "index": 0, "delta": delta})
+    assert merger.response()["content"] == [block]
 
 
 def test_without_its_thought_an_item_goes_back_without_its_id():
