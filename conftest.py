@@ -1,24 +1,29 @@
 """What holds for every test: none fails because the machine is slow, all heed Ctrl-C, and none reads the certificates of
 the world."""
 
+import os
 import signal
 import ssl
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import PurePath
+from pathlib import Path
 from typing import Any
 
+import certifi
 import pytest
 
 if find_spec("hypothesis"):  # the sessions for browsers and services do without it
     from hypothesis import HealthCheck, settings
 
-    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        "any machine",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize=not os.environ.get(
+            "NEW_EXAMPLES"
+        ),  # the same examples each time, unless asked for others
+    )
     settings.load_profile("any machine")
-
-#: How certifi and botocore name the file of the world's certificates.
-BUNDLE = "cacert.pem"
-
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -27,17 +32,26 @@ if (
 
 
 @pytest.fixture(autouse=True, scope="session")
-def no_certificates() -> Iterator[None]:
-    """No test speaks TLS with the world: reading its certificates is what takes longest when a client is made."""
+def few_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test speaks TLS with the world: reading its certificates is what takes longest when a client is made.
+
+    The processes that tests start read one certificate; this process reads none.
+    """
+    bundle = Path(certifi.where()).read_text(encoding="utf-8")
+    one = tmp_path_factory.mktemp("certificates") / "one.pem"
+    one.write_text("".join(bundle.partition("-----END CERTIFICATE-----")[:2]) + "\n", encoding="utf-8")
+    world = {"cacert.pem", one.name}  # so do certifi and botocore call their files
     load = ssl.SSLContext.load_verify_locations
 
     def unless_bundled(
         context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None
     ) -> None:
-        if cafile is None or PurePath(cafile).name != BUNDLE:
+        if cafile is None or Path(cafile).name not in world:
             load(context, cafile, capath, cadata)
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(one))
+        patch.delenv("SSL_CERT_DIR", raising=False)
         patch.setattr(ssl.SSLContext, "load_verify_locations", unless_bundled)
         patch.setattr(ssl.SSLContext, "load_default_certs", lambda *_, **__: None)
         yield

@@ -25,7 +25,7 @@ OFFLINE: dict[str, str | None] = {
     "NO_COLOR": None if os.environ.get("FORCE_COLOR") else os.environ.get("NO_COLOR"),
     **{name: None for name in os.environ if name.endswith(("_API_KEY", "_TOKEN", "_SECRET"))},
     "PYTHONDONTWRITEBYTECODE": None,  # tests start many processes: they share what was compiled
-    "PYTEST_ADDOPTS": "-p no:shiny-test",  # and no pytest within a pytest waits for all of Shiny
+    "PYTEST_ADDOPTS": "-p no:shiny-test -p no:hypothesispytest -p no:anyio -p no:platformdirs",  # unused, slow to load
 }
 
 #: Each worker begins with a half of its own, so that few files share their servers and imports between the two.
@@ -264,6 +264,14 @@ def mutants(session: nox.Session) -> None:
     traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic"))
     requests = session.posargs or [str(traffic) if traffic.is_dir() else "cassettes"]
     session.run("python", "conformance/shapes/mutants.py", "--missed", *requests, env=OFFLINE)
+
+
+@nox.session(default=False)
+def legal(session: nox.Session) -> None:
+    """Derive legal requests by the official types, and list those that the strict server refuses."""
+    session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    requests = session.posargs or ["cassettes"]
+    session.run("python", "conformance/shapes/legal.py", "--refused", *requests, env=OFFLINE)
 
 
 @nox.session(default=False)

@@ -19,8 +19,8 @@ from ellmer_conformance.contract.error_texts import known_texts
 from ellmer_conformance.contract.rule import Rule, verdict
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules import behaviour
-from ellmer_conformance.corpus import pins
-from ellmer_conformance.corpus.evidence import Evidence, evidence_of
+from ellmer_conformance.recordings.corpus import pins
+from ellmer_conformance.recordings.corpus.evidence import Evidence, evidence_of
 
 #: The archives that recordings are cited from.
 PINS = {pin.name: pin for pin in pins.load(pins.shipped())}

@@ -3,7 +3,7 @@
 Everything public is imported from here, and loaded when it is first used: importing the package loads neither
 httpx nor pydantic. `chat("vendor/model")` makes a chat; so does `chat_<vendor>()`, found as `chat_<vendor>` in
 `providers/<vendor>.py`. `models_<vendor>()` lists the models of any of them. (`providers/__init__.pyi` tells type checkers
-which names there are; `python -m ellmer_core.providers._construction` writes it anew.)
+which names there are; `python -m ellmer_core.providers._stub` writes it anew.)
 """
 
 from collections.abc import Callable
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from .conversation.cancellation import *
     from .conversation.usage_limits import *
     from .errors import *
-    from .jobs.batch import *
-    from .jobs.parallel import *
+    from .jobs.batch_functions import *
+    from .jobs.parallel_functions import *
     from .live import *
-    from .models.prices import *
+    from .models.prices.price_lookup import *
+    from .models.prices.session_usage import *
     from .providers import *
     from .providers._construction import *
     from .render.files import *
@@ -209,11 +210,12 @@ _MODULES = (
     "calling.progress",
     "transport.aws_signature",
     "schemas.data_frames",
-    "models.prices",
+    "models.prices.price_lookup",
+    "models.prices.session_usage",
     "wire.profile",
     "_chat.tool_writer",
-    "jobs.parallel",
-    "jobs.batch",
+    "jobs.parallel_functions",
+    "jobs.batch_functions",
     "live",
     "render.shinychat",
 )

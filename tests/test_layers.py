@@ -37,10 +37,10 @@ CORE = {
     "contents": {"log", "schemas"},
     "tools": VALUES,
     "wire": {*VALUES, "tools"},
-    "telemetry": {*VALUES, "tools", "wire"},
-    "calling": {*VALUES, "tools", "telemetry"},
     "models": {*VALUES, "wire"},
-    "conversation": {*VALUES, "tools", "wire", "telemetry"},
+    "conversation": {*VALUES, "tools", "wire"},
+    "telemetry": {*VALUES, "tools", "wire", "conversation"},
+    "calling": {*VALUES, "tools", "telemetry"},
     "render": {*VALUES, "tools", "conversation"},
     "transport": {*VALUES, "version", "tools", "wire", "calling", "conversation"},
     "_chat": BELOW_CHAT,
@@ -77,17 +77,14 @@ CONFORMANCE = {
     "runner": {"scenarios", "contract", "adapters", "server"},
     "report": {"scenarios", "contract", "adapters"},
     "baseline": {"report"},
-    "probe": {"scenarios", "contract", "runner", "report"},
-    "recordings": {"contract", "scenarios", "baseline", "report"},
-    "real": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline", "recordings"},
-    "corpus": {"contract", "recordings"},
+    "recordings": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
+    "live_apis": {"scenarios", "contract", "adapters", "server", "runner", "report"},
     "pytest": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
     "coverage": {"scenarios", "contract", "adapters", "runner"},
-    "drift": {"scenarios", "contract", "adapters", "server", "runner"},
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("adapters", "corpus", "drift", "probe", "real"),
+        *("adapters", "live_apis"),
     },
     "console_scripts": {"cli", "demo"},
 }
@@ -98,7 +95,7 @@ PACKAGES = {
     "ellmer_core": {},
     "ellmer_harness": {},
     "ellmer_conformance": {
-        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "real", "console_scripts"},
+        "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "console_scripts"},
         "ellmer_core": {"adapters", "demo"},
     },
 }
@@ -108,11 +105,13 @@ IO = {"httpx", "socket", "asyncio", "time", "random", "os"}
 PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conformance.contract.rules"]
 DOES_IO = {
     "ellmer_core.calling.invocation",  # runs async tools
-    "ellmer_core.contents.media",  # downloads
-    "ellmer_core.contents.network_addresses",  # resolves what media downloads from
-    "ellmer_core.jobs.parallel",
+    "ellmer_core.contents.downloads",
+    "ellmer_core.contents.media",  # names the client of a download
+    "ellmer_core.contents.network_addresses",  # resolves what is downloaded from
+    "ellmer_core.jobs.parallel_execution",
+    "ellmer_core.jobs.rate_limit",
     "ellmer_core.live",  # serves the app
-    "ellmer_core.models.price_files",  # downloads a table of prices
+    "ellmer_core.models.prices.table_file",  # downloads a table of prices
     "ellmer_core._chat.async_stream",
     "ellmer_core.transport",
 }

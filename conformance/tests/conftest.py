@@ -8,7 +8,7 @@ import pytest
 from played_index import TOP, served
 from questions_to_the_server import NONCES, SCRIPTS
 
-from ellmer_conformance.corpus.pins import FILES, Pin
+from ellmer_conformance.recordings.corpus.pins import FILES, Pin
 from ellmer_conformance.report import Report, finished
 from ellmer_conformance.server import StrictServer
 from ellmer_core.wire.openai_chat.request import OpenAIChat

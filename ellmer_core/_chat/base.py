@@ -16,14 +16,15 @@ from ..conversation.approval import AskBefore, Decide, Said, decision_of
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
 from ..conversation.loop import converse
-from ..conversation.request.cache import RequestCache
+from ..conversation.request.json_cache import RequestCache
 from ..conversation.response.reading import cut_short
 from ..conversation.settings import Fallback, Settings
-from ..conversation.spans import traced
 from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..log import warn
-from ..models import prices
+from ..models.prices.price_lookup import cost
+from ..models.prices.session_usage import log_usage
+from ..telemetry.chat_spans import traced
 from ..transport.blocking import BlockingDriver, drive
 from ..transport.connections import Connection
 from ..transport.timeouts_and_limits import Limits, Timeouts
@@ -190,8 +191,8 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
             on_request=self._on_request,
             on_result=self._on_result,
             controller=controller or StreamController(),
-            price=prices.cost,
-            count=prices.log_usage,
+            price=cost,
+            count=log_usage,
             written=self._written,
             fallbacks=[replace(one, provider=place) for place, (one, _) in enumerate(self.fallbacks, 1)],
             deps=self.deps,

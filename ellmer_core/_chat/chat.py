@@ -1,4 +1,4 @@
-"""`Chat`: a conversation with memory, tools and callbacks, over one model of one vendor."""
+"""`Chat`: a conversation with memory, tools and callbacks, over one model of one provider."""
 
 from __future__ import annotations
 
@@ -343,7 +343,7 @@ class Chat(StructuredChat):
         )
 
     def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
-        from .structured_output.requested_type import Structured  # noqa: PLC0415 - few chats count tokens beforehand
+        from .structured_output.validated_answer import Structured  # noqa: PLC0415 - few chats count tokens beforehand
 
         contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent
         if include == "complete":

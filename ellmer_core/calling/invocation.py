@@ -23,7 +23,7 @@ from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ..errors import AsyncToolError, ConversionError, ToolReject
 from ..log import logger
 from ..schemas.value_conversion import convert
-from ..telemetry.tool_spans import traced_call
+from ..telemetry.tool_call_spans import traced_call
 from ..tools.context import CallScope, ToolContext
 from ..tools.result_check import check_tool_result
 from ..tools.signature import is_field, parameters

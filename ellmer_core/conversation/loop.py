@@ -37,7 +37,7 @@ from ..errors import (
     ToolRoundsError,
 )
 from ..log import logger
-from ..wire.structured import answer_of
+from ..wire.structured_output import answer_of
 from ..wire.values import Request
 from . import retry
 from .cancellation import Cancelled

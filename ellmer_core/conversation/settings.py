@@ -11,11 +11,11 @@ from ..contents.tool_calls import ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn
 from ..schemas.type_values import Type
 from ..wire.base import Wire
-from ..wire.structured import StructuredMode
+from ..wire.structured_output import StructuredMode
 from .approval import AskBefore, Decide
 from .cancellation import StreamController
 from .effects import Callback
-from .request.cache import RequestCache
+from .request.json_cache import RequestCache
 from .usage_limits import UsageLimits
 
 __all__ = ["Check", "Fallback", "Settings"]

@@ -1,4 +1,4 @@
-"""The models of a vendor, as its API lists them: `models_openai()`, `models_anthropic()`, …, one mechanism for all.
+"""The models of a provider, as its API lists them: `models_openai()`, `models_anthropic()`, …, one mechanism for all.
 
 The list comes in many shapes: `{"data": […]}`, `{"models": […]}`, a bare list; each model with an `id`, a `name` or a
 `modelId`, and with a date as Unix time, as ISO text, or not at all.
@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from ..errors import ResponseError
-from ..models import prices
+from ..models.prices.price_lookup import prices
 from ..transport.single_requests import asked_json, run
 from ._construction import constructor
 
@@ -30,9 +30,7 @@ def lister(vendor: str) -> Callable[..., list[dict[str, Any]]]:
         with chat:
             asking = asked_json(chat.wire, chat.wire.models_request(), max_tries=chat.max_tries)
             answer = run(asking, chat._connection)  # noqa: SLF001 - of this package, like the chat
-        rows = [
-            {"id": id, "created": day, **prices.prices(chat.wire.vendor, id)} for id, day in listed(answer)
-        ]
+        rows = [{"id": id, "created": day, **prices(chat.wire.vendor, id)} for id, day in listed(answer)]
         return sorted(rows, key=lambda row: row["created"] or date.min, reverse=True)
 
     models.__name__ = models.__qualname__ = f"models_{vendor}"

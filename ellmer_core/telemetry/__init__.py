@@ -1,4 +1,4 @@
-"""OpenTelemetry: the spans of tool calls, and turns and requests in the words of its GenAI conventions.
+"""OpenTelemetry: the spans of chats and of tool calls, in the words of its conventions for generative AI.
 
-The modules import `wire`, `tools` and the values. `calling` and `conversation` import them.
+The modules import `conversation`, `wire`, `tools` and the values. `calling` and the chat import them.
 """

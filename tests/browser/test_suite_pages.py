@@ -58,7 +58,7 @@ def report(tmp_path_factory):
 def planted(tmp_path_factory):
     """The folder of a run of an adapter that sends no result for a call that nobody answered: the API refuses it."""
     cases = ("--case", "dangling_call", "--case", "plain_text", "--wire", "openai-chat", "--mode", "sync")
-    bug = "ellmer_conformance.adapters.zoo:ZOO.forgets_dangling_calls"
+    bug = "ellmer_conformance.adapters.broken_on_purpose:BROKEN.forgets_dangling_calls"
     return run(tmp_path_factory.mktemp("planted"), bug, *cases)
 
 

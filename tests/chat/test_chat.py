@@ -10,7 +10,7 @@ from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, Tokens, UserTurn
 from ellmer_core.errors import EllmerWarning, UsageError
-from ellmer_core.models import prices
+from ellmer_core.models.prices import session_usage
 from ellmer_core.providers.openai import chat_openai
 
 # Talking ----------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_nothing_to_say_is_not_sent(make):
 
 
 def test_tokens_and_cost(server, reply, make, monkeypatch):
-    monkeypatch.setattr(prices, "_used", {})
+    monkeypatch.setattr(session_usage, "_used", {})
     chat = make(vendor=chat_openai, model="gpt-4.1")
     body = {
         "status": "completed",
@@ -158,7 +158,7 @@ def test_tokens_and_cost(server, reply, make, monkeypatch):
         "cost": pytest.approx(one),
         "preview": "Again",
     }
-    [row] = prices.token_usage()
+    [row] = session_usage.token_usage()
     assert (row["vendor"], row["model"], row["input"], row["cost"]) == (
         "OpenAI",
         "gpt-4.1",
@@ -168,7 +168,7 @@ def test_tokens_and_cost(server, reply, make, monkeypatch):
 
 
 def test_what_nobody_knows_is_none(server, reply, make, monkeypatch):
-    monkeypatch.setattr(prices, "_used", {})
+    monkeypatch.setattr(session_usage, "_used", {})
     chat = make()
     server.answers(reply([answer()]), reply([answer(usage={"prompt_tokens": 1, "completion_tokens": 2})]))
     assert chat.get_cost() == 0
@@ -176,7 +176,7 @@ def test_what_nobody_knows_is_none(server, reply, make, monkeypatch):
     chat.chat("Hi")
     assert chat.get_cost() is None
     assert [row["input"] for row in chat.get_tokens()] == [None, 1]
-    assert prices.token_usage()[0]["cost"] is None
+    assert session_usage.token_usage()[0]["cost"] is None
 
 
 def test_partial_turns_have_no_row(make):

@@ -258,7 +258,7 @@ def test_no_line_of_code_is_wider_than_a_page():
 def test_the_figures_of_the_readme_are_true():
     from ellmer_conformance.adapters.ellmer_core.vendors import vendors
     from ellmer_conformance.cli.list import all_rules
-    from ellmer_conformance.corpus import pins
+    from ellmer_conformance.recordings.corpus import pins
 
     found = list(pins.load(pins.shipped()))
     packages = len({pin.package for pin in found})

@@ -14,7 +14,7 @@ from ellmer_core.contents.turns import Tokens
 from ellmer_core.conversation.response.cleaning import turn_of
 from ellmer_core.conversation.retry import retry_after
 from ellmer_core.errors import EllmerError, ProviderError, UsageError
-from ellmer_core.models.prices import cost
+from ellmer_core.models.prices.price_lookup import cost
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.framing.json_text import MAX_DEPTH, read_json
 from ellmer_core.wire.gemini.request import Gemini

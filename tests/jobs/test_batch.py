@@ -21,8 +21,13 @@ from ellmer_core.errors import (
     ServerError,
     UsageError,
 )
-from ellmer_core.jobs.batch import batch_chat, batch_chat_completed, batch_chat_structured, batch_chat_text
-from ellmer_core.models import prices
+from ellmer_core.jobs.batch_functions import (
+    batch_chat,
+    batch_chat_completed,
+    batch_chat_structured,
+    batch_chat_text,
+)
+from ellmer_core.models.prices import session_usage
 from ellmer_core.wire.services.batches import GeminiBatches
 
 
@@ -350,13 +355,13 @@ def test_gemini_s_limit_is_known_beforehand(monkeypatch, server, path):
 
 @every_api
 def test_answers_count_in_the_session_once_whoever_waited_for_them(api, server, say, path, monkeypatch):
-    monkeypatch.setattr(prices, "_used", {})
+    monkeypatch.setattr(session_usage, "_used", {})
     say(*api.submitted(), api.working(), *api.finished({"chat-0": "4", "chat-1": "6"}))
     assert batch_chat(chat_of(api, server), PROMPTS, path, wait=False) is None
     assert batch_chat_completed(chat_of(api, server), PROMPTS, path)
-    assert prices.token_usage() == []
+    assert session_usage.token_usage() == []
     chats = batch_chat(chat_of(api, server), PROMPTS, path)
-    [row] = prices.token_usage()
+    [row] = session_usage.token_usage()
     assert row["input"] == sum(chat.get_tokens()[0]["input"] for chat in chats) > 0
     batch_chat(chat_of(api, server), PROMPTS, path)
-    assert prices.token_usage() == [row]
+    assert session_usage.token_usage() == [row]

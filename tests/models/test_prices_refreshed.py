@@ -7,7 +7,7 @@ import pytest
 from ellmer_core import chat, chat_anthropic, chat_claude, chat_openai, chat_openai_responses, refresh_prices
 from ellmer_core.contents.turns import Tokens
 from ellmer_core.errors import UsageError
-from ellmer_core.models import prices
+from ellmer_core.models.prices.price_lookup import TABLE, cost
 from ellmer_core.providers.openai import OpenAI
 from ellmer_core.providers.openai_compatible import OpenAICompatible
 
@@ -29,28 +29,28 @@ def table(tmp_path, **vendors):
 
 def test_prices_come_from_a_file_and_win(tmp_path):
     mine, known = OpenAICompatible(model="mine-1"), OpenAI(model="gpt-4.1")
-    before = prices.cost(known, MILLION)
-    assert prices.cost(mine, MILLION) is None
+    before = cost(known, MILLION)
+    assert cost(mine, MILLION) is None
     dearer = {"model": "gpt-4.1", "match": "^gpt-4", "prices": [[0, 100, 200, None, None]]}
     assert refresh_prices(table(tmp_path, **{"OpenAI-compatible": [ROW], "OpenAI": [dearer]})) == 2
-    assert prices.cost(mine, MILLION) == 6
-    assert prices.cost(known, MILLION) == 300
+    assert cost(mine, MILLION) == 6
+    assert cost(known, MILLION) == 300
     assert refresh_prices(None) == 0
-    assert prices.cost(mine, MILLION) is None
-    assert prices.cost(known, MILLION) == before
+    assert cost(mine, MILLION) is None
+    assert cost(known, MILLION) == before
 
 
 def test_prices_come_from_a_url(server, reply):
     body = json.dumps({"vendors": {"OpenAI-compatible": [ROW]}}).encode()
     server.answers(reply([body]), reply([b"no"], status=404))
     assert refresh_prices(f"{server.url}/prices.json") == 1
-    assert prices.cost(OpenAICompatible(model="mine"), MILLION) == 6
+    assert cost(OpenAICompatible(model="mine"), MILLION) == 6
     with pytest.raises(UsageError, match="no table of prices"):
         refresh_prices(f"{server.url}/prices.json")
 
 
 def test_the_package_s_own_table_has_the_form():
-    assert refresh_prices(prices.TABLE) > 100
+    assert refresh_prices(TABLE) > 100
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_is_no_table_is_refused_and_nothing_changed(tmp_path, wrong):
     refresh_prices(table(tmp_path, **{"OpenAI-compatible": [ROW]}))
     with pytest.raises(UsageError, match="no table of prices"):
         refresh_prices(table(tmp_path, **{"OpenAI-compatible": [{**ROW, **wrong}]}))
-    assert prices.cost(OpenAICompatible(model="mine"), MILLION) == 6
+    assert cost(OpenAICompatible(model="mine"), MILLION) == 6
     with pytest.raises(UsageError, match="no table of prices"):
         refresh_prices(tmp_path / "nothing.json")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ellmer_conformance.adapters.ellmer_core.vendors import Vendor, vendors
 from ellmer_conformance.contract.rules import book
-from ellmer_core.models.prices import known_models
+from ellmer_core.models.prices.price_lookup import known_models
 
 from . import values
 

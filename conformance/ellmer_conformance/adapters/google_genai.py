@@ -16,7 +16,7 @@ from ..scenarios.messages import PDF, Image, Part, Text
 from . import Capabilities
 from .shared.bridge import BridgeAdapter
 from .shared.sdk_session import Answered, Said, texts_and_calls
-from .shared.structured import Parsing
+from .shared.structured_output import Parsing
 from .shared.tool_values import media_type, parameters
 
 __all__ = ["GoogleGenAI", "adapter"]

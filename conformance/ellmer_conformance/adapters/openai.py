@@ -18,7 +18,7 @@ from . import Capabilities, Endpoint
 from .shared.bridge import BridgeAdapter
 from .shared.chat_messages import ChatMessages, json_of
 from .shared.sdk_session import Answered, Said, SDKSession, texts_and_calls
-from .shared.structured import Parsing
+from .shared.structured_output import Parsing
 from .shared.tool_values import data_url, parameters
 
 __all__ = ["OpenAI", "adapter", "response_input"]

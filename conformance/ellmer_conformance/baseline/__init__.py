@@ -24,7 +24,7 @@ Known failures always run. Each name that an entry gives must still fail somewhe
 """
 
 from .entries import NAMES, Baseline, Entry
-from .file import FILE, BaselineError, load
-from .update import Change, updated
+from .load_file import FILE, BaselineError, load
+from .update_file import Change, updated
 
 __all__ = ["FILE", "NAMES", "Baseline", "BaselineError", "Change", "Entry", "load", "updated"]

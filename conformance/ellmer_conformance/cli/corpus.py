@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from ..corpus import (
+from ..recordings.corpus import (
     cache,
     cited_recordings,
     dates,
@@ -20,9 +20,9 @@ from ..corpus import (
     propose,
     verify,
 )
-from ..corpus.download import Corrupt
-from ..corpus.pins import Pin
-from ..corpus.survey import survey
+from ..recordings.corpus.download import Corrupt
+from ..recordings.corpus.pins import Pin
+from ..recordings.corpus.survey import survey
 from ._shared.paths import pinned
 
 __all__ = ["command"]

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from ..adapters.endpoints import WHERE
+from ..adapters.shared.endpoints import WHERE
 from ..contract import rules
 from ..contract.error_texts import matches
 from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
-from ..corpus import cache, cited_recordings, pins
-from ..corpus.evidence import Citation, Evidence, evidence_of
+from ..recordings.corpus import cache, cited_recordings, pins
+from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
 
 __all__ = ["command"]
 

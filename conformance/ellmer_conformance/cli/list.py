@@ -43,7 +43,7 @@ def command(wire: str | None, vendor: str, form: str, *, cases: bool) -> None:
 
 def catalogue(form: str) -> None:
     """Prints each rule with the cases that can show it broken."""
-    from ..coverage import reached, table  # noqa: PLC0415 - it knows every adapter of the zoo
+    from ..coverage import reached, table  # noqa: PLC0415 - it knows every broken adapter
 
     if form == "json":
         click.echo(json.dumps(reached(), indent=1))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from ..probe import Target
+    from ..live_apis.probe import Target
     from ..report import Report
 
 __all__ = ["command"]
@@ -71,7 +71,7 @@ def command(
     \b
     conformance probe http://localhost:4000/v1 --wire openai-chat --model my-model --report out
     """
-    from ..probe import probed  # noqa: PLC0415 - `conformance --help` should not wait for it
+    from ..live_apis.probe import probed  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..report import files  # noqa: PLC0415 - likewise
     from ..report.formats.terminal import console, print_report  # noqa: PLC0415 - likewise
 
@@ -88,7 +88,7 @@ def command(
 
 def _target(base_url: str, wire: str, model: str, key_env: str | None, **more: Any) -> Target:
     from ..contract import rules  # noqa: PLC0415 - likewise
-    from ..probe import Target  # noqa: PLC0415 - likewise
+    from ..live_apis.probe import Target  # noqa: PLC0415 - likewise
 
     if wire not in rules.WIRES:
         raise click.UsageError(

@@ -21,6 +21,9 @@ _KEPT = "previous_response_id"
 
 def said(exchanges: Iterable[Exchange]) -> list[list[Item]]:
     """What each request says, in neutral items: first what the provider kept of the exchange it goes on from."""
+    exchanges = list(exchanges)
+    if not any(_KEPT in exchange.request.body for exchange in exchanges):
+        return [_behind([], readers.read(exchange.request)) for exchange in exchanges]
     kept: dict[str, list[Item]] = {}
     found = []
     for exchange in exchanges:
@@ -37,7 +40,9 @@ def said(exchanges: Iterable[Exchange]) -> list[list[Item]]:
 
 def _behind(before: Sequence[Item], new: Sequence[Item]) -> list[Item]:
     """The new items behind those before; a system prompt stays in front, for it is not kept."""
-    turns = 1 + max((item.turn for item in before), default=-1)
+    if not before:
+        return sorted(new, key=lambda item: item.turn >= 0)
+    turns = 1 + max(item.turn for item in before)
     prompts = [item for item in new if item.turn < 0]
     return [*prompts, *before, *(replace(item, turn=item.turn + turns) for item in new if item.turn >= 0)]
 

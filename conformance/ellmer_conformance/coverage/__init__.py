@@ -1,6 +1,6 @@
 """Which scenarios can show that a rule is broken.
 
-A scenario can, if the rule meets its subject when the scenario is played, or if a broken adapter (`adapters/zoo/`) is
+A scenario can, if the rule meets its subject when the scenario is played, or if a broken adapter (`adapters/broken_on_purpose/`) is
 caught in it by that rule. `reached.json` has what was found out so; it is written by
 
     python -m ellmer_conformance.coverage
@@ -18,8 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ..adapters.endpoints import WHERE
-from ..adapters.zoo import ZOO
+from ..adapters.broken_on_purpose import BROKEN
+from ..adapters.shared.endpoints import WHERE
 from ..runner.from_cassettes import attempt
 from ..runner.judgement import judge
 from ..runner.selection import OURS, Play, select
@@ -78,10 +78,10 @@ def _plays() -> Iterator[Play]:
 def _shown() -> dict[str, list[str]]:
     """Each rule with the scenarios in which a broken adapter is caught by it."""
     found: dict[str, list[str]] = {}
-    for creature in vars(ZOO).values():
-        for rule in creature.caught_by:
+    for broken in vars(BROKEN).values():
+        for rule in broken.caught_by:
             scenes = found.setdefault(rule, [])
-            scenes += [creature.case] if creature.case not in scenes else []
+            scenes += [broken.case] if broken.case not in scenes else []
     return found
 
 

@@ -1,4 +1,4 @@
-"""Judging recordings: lint for those that people have, calibration against what real APIs said, readers for both.
+"""Recordings that people have: lint, calibration against what real APIs said, replay of conversations, the public corpus.
 
-The modules import `contract`, and `baseline` and `report` for expected failures. The command line imports them.
+The modules import `contract`, `baseline` and `report`, and `conversation_replay` the runner. The command line imports them.
 """

@@ -18,6 +18,7 @@ from .score import score
 __all__ = ["UnreadableReport", "finished", "read", "rescored", "schema", "write"]
 
 _BY_LINE = ("plays", "results")  # one a line: readable, and half the size
+_line = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class UnreadableReport(ValueError):
@@ -101,7 +102,7 @@ def _dumped(document: dict[str, Any]) -> str:
     members = []
     for name, value in document.items():
         if name in _BY_LINE and value:
-            text = "[\n" + ",\n".join(f"  {json.dumps(each, ensure_ascii=False)}" for each in value) + "\n ]"
+            text = "[\n" + ",\n".join("  " + written for written in map(_line, value)) + "\n ]"
         else:
             text = json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n ")
         members.append(f" {json.dumps(name)}: {text}")

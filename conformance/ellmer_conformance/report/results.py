@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, TypeVar
 
 __all__ = ["FAILING", "FINE", "VERDICTS", "VERSION", "Play", "Report", "Row", "worst"]
@@ -230,6 +231,13 @@ def _unique(values: Iterable[_T]) -> list[_T]:
     return list({repr(value): value for value in values}.values())
 
 
-def _known(kind: type, value: Mapping[str, Any]) -> dict[str, Any]:
-    names = {f.name for f in fields(kind)}
+def _known(kind: type, value: Mapping[str, Any]) -> Mapping[str, Any]:
+    names = _names(kind)
+    if value.keys() <= names:
+        return value
     return {name: each for name, each in value.items() if name in names}
+
+
+@cache
+def _names(kind: type) -> frozenset[str]:
+    return frozenset(f.name for f in fields(kind))

@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Any
 
 from ..contract.exchange import Exchange
+from ..contract.live_key_redaction import redacted, redacted_value
 from ..contract.observed_run import Run
-from ..contract.redaction import redacted, redacted_value
 from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
 from .results import FINE, Play, Report, Row

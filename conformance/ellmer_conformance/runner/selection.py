@@ -1,4 +1,4 @@
-"""What to play: adapters × wire formats × vendors × cases × modes, narrowed by filters."""
+"""What to play: adapters × wire formats × providers × cases × modes, narrowed by filters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shutil import which
 from typing import Any, cast
 
 from ..adapters import Adapter, Capabilities
-from ..adapters.endpoints import WHERE, live_key, place_of
+from ..adapters.shared.endpoints import WHERE, live_key, place_of
 from ..contract.readers import MODULES
 from ..scenarios.case import MODES, Case, Mode
 from ..scenarios.cases import all_cases
@@ -123,7 +123,8 @@ def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Ite
         asked = named.get(name, "")
         driver = find_adapter(asked) if asked.startswith("command:") else None
         for case, reason in driver.left_out().items() if isinstance(driver, Driver) else ():
-            yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
+            if wire not in all_cases()[case].inexpressible:  # which is reason enough, and is told already
+                yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
 
 
 def _imported(name: str, module: str, attribute: str) -> Any:
@@ -201,7 +202,7 @@ def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
 
 
 def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
-    """A wire format that is asked for without a vendor is played at its own provider, where an adapter has that."""
+    """A wire format that is asked for without a provider is played at its own provider, where an adapter has that."""
     if not wanted.get("wire") or wanted.get("vendor"):
         return wanted
     spoken = {(wire, vendor) for each in adapters for wire, names in each.wires.items() for vendor in names}

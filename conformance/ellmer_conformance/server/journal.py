@@ -119,6 +119,7 @@ class Journal:
     entries: int = 10_000
     size: int = 256 * 1024 * 1024
     _kept: deque[tuple[Entry, int]] = field(default_factory=deque)
+    _of_case: dict[str, deque[Entry]] = field(default_factory=dict)
     _bytes: int = 0
     _count: int = 0
     _lock: Lock = field(default_factory=Lock)
@@ -131,15 +132,24 @@ class Journal:
             self._count += 1
             entry.number, entry.at = self._count, time.time()
             self._kept.append((entry, size))
+            self._of_case.setdefault(entry.case, deque()).append(entry)
             self._bytes += size
             while len(self._kept) > self.entries or (self._bytes > self.size and len(self._kept) > 1):
-                self._bytes -= self._kept.popleft()[1]
+                self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        entry, size = self._kept.popleft()
+        self._bytes -= size
+        of_case = self._of_case[entry.case]
+        of_case.popleft()
+        if not of_case:
+            del self._of_case[entry.case]
 
     def of(self, case: str, nonce: str | None = None) -> Iterator[Entry]:
         """The entries of a conversation, or of every conversation of a case, oldest first."""
         with self._lock:
-            kept = list(self._kept)
-        return (e for e, _ in kept if e.case == case and nonce in {None, e.nonce})
+            kept = list(self._of_case.get(case, ()))
+        return (entry for entry in kept if nonce in {None, entry.nonce})
 
     def all(self) -> tuple[list[Entry], int]:
         """Every entry that is kept, oldest first, and how many there were."""

@@ -1,4 +1,4 @@
-"""Adapters that are right in another way than ours: none is blamed. (The zoo has those that are wrong.)"""
+"""Adapters that are right in another way than ours: none is blamed. (Those that are wrong are in `broken_on_purpose`.)"""
 
 import json
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import ClassVar
 import httpx
 import pytest
 
-from ellmer_conformance.adapters.zoo import Creature
+from ellmer_conformance.adapters.broken_on_purpose import BrokenAdapter
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.cases import all_cases, scripts
@@ -21,7 +21,7 @@ class LimitReached(Exception):
     """The library's own error."""
 
 
-class Habit(Creature):
+class Habit(BrokenAdapter):
     """Our adapter with a habit; `cases` are those that could be held against it."""
 
     caught_by = ()

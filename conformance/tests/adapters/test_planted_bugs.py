@@ -1,9 +1,9 @@
-"""The table of planted bugs says what the zoo has, and who catches it."""
+"""The table of planted bugs says which broken adapters there are, and who catches it."""
 
 import re
 from pathlib import Path
 
-from ellmer_conformance.adapters.zoo import ZOO, invented, planted
+from ellmer_conformance.adapters.broken_on_purpose import BROKEN, invented, planted
 
 PAGE = Path(__file__).parents[3] / "docs" / "planted-bugs.md"
 _ROW = re.compile(r"^\| `(\w+)` \| .+? \| `(\w+)` \| ([A-Z0-9, -]+) \|$", re.MULTILINE)
@@ -14,18 +14,18 @@ def listed():
     return {name: (case, tuple(rules.split(", "))) for name, case, rules in rows}
 
 
-def test_every_bug_of_the_table_is_a_creature_that_its_rule_catches():
-    creatures = {name: (c.case, tuple(c.caught_by)) for name, c in vars(ZOO).items()}
+def test_every_bug_of_the_table_is_an_adapter_that_its_rule_catches():
+    broken = {name: (c.case, tuple(c.caught_by)) for name, c in vars(BROKEN).items()}
     rows = listed()
 
     assert len(rows) >= 60
-    assert {name: creatures[name] for name in rows} == rows
+    assert {name: broken[name] for name in rows} == rows
 
 
 def test_every_planted_and_every_invented_bug_is_in_the_table():
     wanted = {
         name
-        for name, c in vars(ZOO).items()
+        for name, c in vars(BROKEN).items()
         if c.__module__.startswith((planted.__name__, invented.__name__))
     }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance_command import run_in
 
 ROOT = Path(__file__).parents[3]
-CHOSEN = ("--case", "[op]*", "--wire", "cohere", "--wire", "ollama")
+CHOSEN = ("--case", "o*", "--wire", "cohere")
 
 
 def plays(folder):
@@ -23,5 +23,5 @@ def test_workers_change_no_order(tmp_path):
 
     alone, together = plays(tmp_path / "1"), plays(tmp_path / "2")
 
-    assert len(alone) > 20
+    assert len(alone) >= 12
     assert together == alone

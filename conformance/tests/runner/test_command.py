@@ -13,6 +13,7 @@ import ellmer_conformance.runner.command
 from ellmer_conformance.runner.command import DeclaredWrongly, Driver, NoReply, as_json, read
 from ellmer_conformance.runner.command.declared import declared
 from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.runner.selection import inexpressible, left_out
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
@@ -223,12 +224,24 @@ def test_what_a_command_cannot_be_told_is_listed_with_the_reason():
     silent = declared("")
     able = declared('{"capabilities": {"structured": "native"}, "features": ["conversations", "cancel"]}')
 
-    assert "structured output" in silent.why_not(CASES["structured_answer"])
+    assert "structured in its `capabilities`" in silent.why_not(CASES["structured_answer"])
     assert "several conversations" in silent.why_not(CASES["several_conversations"])
     assert "given up" in silent.why_not(CASES["cancelled_in_the_middle"])
     assert "stop_sequences" in able.why_not(CASES["stop_sequences"])
     beyond = {name for name, case in CASES.items() if able.why_not(case) and case.area != "options"}
     assert beyond == BEYOND
+
+
+def test_a_case_that_neither_the_format_nor_the_command_can_tell_is_listed_once():
+    silent = f"command:{sys.executable} -c pass"
+    places = {wire: [("driver", wire)] for wire in ("openai-chat", "anthropic")}
+
+    left = {wire: {one["case"] for one in left_out(at, {"driver": silent})} for wire, at in places.items()}
+
+    assert "cached_prompt" in left["anthropic"]
+    assert (
+        "cached_prompt" in {one["case"] for one in inexpressible(places["openai-chat"])} - left["openai-chat"]
+    )
 
 
 def test_errors_of_two_classes_are_told_apart():

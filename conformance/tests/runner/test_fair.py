@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from ellmer_conformance.adapters import Capabilities
+from ellmer_conformance.adapters.broken_on_purpose import BROKEN
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_conformance.adapters.zoo import ZOO
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import Run, ToolRun
@@ -110,7 +110,7 @@ def test_who_never_tries_again_is_blamed_for_that_alone(server):
 
 
 def test_images_in_another_order_are_not_called_lost(server):
-    found = failures(ZOO.swaps_images(), "tool_returns_two_images", server)
+    found = failures(BROKEN.swaps_images(), "tool_returns_two_images", server)
 
     assert "TRM-007" in found
     assert not {"TXT-005", "TRM-001"} & found

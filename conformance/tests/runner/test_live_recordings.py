@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ellmer_conformance.contract.redaction import redacted, redacted_value
+from ellmer_conformance.contract.live_key_redaction import redacted, redacted_value
 from ellmer_conformance.report import judged
 from ellmer_conformance.runner.from_cassettes import cassette_path, play
 from ellmer_conformance.runner.judgement import judge

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from ...conversation.cancellation import StreamController
 from ...conversation.settings import Settings
 from ...errors import UsageError
-from ...wire.structured import StructuredMode
+from ...wire.structured_output import StructuredMode
 from ..async_stream import AsyncStream
 from ..base import ChatBase, Input, Shown
 from ..echo import EchoMode, echo_mode
 
 if TYPE_CHECKING:
     from ...schemas.data_frames import Library
-    from .requested_type import Structured
+    from .validated_answer import Structured
 
 __all__ = ["StructuredChat"]
 
@@ -297,6 +297,6 @@ class StructuredChat(ChatBase):
 
 
 def _structured(type: Any, *, convert: bool = True, frame: Library | None = None) -> Structured:
-    from .requested_type import Structured  # noqa: PLC0415 - what reads types takes long to load
+    from .validated_answer import Structured  # noqa: PLC0415 - what reads types takes long to load
 
     return Structured(type, convert=convert, frame=frame)

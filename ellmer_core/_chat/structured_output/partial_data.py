@@ -13,7 +13,7 @@ from ...errors import ConversionError, UsageError
 from ...schemas.types import Type, convert
 from ..base import Shown
 from .json_in_text import begun_json
-from .requested_type import Structured
+from .validated_answer import Structured
 
 __all__ = ["PartialData", "partial_value"]
 

@@ -15,8 +15,8 @@ from ...wire.values import Merger, Request
 from ..effects import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from ..history import History
 from ..settings import Settings
-from .called_data import CalledData
 from .cleaning import Pieces, turn_of
+from .structured_data_in_calls import CalledData
 
 __all__ = ["cut_short", "read"]
 

@@ -80,8 +80,9 @@ class ResponsesContent(Wire):
         return {**head, "role": "assistant", "content": [part] if part else content.text}
 
     def file(self, file: ContentFile) -> Json | None:
-        """Documents of many kinds; https://developers.openai.com/api/docs/guides/file-inputs. No audio, no video."""
-        if file.type.startswith(("audio/", "video/")):
+        """Documents of many kinds; https://developers.openai.com/api/docs/guides/file-inputs. No audio, no video, nor
+        bytes that nobody knows."""
+        if file.type.startswith(("audio/", "video/", "application/octet-stream")):
             return None
         data = f"data:{file.type};base64,{file.data}"
         return {"type": "input_file", "filename": file.filename, "file_data": data}

@@ -21,9 +21,9 @@ from ..errors import CassetteError
 from ..format.blobs import Blobs
 from ..format.bodies import decode
 from ..format.serializer import OURS, Serializer
-from ..recordings.file_formats import content
+from ..recordings.format_detection import content
 from ..secrets.cassette_scan import scan
-from ..secrets.redaction import Scrub
+from ..secrets.redaction.headers_and_urls import Scrub
 from ._paths import files
 from ._terminal import progress, say
 

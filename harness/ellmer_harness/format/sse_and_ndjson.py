@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from .json_text import parse_text, spell
@@ -46,7 +47,7 @@ def parse(body: bytes) -> Form | None:
     if all("raw" in event for event, _ in found):
         return None
     styles = [" ".join(filter(None, (*framing, own))) for own in dict.fromkeys(own for _, own in found)]
-    style = max(styles, key=lambda s: sum(_text(e, s) == b for (e, _), b in zip(found, blocks, strict=True)))
+    style = styles[0] if len(styles) == 1 else max(styles, key=partial(_spelled, found, blocks))
     events = [_proven(event, own, block, style) for (event, own), block in zip(found, blocks, strict=True)]
     return {"sse": events, "style": style} if style else {"sse": events}
 
@@ -83,6 +84,11 @@ def write_lines(form: Form) -> bytes:
     style = form.get("style", "")
     lines = [value["raw"] if "raw" in value else spell(value, style) for value in form["ndjson"]]
     return "\n".join([*lines, form.get("end", "")]).encode()
+
+
+def _spelled(found: list[tuple[Form, str]], blocks: list[str], style: str) -> int:
+    """How many of the blocks the style gives."""
+    return sum(_text(event, style) == block for (event, _), block in zip(found, blocks, strict=True))
 
 
 def _proven(event: Form, own: str, block: str, style: str) -> Form:

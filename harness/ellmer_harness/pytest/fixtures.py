@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from ..interception.virtual_clock import Clock
-from ..secrets.redaction import Scrub
+from ..secrets.redaction.headers_and_urls import Scrub
 from ..store import Store
 from ..tape.cassette_names import file_name
 from ..tape.matching.request_key import Match
 from ..tape.options import Judge, Mode
-from ..tape.stale_policies import Policy
+from ..tape.stale_recordings.age_policies import Policy
 
 __all__ = [
     "cassette_blobs",

@@ -25,18 +25,18 @@ import pytest
 
 from ..errors import HarnessError, Miss
 from ..interception.virtual_clock import Clock
-from ..secrets.redaction import Scrub, clean_url
+from ..secrets.redaction.headers_and_urls import Scrub, clean_url
 from ..store import Store
 from ..tape.matching.explanation import rerecord_command
 from ..tape.matching.request_key import Match
 from ..tape.options import MODES, Judge, Mode, set_default_mode
-from ..tape.stale_policies import Policy, Recording
-from ..tape.staleness import LEVELS
+from ..tape.stale_recordings.age_policies import Policy, Recording
+from ..tape.stale_recordings.stale_warnings import LEVELS
 from ..tape.tape import Tape
 from . import hooks
 from .fixtures import *  # noqa: F403  # pytest finds fixtures in the namespace of a plugin
 from .fixtures import file_name
-from .summary import Summary
+from .terminal_summary import Summary
 
 __all__ = ["cassette", "file_name"]
 

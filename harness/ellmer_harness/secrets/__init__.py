@@ -1,4 +1,4 @@
-"""Secrets: what is masked before anything is written, and the search for what was missed.
+"""Secrets: what is masked before anything is written (`redaction`), and the search for what was missed (`detection`).
 
 The modules import `exchange`, `format` and `errors`. Recordings, stores and tapes import them.
 """

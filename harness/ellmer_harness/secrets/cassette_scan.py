@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from .credential_search import search
-from .redaction import MASK
+from .detection.credential_search import search
+from .redaction.headers_and_urls import MASK
 
 __all__ = ["Finding", "fingerprint", "masks", "scan"]
 

@@ -20,7 +20,7 @@ from ..format.blobs import Blobs
 from ..format.bodies import Form, decode
 from ..format.cassette_validation import where
 from ..format.serializer import Serializer
-from ..secrets.redaction import Scrub
+from ..secrets.redaction.headers_and_urls import Scrub
 
 __all__ = ["Blank", "Persister", "Recorded"]
 

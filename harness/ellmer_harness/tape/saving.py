@@ -23,7 +23,7 @@ from ..format.atomic_files import replace_file
 from ..format.blobs import Blobs
 from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import scan
-from ..secrets.placeholders import Masking
+from ..secrets.redaction.placeholders import Masking
 from ..store.merging import locked, merged, rewritten_before
 from .matching import recorded_form
 from .matching.cassette_index import CassetteIndex

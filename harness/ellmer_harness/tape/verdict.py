@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ..errors import NotIntercepted, Unused
 from .matching.explanation import command
-from .staleness import hold_to_date, reasons
+from .stale_recordings.stale_warnings import hold_to_date, reasons
 from .state import TapeState
 
 __all__ = ["Verdict", "hold_to_account", "nobody_asked", "table", "verdict"]

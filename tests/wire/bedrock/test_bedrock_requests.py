@@ -10,7 +10,7 @@ from ellmer_core.contents.turns import UserTurn
 from ellmer_core.schemas.type_values import TypeObject
 from ellmer_core.schemas.types import TypeBasic
 from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.structured import answer_of
+from ellmer_core.wire.structured_output import answer_of
 
 BOOK = TypeObject(properties={"title": TypeBasic()})
 DRAW = ToolDef(lambda n: n, "draw", "Draws.", TypeObject(properties={"n": TypeBasic(type="integer")}))

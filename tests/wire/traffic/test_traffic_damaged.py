@@ -16,11 +16,11 @@ from ellmer_core._chat.saving import recorded, restored
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.conversation.effects import Answer, ReadBody, ReadEvents
 from ellmer_core.conversation.history import History, sendable
-from ellmer_core.conversation.request.cache import encoded
+from ellmer_core.conversation.request.json_cache import encoded
 from ellmer_core.conversation.response.reading import read
 from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import EllmerError
-from ellmer_core.models.prices import cost
+from ellmer_core.models.prices.price_lookup import cost
 from ellmer_core.render.printed_form import format_chat
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock

@@ -15,7 +15,7 @@ from .. import Capabilities, Endpoint
 from ..openai import response_input
 from ..shared.bridge import BridgeAdapter
 from ..shared.chat_messages import json_of
-from ..shared.structured import model_of
+from ..shared.structured_output import model_of
 from ..shared.tool_values import data_url, parameters, text_of
 
 __all__ = ["OpenAIAgents", "adapter"]

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
-from ...corpus import cache, pins
-from ...corpus.pins import Pin, PinError
+from ...recordings.corpus import cache, pins
+from ...recordings.corpus.pins import Pin, PinError
 from ...recordings.reading import Unreadable, find
 from ...recordings.remote_files import Source, sources
 

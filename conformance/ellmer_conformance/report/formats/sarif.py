@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..adapter_file import source_of
 from ..results import FINE, Play, Report, Row
-from ..source import source_of
 
 __all__ = ["sarif"]
 

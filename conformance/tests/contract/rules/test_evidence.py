@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from ellmer_conformance.cli import _group
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.readers.provider_hosts import _HOSTS
-from ellmer_conformance.corpus import evidence, evidence_search, pins
-from ellmer_conformance.corpus.evidence import Citation, evidence_of
+from ellmer_conformance.recordings.corpus import evidence, evidence_search, pins
+from ellmer_conformance.recordings.corpus.evidence import Citation, evidence_of
 
 PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
 
@@ -120,7 +120,7 @@ def test_explain_prints_the_exchange_where_the_corpus_is_fetched(monkeypatch, tm
 - request: {method: POST, uri: 'https://api.openai.com/v1/responses', headers: {}, body: '{"model": "gpt-5"}'}
   response: {status: {code: 400, message: ''}, headers: {}, body: {string: '{"error": {"message": "No."}}'}}"""
     member.write_text("version: 1\ninteractions:" + entry * (at + 1))
-    from ellmer_conformance.corpus import cache
+    from ellmer_conformance.recordings.corpus import cache
 
     cache.seal(tmp_path / citation.pin, PINS[citation.pin])
     said = CliRunner().invoke(_group, ["explain", "ORD-008", "--wire", "openai-responses"]).output

@@ -1,0 +1,65 @@
+"""Adapters that ask nobody, correct nothing, hide where they know it from, and send again what is there already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import ellmer_core as ec
+
+from ...contract.exchange import Json
+from ...scenarios.messages import Approve, Reply, Tool
+from .base import BrokenAdapter
+
+
+class AsksNobody(BrokenAdapter):
+    """Runs every tool at once, whatever it may do."""
+
+    case, caught_by = "approved_and_denied", ("APR-001", "APR-002")
+    also = ("PAR-001",)
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, needs_approval=False)
+
+
+class KeepsItsArguments(BrokenAdapter):
+    """A yes is a yes to what the model wrote."""
+
+    case, caught_by = "approved_with_other_arguments", ("APR-003",)
+    also = ("PAR-005",)
+
+    def decision(self, approve: Approve) -> Approve:
+        def decide(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+            return None if approve(name, arguments) is None else arguments
+
+        return decide
+
+
+class HidesItsSources(BrokenAdapter):
+    """An answer is its text."""
+
+    case, caught_by = "cited_answer", ("CIT-001",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, sources=())
+
+
+class SendsFilesAgain(BrokenAdapter):
+    """Uploads a file, and sends it along all the same."""
+
+    case, caught_by = "uploaded_file", ("UPL-001",)
+
+    def uploaded(self, content: ec.ContentUploaded) -> ec.Content:
+        assert content.source is not None
+        return content.source
+
+
+class ReplaysStaleThoughts(BrokenAdapter):
+    """Thoughts of before a changed prompt go back, and the API is not told that it may drop them."""
+
+    case, caught_by, on = "changed_prompt_after_thinking", ("THK-025",), ("anthropic",)
+
+    def body(self, body: Json) -> Json:
+        thinking = {key: value for key, value in body.get("thinking", {}).items() if key != "block_binding"}
+        return body | ({"thinking": thinking} if thinking else {})

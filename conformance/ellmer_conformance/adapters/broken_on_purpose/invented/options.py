@@ -1,0 +1,51 @@
+"""Adapters that do not do what the caller sets for one turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from ....contract.exchange import Json
+from ... import Capabilities
+from ..base import BrokenAdapter
+
+
+class _Sets(BrokenAdapter):
+    """One that says that it can."""
+
+    caught_by: ClassVar[tuple[str, ...]] = ()
+
+    def capabilities(self, wire: str, vendor: str) -> Capabilities:
+        usual = super().capabilities(wire, vendor)
+        return replace(usual, tool_choice="native", stop_sequences="native", model_override="native")
+
+
+class ForgetsTheChoice(_Sets):
+    """Whether a tool is called is the model's to say."""
+
+    case, caught_by = "tool_choice_required", ("OPT-004",)
+    on = ("openai-chat", "openai-responses", "gemini")
+
+    def body(self, body: Json) -> Json:
+        return {name: value for name, value in body.items() if name not in {"tool_choice", "toolConfig"}}
+
+
+class KeepsTheStop(_Sets):
+    """What was set once is set for good."""
+
+    case, caught_by, on = "stop_sequences", ("OPT-004",), ("openai-chat", "anthropic")
+    kept: Json | None = None
+
+    def body(self, body: Json) -> Json:
+        found: Json = {name: body[name] for name in ("stop", "stop_sequences") if name in body}
+        self.kept = found or self.kept
+        return body | (self.kept or {})
+
+
+class KeepsToItsModel(_Sets):
+    """A conversation has one model, whatever a turn asks for."""
+
+    case, caught_by, on = "another_model", ("OPT-002",), ("openai-chat", "openai-responses", "anthropic")
+
+    def body(self, body: Json) -> Json:
+        return body | {"model": self.endpoint.model}

@@ -1,0 +1,87 @@
+"""Adapters that describe, call or answer tools their own way: invented when the rules stood."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+from ....scenarios.messages import Tool
+from ..base import BrokenAdapter
+
+_CHAT = ("openai-chat", "anthropic")
+
+
+class DropsNulls(BrokenAdapter):
+    """An argument that is null was not given."""
+
+    case, caught_by = "odd_arguments", ("PAR-005",)
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, run=lambda **told: tool.run(**{k: v for k, v in told.items() if self.keeps(v)}))
+
+    def keeps(self, value: Any) -> bool:
+        """Whether an argument is one."""
+        return value is not None
+
+
+class DropsBlanks(DropsNulls):
+    """Nor was one that is blank."""
+
+    caught_by, on = ("PAR-005",), _CHAT
+
+    def keeps(self, value: Any) -> bool:
+        return bool(value != "")
+
+
+class MakesDates(BrokenAdapter):
+    """What looks like a date is one."""
+
+    case, caught_by, on = "odd_arguments", ("PAR-005",), _CHAT
+
+    def tool(self, tool: Tool) -> Tool:
+        def run(**told: Any) -> Any:
+            return tool.run(**told | {"date": date.fromisoformat(told["date"])})
+
+        return replace(tool, run=run)
+
+
+class DescribesNothing(BrokenAdapter):
+    """A tool is known by its name."""
+
+    case, caught_by = "one_tool", ("OPT-003",)
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, description="")
+
+
+class WritesRepr(BrokenAdapter):
+    """A tool's value is `str()` of it."""
+
+    gently = True
+    case, caught_by = "unlike_calls", ("PAIR-030",)
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, run=lambda **arguments: str(tool.run(**arguments)))
+
+
+def _ascii(value: object) -> str:
+    return str(value).encode("ascii", "replace").decode()
+
+
+class LosesCharacters(BrokenAdapter):
+    """A tool's value is ASCII: what is not becomes a question mark."""
+
+    case, caught_by = "unicode_arguments", ("PAR-004",)
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, run=lambda **told: _ascii(tool.run(**told)))
+
+
+class SpellsArgumentsItsWay(BrokenAdapter):
+    """Names of arguments are in capitals."""
+
+    case, caught_by, on = "odd_arguments", ("PAR-005",), _CHAT
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, run=lambda **told: tool.run(**{k.upper(): v for k, v in told.items()}))

@@ -1,0 +1,112 @@
+"""Adapters that talk to the wrong place, with the wrong key, too often, or not at all."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import httpx
+
+from ...contract.exchange import Json
+from ...scenarios.messages import Part, Reply
+from ..ellmer_core import Options, Session
+from .base import BrokenAdapter
+from .messages import without_results
+
+
+class OpensNoSocket(BrokenAdapter):
+    """Answers everything with the same words. langchain-tests has nothing to say against it."""
+
+    case, caught_by = "plain_text", ("RUN-001",)
+
+    def session(self, *args: Any, **options: Any) -> Session:
+        session = super().session(*args, **options)
+        return _Talking(session.chat, session.another)
+
+
+class _Talking(Session):
+    def send(self, parts: Sequence[Part], *, stream: bool = False, options: Options = None) -> Reply:  # noqa: ARG002 - it does not listen
+        return Reply("Bonjour! How can I help?", stop="stop", usage={"input": 9, "output": 7})
+
+
+class IgnoresTheBaseUrl(BrokenAdapter):
+    """Knows better where the provider is."""
+
+    case, caught_by = "plain_text", ("RUN-001",)
+
+    def request(self, request: httpx.Request) -> httpx.Request:
+        request.url = request.url.copy_with(path="/nowhere")
+        return request
+
+
+class CallsHome(BrokenAdapter):
+    """Looks up prices at somebody else's."""
+
+    case, caught_by = "plain_text", ("AUT-005",)
+
+    def body(self, body: Json) -> Json:
+        with suppress(OSError):
+            socket.create_connection(("prices.invalid", 443), timeout=1)
+        return body
+
+
+class KeyInTheUrl(BrokenAdapter):
+    """Sends the key as a parameter, too."""
+
+    case, caught_by = "plain_text", ("AUT-002",)
+
+    def request(self, request: httpx.Request) -> httpx.Request:
+        request.url = request.url.copy_add_param("key", self.endpoint.api_key)
+        return request
+
+
+class KeyInTheBody(BrokenAdapter):
+    """Tells the model the key."""
+
+    case, caught_by, also = "plain_text", ("AUT-002",), ("REQ-004", "REQ-101")
+
+    def body(self, body: Json) -> Json:
+        return body | {"metadata": {"user_id": self.endpoint.api_key}}
+
+
+class TakesAnyKey(BrokenAdapter):
+    """Falls back to the key it finds in the environment."""
+
+    case, caught_by, on = "plain_text", ("AUT-003",), ("anthropic", "gemini")
+
+    def request(self, request: httpx.Request) -> httpx.Request:
+        request.headers["x-fallback"] = os.environ["OPENAI_API_KEY"]
+        return request
+
+
+class RetriesRefusals(BrokenAdapter):
+    """Sends a request again that the provider refused."""
+
+    case, caught_by, also = "two_parallel_tools", ("ERR-002",), ("PAIR-001", "PAR-001")
+    on = ("openai-chat", "openai-responses", "anthropic")  # Gemini refuses nothing here
+
+    def body(self, body: Json) -> Json:
+        return without_results(body)
+
+    def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
+        response = transport.handle_request(request)
+        if response.status_code == 400:
+            response.close()
+            response = transport.handle_request(request)
+        return response
+
+
+class HidesTheKey(BrokenAdapter):
+    """Sends the key where nobody looks for it: the provider does not even read what is asked."""
+
+    case, caught_by = "plain_text", ("AUT-001",)
+    also = ("ERR-002", "REQ-001", "REQ-002", "REQ-014", "REQ-102", "UNI-001")
+
+    def request(self, request: httpx.Request) -> httpx.Request:
+        for name in ("authorization", "x-api-key", "x-goog-api-key"):
+            request.headers.pop(name, None)
+        request.headers["x-token"] = self.endpoint.api_key
+        return request

@@ -1,0 +1,235 @@
+"""Adapters that lose what the model said, or say what nobody said: bugs that were planted, and went unseen before."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import httpx
+
+from ...contract.exchange import Json
+from ...scenarios.messages import Tool
+from .base import BrokenAdapter
+from .messages import conversation
+
+__all__ = ["assistants", "changed", "is_call", "texts_of"]
+
+_CALLS = {"tool_use", "function_call"}
+
+
+def is_call(block: Json) -> bool:
+    """Whether a block, an item or a message makes a call."""
+    return block.get("type") in _CALLS or "functionCall" in block or bool(block.get("tool_calls"))
+
+
+def assistants(body: Json) -> Iterator[Json]:
+    """The messages, items and contents of the model."""
+    for message in conversation(body):
+        if message.get("role") in {"assistant", "model"} or message.get("type") in {
+            "function_call",
+            "reasoning",
+        }:
+            yield message
+
+
+def parts(message: Json) -> list[Json]:
+    """The blocks of a message; none where its content is a string."""
+    found = message.get("content", message.get("parts"))
+    return found if isinstance(found, list) else []
+
+
+def texts_of(body: Json, role: str, change: Callable[[str], str]) -> Json:
+    """The body with every text of a role changed."""
+    for message in conversation(body):
+        if message.get("role") not in {role, "model" if role == "assistant" else role}:
+            continue
+        if isinstance(message.get("content"), str):
+            message["content"] = change(message["content"])
+        for part in parts(message):
+            if isinstance(part.get("text"), str):
+                part["text"] = change(part["text"])
+    return body
+
+
+def changed(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with all its strings changed."""
+    if isinstance(value, dict):
+        return {key: changed(each, change) for key, each in value.items()}
+    if isinstance(value, list):
+        return [changed(each, change) for each in value]
+    return change(value) if isinstance(value, str) else value
+
+
+class DropsAnswers(BrokenAdapter):
+    """Keeps in its history what the user said, and not what the model did."""
+
+    case, caught_by = "plain_text", ("HIS-006",)
+
+    def body(self, body: Json) -> Json:
+        found = conversation(body)
+        gone = [m for m in assistants(body) if not is_call(m) and not any(is_call(p) for p in parts(m))]
+        found[:] = [message for message in found if message not in gone]
+        return body
+
+
+class ForgetsArguments(BrokenAdapter):
+    """Remembers that a tool was called, and not with what."""
+
+    case, caught_by = "one_tool", ("HIS-006",)
+
+    def body(self, body: Json) -> Json:
+        for message in assistants(body):
+            for block in [message, *parts(message)]:
+                for call in block.get("tool_calls") or ():
+                    call["function"]["arguments"] = "{}"
+                if block.get("type") == "function_call":
+                    block["arguments"] = "{}"
+                if block.get("type") == "tool_use":
+                    block["input"] = {}
+                if "functionCall" in block:
+                    block["functionCall"]["args"] = {}
+        return body
+
+
+class DropsTextBesideCalls(BrokenAdapter):
+    """An answer is a text, or it is calls."""
+
+    case, caught_by = "text_then_tool", ("HIS-006",)
+
+    def body(self, body: Json) -> Json:
+        for message in assistants(body):
+            if message.get("tool_calls"):
+                message["content"] = None
+            if any(is_call(part) for part in parts(message)):
+                parts(message)[:] = [part for part in parts(message) if "text" not in part]
+        if "input" in body and any(is_call(item) for item in body["input"]):
+            body["input"] = [item for item in body["input"] if item.get("role") != "assistant"]
+        return body
+
+
+class AddsSystemText(BrokenAdapter):
+    """Knows better than the caller what the model should be told."""
+
+    case, caught_by = "plain_text", ("SYS-010",)
+
+    def body(self, body: Json) -> Json:
+        told = "You are a helpful assistant."
+        places: dict[str, Json] = {
+            "openai-responses": {"instructions": told},
+            "anthropic": {"system": told},
+            "gemini": {"systemInstruction": {"parts": [{"text": told}]}},
+        }
+        place = places.get(self.endpoint.wire, {})
+        if not place:
+            body["messages"].insert(0, {"role": "system", "content": told})
+        return body | place
+
+
+class SetsTheTemperature(BrokenAdapter):
+    """Has a temperature of its own."""
+
+    gently = True
+    case, caught_by = "plain_text", ("OPT-001",)
+    on: ClassVar[tuple[str, ...]] = ("openai-chat", "gemini")  # the models of the others take none
+    option: ClassVar[Json] = {"temperature": 0.7}
+
+    def body(self, body: Json) -> Json:
+        if self.endpoint.wire == "gemini":
+            return body | {"generationConfig": {**body.get("generationConfig", {}), **self.option}}
+        return body | self.option
+
+
+class LimitsTokens(SetsTheTemperature):
+    """Has a limit of its own."""
+
+    caught_by, on, option = ("OPT-001",), ("openai-chat",), {"max_tokens": 1000}
+
+
+class CutsLongResults(BrokenAdapter):
+    """A tool says at most so much."""
+
+    case, caught_by = "long_values", ("PAR-004",)
+    on = ("openai-chat", "anthropic")
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, run=lambda **arguments: str(tool.run(**arguments))[:100_000])
+
+
+class WritesTheKey(BrokenAdapter):
+    """Shows what it is configured with."""
+
+    case, caught_by, on = "plain_text", ("AUT-010",), ("openai-chat",)
+
+    def request(self, request: httpx.Request) -> httpx.Request:
+        sys.stderr.write(f"client with key {self.endpoint.api_key}\n")
+        return request
+
+
+class LogsTheKey(BrokenAdapter):
+    """Logs every header, for those who debug."""
+
+    case, caught_by, on = "plain_text", ("AUT-010",), ("openai-chat", "anthropic", "gemini")
+
+    def request(self, request: httpx.Request) -> httpx.Request:
+        logging.getLogger("some_library.http").debug("headers: %s", dict(request.headers))
+        return request
+
+
+class ServesFromItsCache(BrokenAdapter):
+    """What was asked once was answered once."""
+
+    case, caught_by, also = "asked_again", ("HIS-010", "TXT-005"), ("HIS-004",)
+
+    def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
+        kept: dict[bytes, httpx.Response] = self.__dict__.setdefault("kept", {})
+        if request.content not in kept:
+            response = transport.handle_request(request)
+            response.read()
+            kept[request.content] = response
+        known = kept[request.content]
+        return httpx.Response(
+            known.status_code, headers={"content-type": "application/json"}, content=known.content
+        )
+
+
+class CoercesArguments(BrokenAdapter):
+    """Makes numbers and truth values of strings that look like them."""
+
+    case, caught_by = "odd_arguments", ("PAR-005",)
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, run=lambda **told: tool.run(**{k: self.coerced(v) for k, v in told.items()}))
+
+    def coerced(self, value: Any) -> Any:
+        """What the value looks like."""
+        try:
+            return json.loads(value) if isinstance(value, str) else value
+        except ValueError:
+            return value
+
+
+class StripsUserText(BrokenAdapter):
+    """Text has no spaces around it."""
+
+    case, caught_by = "odd_text", ("UNI-001",)
+
+    def body(self, body: Json) -> Json:
+        return texts_of(body, "user", str.strip)
+
+
+class MergesBlocks(BrokenAdapter):
+    """A turn is one text."""
+
+    gently = True
+    case, caught_by = "texts_in_blocks", ("HIS-007",)
+
+    def body(self, body: Json) -> Json:
+        for message in conversation(body):
+            found = parts(message)
+            if len(found) > 1 and all("text" in part for part in found):
+                found[:] = [{**found[0], "text": "".join(part["text"] for part in found)}]
+        return body

@@ -1,0 +1,77 @@
+"""Where each wire format is spoken: the provider's real base URL, a model, and the variable that holds a key.
+
+`WHERE` has those with whom a format is at home: every case is played there. An adapter may bring more providers, with
+their places. Cassettes always hold these URLs, whether they were recorded live or from the strict server.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ...scenarios.case import Case
+from ...scenarios.planted_keys import CANARY
+from .. import Adapter, Endpoint, Place
+
+__all__ = ["CANARY", "WHERE", "endpoint", "live_key", "place_for", "place_of"]
+
+
+WHERE: Mapping[tuple[str, str], Place] = {
+    ("openai-chat", "openai"): Place("https://api.openai.com/v1", "gpt-4.1", ("OPENAI_API_KEY",)),
+    ("openai-chat", "deepseek"): Place(
+        "https://api.deepseek.com", "deepseek-v4-flash", ("DEEPSEEK_API_KEY",)
+    ),
+    ("openai-responses", "openai"): Place("https://api.openai.com/v1", "gpt-5.6-terra", ("OPENAI_API_KEY",)),
+    ("anthropic", "anthropic"): Place(
+        "https://api.anthropic.com/v1", "claude-sonnet-5", ("ANTHROPIC_API_KEY",)
+    ),
+    ("gemini", "google"): Place(
+        "https://generativelanguage.googleapis.com/v1beta",
+        "gemini-3.5-flash",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    ),
+    ("gemini", "vertex"): Place(
+        "https://us-central1-aiplatform.googleapis.com/v1beta1/projects/example-project/locations/us-central1"
+        "/publishers/google",
+        "gemini-3.5-flash",
+        ("GOOGLE_OAUTH_ACCESS_TOKEN",),
+    ),
+    ("bedrock", "bedrock"): Place(
+        "https://bedrock-runtime.us-east-1.amazonaws.com",
+        "us.anthropic.claude-sonnet-5",
+        ("AWS_BEARER_TOKEN_BEDROCK",),
+    ),
+    ("ollama", "ollama"): Place("http://localhost:11434", "qwen3-vl:4b", ("OLLAMA_API_KEY",)),
+    ("mistral", "mistral"): Place("https://api.mistral.ai/v1", "mistral-small-latest", ("MISTRAL_API_KEY",)),
+    ("cohere", "cohere"): Place(
+        "https://api.cohere.com/v2", "command-a-03-2025", ("CO_API_KEY", "COHERE_API_KEY")
+    ),
+}
+
+
+def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
+    """Where a case is played at a provider: with the model that it is about."""
+    place = place_of(adapter, wire, vendor)
+    return replace(place, model=case.models.get(wire, place.model))
+
+
+def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:
+    """Where a provider is: the suite's own word, or else the adapter's. Raises LookupError where neither knows."""
+    places: Mapping[tuple[str, str], Place] = {**getattr(adapter, "places", {}), **WHERE}
+    if (wire, vendor) not in places:
+        raise LookupError(
+            f"{adapter.name} speaks {wire} at {vendor!r}, but the URL of that place is unknown: give the adapter `places`, a mapping of (wire, provider) to `ellmer_conformance.adapters.Place`."
+        )
+    return places[wire, vendor]
+
+
+def live_key(place: Place) -> str | None:
+    """The real key from the environment, if there is one."""
+    return next((os.environ[v] for v in place.key_vars if os.environ.get(v)), None)
+
+
+def endpoint(place: Place, wire: str, vendor: str, *, live: bool = False) -> Endpoint:
+    """What a session is given; with the canary for a key unless the recording is live."""
+    key = live_key(place) if live else None
+    return Endpoint(wire, vendor, place.base_url, key or CANARY, place.model)

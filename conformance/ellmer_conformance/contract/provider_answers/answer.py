@@ -1,0 +1,95 @@
+"""What a provider answered: the events of a stream, and what an answer says in neutral terms."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ellmer_harness.format import aws_event_stream, sse_and_ndjson
+
+from ..exchange import Json
+
+__all__ = ["Called", "Event", "Told", "events_of"]
+
+
+_EOL = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event of a stream: its name, where it has one, and its data; `text` is what is no JSON object."""
+
+    name: str
+    data: Json = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Called:
+    """A tool call: `arguments` is None where its text is no JSON object."""
+
+    id: str
+    name: str
+    arguments: Json | None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What an answer says. Counts are None where it has none."""
+
+    text: str = ""
+    calls: Sequence[Called] = ()
+    stop: str | None = None
+    input: int | None = None
+    output: int | None = None
+    total: int | None = None
+    thinking: str = field(default="", kw_only=True)
+
+
+def events_of(wire: str, body: bytes) -> list[Event]:
+    """The events of a stream, in its wire format's framing."""
+    if wire == "bedrock":
+        found = (aws_event_stream.parse(body) or {}).get("eventstream", [])
+        return [
+            Event(str(e.get("headers", {}).get(":event-type", "")), _object(e.get("json"))) for e in found
+        ]
+    if wire == "ollama":
+        return [_event("", line.decode("utf-8", "replace")) for line in body.splitlines() if line.strip()]
+    if wire == "gemini" and body.lstrip().startswith(b"["):  # without `alt=sse`, a stream is one list
+        return [Event("", _object(each)) for each in _list(body)]
+    blocks = [_fields(block) for block in sse_and_ndjson.split_events(body.decode("utf-8", "replace"))]
+    return [_event(fields.get("event", ""), fields["data"]) for fields in blocks if "data" in fields]
+
+
+def _list(body: bytes) -> list[Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _fields(block: str) -> dict[str, str]:
+    """The fields of an event, as https://html.spec.whatwg.org/multipage/server-sent-events.html has them."""
+    found: dict[str, str] = {}
+    for line in _EOL.split(block):  # and not where Unicode has other separators of lines
+        name, _, value = line.removeprefix("\ufeff").partition(":")
+        value = value.removeprefix(" ")
+        found[name] = f"{found[name]}\n{value}" if name == "data" and name in found else value
+    return found
+
+
+def _event(name: str, text: str) -> Event:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return Event(name, {}, text)
+    return Event(name, found) if isinstance(found, dict) else Event(name, {}, text)
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}

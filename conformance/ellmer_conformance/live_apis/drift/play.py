@@ -1,0 +1,76 @@
+"""Plays cases live, keeps the recordings, and asks the strict server the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ...adapters.shared.endpoints import place_of
+from ...contract.exchange import Request, Response
+from ...contract.observed_run import Run
+from ...contract.rule import Verdict
+from ...runner.from_cassettes import attempt
+from ...runner.judgement import judge
+from ...runner.selection import Play
+from ...scenarios.case import Case
+from ...scenarios.planted_keys import CANARY
+from ...scenarios.script import Answer, Fills, Script, Sees
+from ...server.engine import Engine
+from ...server.http.request_parser import HttpRequest
+from .compare import Difference, differences
+
+__all__ = ["Checked", "can_go_live", "play_live"]
+
+_HEADERS = ("anthropic-version", "anthropic-beta", "content-type", "openai-beta")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One case, played live: the verdicts, and where the strict server answers otherwise, by request."""
+
+    play: Play
+    run: Run
+    verdicts: Sequence[Verdict]
+    differences: Sequence[Sequence[Difference]]
+
+    @property
+    def broken(self) -> list[Verdict]:
+        """The rules that must hold and do not."""
+        return [each for each in self.verdicts if each.outcome == "fail"]
+
+
+def can_go_live(case: Case) -> bool:
+    """Whether a case shows something live: a provider fails, and cuts its answers, when it wants to."""
+    return not case.on_server and all(isinstance(step, Answer | Sees | Fills) for step in case.script)
+
+
+def play_live(plays: Iterable[Play], cassettes: Path, base_url: str = "") -> Iterator[Checked]:
+    """Plays each case with the real key; keeps what was recorded where nothing is broken."""
+    for play in plays:
+        where = {"cassettes": cassettes, "record": True, "live_url": base_url}
+        run = attempt(play.adapter, play.wire, play.vendor, play.case, play.mode, **where)
+        yield Checked(play, run, judge(run), [*_compared(play, run)])
+
+
+def _compared(play: Play, run: Run) -> Iterator[list[Difference]]:
+    """The disagreements on each request. The strict server says what the live provider said: as far as it can."""
+    engine = Engine({run.case.name: Script(run.case.script)})
+    base = urlsplit(place_of(play.adapter, play.wire, play.vendor).origin).path
+    for exchange in run.exchanges:
+        if exchange.response is not None:
+            strict = _strict(engine, run, exchange.request, base)
+            yield [*differences(exchange.request, exchange.response, strict)]
+
+
+def _strict(engine: Engine, run: Run, request: Request, base: str) -> Response:
+    """What the strict server answers to the same request."""
+    parts = urlsplit(request.url)
+    path = parts.path.removeprefix(base) + (f"?{parts.query}" if parts.query else "")
+    headers = {name: value for name, value in request.headers.items() if name.lower() in _HEADERS}
+    keys = {"authorization": f"Bearer {CANARY}", "x-api-key": CANARY, "x-goog-api-key": CANARY}
+    target = f"/c/{run.case.name}/1@{run.vendor}{path}"
+    body = json.dumps(request.body, ensure_ascii=False).encode()
+    return engine.answer(HttpRequest("POST", target, {**headers, **keys, "host": "localhost"}, body)).response

@@ -1,0 +1,175 @@
+"""Asks a server every question, and keeps what it answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from ...contract import rules
+from ...contract.exchange import Exchange, Json, Request, Response
+from ...contract.provider_answers.answer import Told
+from ...contract.provider_answers.joined_streams import folded
+from ...contract.provider_answers.whole_answers import read
+from ...contract.rule import objection
+from .questions import MALFORMED, QUESTIONS, Question
+from .requests import CONVERSATIONS, body, headers, path
+from .server_answer import Heard
+
+__all__ = ["Probe", "Target"]
+
+_TAKE_NOTHING = {"ollama", "bedrock"}  # Ollama loads the model; Bedrock may have the prompt elsewhere
+_WRONG_MODEL = "no-such-model-0000"
+_WRONG_KEY = "conformance-wrong-key"
+
+
+@dataclass(frozen=True)
+class Target:
+    """The server under test. `checks_keys`: it knows keys, so that a wrong one must be refused."""
+
+    base_url: str
+    wire: str
+    model: str
+    key: str = "conformance-key-0000"
+    vendor: str = ""
+    name: str = ""
+    checks_keys: bool = False
+    timeout: float = 60.0
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def called(self) -> str:
+        """What the report calls it."""
+        return self.name or urlsplit(self.base_url).netloc
+
+
+@dataclass
+class Probe:
+    """A conversation with a server: what was asked and answered so far, and what the server was found to be able to do."""
+
+    target: Target
+    client: httpx.Client
+    able: dict[str, bool] = field(default_factory=dict)
+    heard: list[Heard] = field(default_factory=list)
+
+    def questions(self) -> None:
+        """Asks every question that the server may be able to answer."""
+        for question in QUESTIONS:
+            if question.needs and self.able.get(question.needs) is False:
+                continue
+            self._ask(self._goes_on(question) if question.after else question)
+            if not any(each.status for each in self.heard):  # nobody is there
+                return
+        texts = {each.told.text for each in self.heard if each.told and each.question.name.startswith("text")}
+        self.heard = [replace(each, steady=len(texts) == 1) for each in self.heard]
+
+    def mistakes(self) -> None:
+        """Sends what no API takes."""
+        plain = Question("text")
+        for name in MALFORMED:
+            if name == "wrong_key" and not self.target.checks_keys:
+                continue
+            if name == "no_conversation" and self.target.wire in _TAKE_NOTHING:
+                continue
+            content = _malformed(self.target.wire, name, body(self.target.wire, self.target.model, plain))
+            model = _WRONG_MODEL if name == "unknown_model" else self.target.model
+            key = _WRONG_KEY if name == "wrong_key" else self.target.key
+            exchange = self._sent(content, model=model, key=key)
+            self._note(replace(plain, name=name), exchange, kind="malformed")
+
+    def rule_bodies(self) -> None:
+        """Sends what breaks each rule that the API enforces, and what keeps it."""
+        for rule in rules.book(self.target.wire, self.target.vendor).rules.values():
+            if not rule.refuses or rule.until or (rule.refusal and rule.refusal.status >= 500):
+                continue
+            for kind, bodies in (("rule", rule.counterexamples[:1]), ("example", rule.examples[:1])):
+                for content in bodies:
+                    meant = {**content, "model": self.target.model} if "model" in content else dict(content)
+                    if self._is_refused(meant) is not (
+                        kind == "rule"
+                    ):  # by another model, perhaps, and not by this
+                        continue
+                    exchange = self._sent(
+                        json.dumps(meant).encode(), model=self.target.model, key=self.target.key
+                    )
+                    named = f"{'breaks' if kind == 'rule' else 'keeps'}_{rule.id}"
+                    self._note(Question(named), exchange, kind=kind, rule=rule.id)
+
+    def _is_refused(self, content: Json) -> bool:
+        """Whether the API would refuse a body for this model."""
+        known = rules.book(self.target.wire, self.target.vendor)
+        request = Request(self.target.wire, self.target.vendor, content, model=self.target.model)
+        return objection(known.judge(request)) is not None
+
+    # one question ------------------------------------------------------------------------------------------------
+
+    def _goes_on(self, question: Question) -> Question:
+        """With the call that was made before, or a made one."""
+        made = [
+            e.told.calls[0]
+            for e in self.heard
+            if e.told and e.told.calls and e.question.name == question.after
+        ]
+        call = made[0] if made else None
+        told = ("call_00000001", "get_weather", {"city": "Paris"})
+        return replace(question, told=(call.id or told[0], call.name, call.arguments or {}) if call else told)
+
+    def _ask(self, question: Question) -> None:
+        wire, target = self.target.wire, self.target
+        content = json.dumps(body(wire, target.model, question)).encode()
+        exchange = self._sent(content, model=target.model, key=target.key, stream=question.stream)
+        status = exchange.response.status if exchange.response else 0
+        if status and question.needs and question.needs not in self.able:
+            self.able[question.needs] = status == 200
+        self._note(question, exchange)
+
+    def _note(
+        self, question: Question, exchange: Exchange, *, kind: str = "question", rule: str = ""
+    ) -> None:
+        found = Heard(self.target.wire, question, exchange, kind, rule, able=self.able)
+        if kind == "question" and found.status == 200:
+            told = folded(found.wire, found.events) if question.stream else read(found.wire, found.value)
+            found = replace(found, told=told, plain=self._plain(question))
+        self.heard.append(found)
+
+    def _plain(self, question: Question) -> Told | None:
+        asked = [e for e in self.heard if e.question.name == question.name and not e.question.stream]
+        return asked[0].told if question.stream and asked else None
+
+    def _sent(self, content: bytes, *, model: str, key: str, stream: bool = False) -> Exchange:
+        """The exchange; without an answer where none came."""
+        target = self.target
+        url = target.base_url.rstrip("/") + path(target.wire, model, stream=stream)
+        request = Request(target.wire, target.vendor, _read(content), url, model=model, stream=stream)
+        try:
+            answer = self.client.post(
+                url, content=content, headers=headers(target.wire, key) | dict(target.headers)
+            )
+        except httpx.HTTPError:
+            return Exchange(request)
+        return Exchange(request, Response(answer.status_code, dict(answer.headers), answer.content))
+
+
+def _malformed(wire: str, name: str, content: Json) -> bytes:
+    """The body of a plain question, made wrong."""
+    key = CONVERSATIONS.get(wire, "messages")
+    if name == "no_json":
+        return b'{"model": '
+    if name == "no_conversation":
+        content = {field: value for field, value in content.items() if field != key}
+    if name == "wrong_type":
+        content = content | {key: 42}
+    if name == "unknown_model" and "model" in content:
+        content = content | {"model": _WRONG_MODEL}
+    return json.dumps(content).encode()
+
+
+def _read(content: bytes) -> Json:
+    try:
+        found: Any = json.loads(content)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,264 @@
+"""What a server owes its clients, whatever it serves: rules over one question and its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from ...contract.rule import Finding, Kind, Level, broken, met
+from ...contract.rulebook import RuleBook
+from .answer_fields import ANSWERS, CHUNKS, ERRORS, STOPS, misfits
+from .event_order import ended, out_of_order
+from .questions import SCHEMA, TOOL
+from .sdk_types import complaint
+from .server_answer import Heard
+
+__all__ = ["book"]
+
+book = RuleBook("*", "server")
+MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
+
+_STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon.eventstream"}
+_HERE = "/exchanges/0/response"
+_REFERENCE = "the provider's API reference"
+
+
+def _found(fine: object, place: str, problem: str) -> Finding:
+    return met(place) if fine else broken(place, problem)
+
+
+@book.rule("SRV-001", MUST, LOSS, source=_REFERENCE)
+def questions_are_answered(heard: Heard) -> Iterator[Finding]:
+    """A plain question is answered with status 200 and JSON."""
+    if heard.kind == "question" and not heard.question.needs and not heard.question.stream:
+        fine = heard.status == 200 and heard.content_type == "application/json"
+        yield _found(
+            fine,
+            _HERE,
+            f"the answer is {heard.status} and {heard.content_type!r}: {heard.value!r:.200}",
+        )
+
+
+@book.rule("SRV-002", MUST, LOSS, source=_REFERENCE)
+def answers_have_their_fields(heard: Heard) -> Iterator[Finding]:
+    """An answer has all fields that every answer has, each of its type."""
+    if heard.answered and not heard.question.stream:
+        wrong = list(misfits(heard.value, ANSWERS[heard.wire]))
+        yield from (broken(f"{_HERE}{place}", problem) for place, problem in wrong)
+        if not wrong:
+            yield met(_HERE)
+
+
+@book.rule("SRV-003", SHOULD, LOSS, source="the types of the official SDK")
+def official_types_take_answers(heard: Heard) -> Iterator[Finding]:
+    """The official SDK's type takes an answer. Judged where the SDK is installed beside the suite.
+
+    SHOULD: an SDK that is newer than the server knows fields that are newer, too.
+    """
+    if heard.answered and not heard.question.stream:
+        told = complaint(heard.wire, heard.value)
+        if told is not None:
+            yield _found(not told, _HERE, told)
+
+
+@book.rule("SRV-004", MUST, LOSS, source=_REFERENCE)
+def counts_add_up(heard: Heard) -> Iterator[Finding]:
+    """Token counts are there, none is negative, and their total is their sum (thoughts may be beside the output)."""
+    told = heard.told
+    if heard.answered and told and (told.text or told.calls) and not heard.question.stream:
+        counts = {"input": told.input, "output": told.output}
+        missing = [name for name, count in counts.items() if not isinstance(count, int | float)]
+        yield _found(not missing, f"{_HERE}/usage", f"no count of the {' and the '.join(missing)}")
+        if not missing and isinstance(told.total, int):
+            least = int(told.input or 0) + int(told.output or 0)
+            yield _found(told.total >= least, f"{_HERE}/usage", f"{counts} have the total {told.total}")
+
+
+@book.rule("SRV-005", MUST, LOSS, source=_REFERENCE)
+def stops_are_known(heard: Heard) -> Iterator[Finding]:
+    """The reason why an answer ended is one that the format has, and says so where a tool is called."""
+    if heard.answered and heard.told:
+        stop = heard.told.stop
+        yield _found(stop in STOPS[heard.wire], _HERE, f"the stop reason is {stop!r}")
+        if heard.told.calls and heard.wire in {"openai-chat", "mistral", "anthropic", "bedrock", "cohere"}:
+            named = stop in {"tool_calls", "tool_use", "TOOL_CALL"}
+            yield _found(named, _HERE, f"a tool is called, and the stop reason is {stop!r}")
+
+
+@book.rule("SRV-010", MUST, LOSS, source=_REFERENCE)
+def streams_are_streams(heard: Heard) -> Iterator[Finding]:
+    """A stream that was asked for comes as one, in the format's framing and content type."""
+    if heard.kind == "question" and heard.question.stream and not heard.question.needs:
+        wanted = _STREAMS.get(heard.wire, "text/event-stream")
+        fine = heard.status == 200 and heard.content_type == wanted and heard.events
+        problem = f"it came with {heard.status}, as {heard.content_type!r}, in {len(heard.events)} events"
+        yield _found(fine, _HERE, problem)
+
+
+@book.rule("SRV-011", MUST, LOSS, source=_REFERENCE)
+def events_have_their_fields(heard: Heard) -> Iterator[Finding]:
+    """Every event is JSON and has the fields that its kind has."""
+    if not heard.streamed:
+        return
+    shapes = CHUNKS[heard.wire]
+    for number, event in enumerate(heard.events):
+        if not event.data:
+            yield _found(
+                event.text.strip() == "[DONE]", f"{_HERE}/{number}", f"{event.text[:80]!r} is not an event"
+            )
+            continue
+        name = str(event.data.get("type") or event.name)
+        wrong = [w for key in ("*", name) if key in shapes for w in misfits(event.data, shapes[key])]
+        problem = f"{name or 'the event'}: {wrong[0][0]}: {wrong[0][1]}" if wrong else ""
+        yield _found(not wrong, f"{_HERE}/{number}", problem)
+
+
+@book.rule("SRV-012", MUST, LOSS, source=_REFERENCE)
+def events_are_in_order(heard: Heard) -> Iterator[Finding]:
+    """The events of a stream come in the format's order."""
+    if heard.streamed and heard.events:
+        wrong = out_of_order(heard.wire, heard.events)
+        yield from (broken(_HERE, problem) for problem in wrong)
+        if not wrong:
+            yield met(_HERE)
+
+
+@book.rule("SRV-013", MUST, LOSS, source="a client takes a stream without its end for one that was cut")
+def streams_end(heard: Heard) -> Iterator[Finding]:
+    """The terminal marker of the format ends a stream."""
+    if heard.streamed:
+        problem = ended(heard.wire, heard.events)
+        yield _found(not problem, _HERE, problem)
+
+
+@book.rule("SRV-014", SHOULD, LOSS, source="OpenAI: stream_options.include_usage; the others always count")
+def streams_are_counted(heard: Heard) -> Iterator[Finding]:
+    """A stream whose counts are asked for has them."""
+    if heard.streamed and heard.told:
+        fine = heard.told.input is not None and heard.told.output is not None
+        yield _found(fine, _HERE, f"the counts are {heard.told.input} and {heard.told.output}")
+
+
+@book.rule("SRV-015", MUST, LOSS, source="streamed or not is a way to travel")
+def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
+    """A stream says what the whole answer says: the same calls and the same stop reason, text where there was text.
+
+    The words are compared where the server gives the same question the same answer twice. Where it does not, one answer may
+    reach the token limit and the other not.
+    """
+    told, plain = heard.told, heard.plain
+    if not heard.streamed or told is None or plain is None:
+        return
+    alike = told.stop == plain.stop or (not heard.steady and {told.stop, plain.stop} == {"stop", "length"})
+    yield _found(alike, _HERE, f"it stops for {told.stop!r}, and not streamed for {plain.stop!r}")
+    yield _found(
+        bool(told.text) == bool(plain.text),
+        _HERE,
+        f"it says {told.text[:60]!r}, not streamed {plain.text[:60]!r}",
+    )
+    names = [[call.name for call in one.calls] for one in (told, plain)]
+    yield _found(names[0] == names[1], _HERE, f"it calls {names[0]}, and not streamed {names[1]}")
+    if heard.steady:
+        same = told.text == plain.text
+        yield _found(same, _HERE, f"it says {told.text[:80]!r}, and not streamed {plain.text[:80]!r}")
+
+
+@book.rule("SRV-020", MUST, LOSS, source=_REFERENCE)
+def calls_are_whole(heard: Heard) -> Iterator[Finding]:
+    """A tool that must be called is called: by its name, with an id, with arguments that fit its schema.
+
+    Nothing is asked of an answer that the token limit ended.
+    """
+    if not heard.answered or heard.question.name != "tool_call" or heard.told is None:
+        return
+    if heard.told.stop == "length":
+        return
+    yield _found(heard.told.calls or heard.wire == "ollama", _HERE, "no tool is called")
+    ids = [call.id for call in heard.told.calls]
+    yield _found(len(set(ids)) == len(ids), _HERE, f"calls share an id: {ids}")
+    for call in heard.told.calls:
+        yield _found(call.id or heard.wire in {"gemini", "ollama"}, _HERE, "the call has no id")
+        yield _found(call.name == TOOL[0], _HERE, f"{call.name!r} is called, and {TOOL[0]!r} was offered")
+        named = set(SCHEMA["required"])
+        fits = call.arguments is not None and named <= set(call.arguments)
+        fits = fits and all(isinstance(value, str) for value in (call.arguments or {}).values())
+        yield _found(fits, _HERE, f"the arguments {call.text or call.arguments!r} do not fit the schema")
+
+
+@book.rule("SRV-021", MUST, LOSS, source=_REFERENCE)
+def results_are_taken(heard: Heard) -> Iterator[Finding]:
+    """A call goes back with its result, and is answered."""
+    if heard.kind == "question" and heard.question.name == "tool_result" and heard.able.get("tools"):
+        told = heard.told
+        fine = heard.status == 200 and told is not None and (told.text or told.calls)
+        yield _found(fine, _HERE, f"the answer is {heard.status}: {heard.value!r:.200}")
+
+
+@book.rule("SRV-022", MUST, LOSS, source="a value that does not fit its schema is found out far from here")
+def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
+    """An answer to a question with a schema is JSON that fits it; one that the token limit ended is not asked."""
+    if (
+        heard.answered
+        and heard.question.schema
+        and heard.told is not None
+        and heard.told.stop != "length"
+        and heard.able.get("structured output")
+    ):
+        wrong = next((problem for _, problem in misfits(_json(heard.told.text), {"city": str})), "")
+        yield _found(not wrong, _HERE, f"{heard.told.text[:80]!r}: {wrong}")
+
+
+@book.rule("SRV-030", MUST, LOSS, source=_REFERENCE)
+def mistakes_are_refused(heard: Heard) -> Iterator[Finding]:
+    """A request that no API takes is refused with a status of 400 to 499: the mistake is the client's."""
+    if heard.kind == "malformed":
+        fine = 400 <= heard.status < 500
+        yield _found(fine, _HERE, f"{heard.question.name} is answered with {heard.status}")
+
+
+@book.rule("SRV-031", MUST, LOSS, source="clients read errors by the provider's form")
+def errors_have_the_form(heard: Heard) -> Iterator[Finding]:
+    """Every error has the form of the provider's errors."""
+    if heard.status >= 400:
+        forms = ERRORS[heard.wire]
+        value = heard.value[0] if isinstance(heard.value, list) and heard.value else heard.value
+        fine = any(not list(misfits(value, form)) for form in forms)
+        body = heard.exchange.response.body[:160] if heard.exchange.response else b""
+        yield _found(fine, _HERE, f"the error is {body.decode('utf-8', 'replace')!r}")
+
+
+@book.rule(
+    "SRV-032", MUST, LOSS, source="RFC 9110, 15.6: 5xx is the server's own fault, and clients try again"
+)
+def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
+    """No request makes the server fail."""
+    if heard.kind in {"malformed", "rule", "example"}:
+        fine = 0 < heard.status < 500
+        yield _found(
+            fine, _HERE, f"{heard.rule or heard.question.name} is answered with {heard.status or 'nothing'}"
+        )
+
+
+@book.rule(
+    "SRV-033", SHOULD, LOSS, source="a request that works here and fails at the provider is found out late"
+)
+def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
+    """A request that the provider's API refuses is refused here, too."""
+    if heard.kind == "rule":
+        fine = 400 <= heard.status < 500
+        yield _found(fine, _HERE, f"{heard.rule}: the API refuses this, and here it gets {heard.status}")
+
+
+@book.rule("SRV-034", SHOULD, LOSS, source="a request that the provider takes is what clients send")
+def what_the_api_takes_is_taken(heard: Heard) -> Iterator[Finding]:
+    """A request that the provider's API takes is taken here, too."""
+    if heard.kind == "example":
+        problem = f"{heard.rule}: the API takes this, and here it gets {heard.status}: {heard.value!r:.160}"
+        yield _found(heard.status < 400, _HERE, problem)
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

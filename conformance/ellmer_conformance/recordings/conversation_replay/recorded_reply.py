@@ -1,0 +1,79 @@
+"""What a recorded answer says, and whether it is one at all: an error, a stream that was cut."""
+
+from __future__ import annotations
+
+import json
+
+from ...contract.provider_answers.answer import Told, events_of
+from ...contract.provider_answers.joined_streams import folded
+from ...contract.provider_answers.whole_answers import read
+from ...contract.readers.json_access import items_of, object_of
+from .adapter_input import CannotBeGiven
+from .conversations import Recorded
+
+__all__ = ["fails", "is_cut", "told_by"]
+
+_FAILURES = {"error", "response.failed"} | {
+    f"{name}Exception"
+    for name in ("internalServer", "modelStreamError", "validation", "throttling", "serviceUnavailable")
+}
+
+
+def told_by(recorded: Recorded) -> Told:
+    """What an answer says. Raises CannotBeGiven for one that cannot be read."""
+    request, recording = recorded.request, recorded.recording
+    if fails(recorded):
+        return Told()
+    if request.stream and b"[DONE]" in recording.response and not _says_why(recorded):
+        raise CannotBeGiven("a stream ends without a reason")
+    if b'"tool_search_call"' in recording.response:
+        raise CannotBeGiven("the provider searches among the tools")
+    if request.wire == "anthropic" and not request.stream and _unpaired(recording.response):
+        raise CannotBeGiven("the recorder replaced the ids of the provider's own calls")
+    if request.stream:
+        return folded(request.wire, events_of(request.wire, recording.response))
+    try:
+        return read(request.wire, json.loads(recording.response))
+    except ValueError as error:
+        raise CannotBeGiven("the answer is no JSON") from error
+
+
+def is_cut(recorded: Recorded, answer: Told) -> bool:
+    """Whether the answer has no reason why it ended, which a stream must have, or says nothing at all."""
+    return answer.stop is None and (recorded.request.stream or not (answer.text or answer.calls))
+
+
+def _says_why(recorded: Recorded) -> bool:
+    wire = recorded.request.wire
+    return folded(wire, events_of(wire, recorded.recording.response)).stop is not None
+
+
+def fails(recorded: Recorded) -> bool:
+    """Whether the provider answered with an error, be it behind a status of 200 or in the middle of a stream."""
+    recording = recorded.recording
+    if (recording.status or 0) >= 300:
+        return True
+    if recorded.request.stream:
+        events = events_of(recorded.request.wire, recording.response)
+        return any(event.name in _FAILURES or _is_error(event.data) for event in events)
+    try:
+        return _is_error(json.loads(recording.response))
+    except ValueError:
+        return False
+
+
+def _is_error(value: object) -> bool:
+    if not isinstance(value, dict):
+        return False
+    inside = [value, object_of(value.get("delta")), *map(object_of, items_of(value.get("choices")))]
+    return any(each.get("error") for each in inside) or value.get("type") in _FAILURES
+
+
+def _unpaired(response: bytes) -> bool:
+    """Whether a result of a call that the provider ran itself has the id of none of its calls."""
+    try:
+        blocks = [*map(object_of, items_of(object_of(json.loads(response)).get("content")))]
+    except ValueError:
+        return False
+    made = {block.get("id") for block in blocks}
+    return any("tool_use_id" in block and block["tool_use_id"] not in made for block in blocks)

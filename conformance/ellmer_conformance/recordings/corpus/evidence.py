@@ -1,0 +1,70 @@
+"""What a refusing rule rests on: recordings of the corpus, and links whose text says it.
+
+Links that a rule names as its source are evidence. More is data, in `evidence.toml` beside the rules of a wire format:
+by provider and rule, links and recordings. What a provider has nothing of, and refuses as the format's author does, rests
+on the author's.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ...contract import rules
+from ...contract.rule import Rule
+from ...contract.rulebook import RuleBook
+
+__all__ = ["LINK", "Citation", "Evidence", "citations", "evidence_of"]
+
+LINK = re.compile(r"https://[^\s()<>\"]+[^\s()<>\".,;:]")
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A recording of the corpus: the name of its pin, the member, and the interaction's JSON pointer there."""
+
+    pin: str
+    member: str
+    place: str
+
+
+Evidence = str | Citation
+
+
+def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
+    """What the rule of that book rests on; of a dialect that keeps the author's refusal, the author's, too."""
+    found: list[Evidence] = [link for source in rule.source for link in LINK.findall(source)]
+    found += _data(book.wire).get(book.vendor, {}).get(rule.id, [])
+    author = rules.book(book.wire) if book.wire in rules.WIRES else book
+    its = author.rules.get(rule.id)
+    if not found and its and author.vendor != book.vendor and its.refusal == rule.refusal:
+        return evidence_of(author, its)
+    return list(dict.fromkeys(found))
+
+
+def citations() -> Iterator[tuple[str, str, str, Citation]]:
+    """Every recording that is cited: by a wire format's provider and rule."""
+    for wire in rules.WIRES:
+        for vendor, by_rule in _data(wire).items():
+            for rule, entries in by_rule.items():
+                yield from ((wire, vendor, rule, each) for each in entries if isinstance(each, Citation))
+
+
+@cache
+def _data(wire: str) -> dict[str, dict[str, list[Evidence]]]:
+    file = files(rules) / wire.replace("-", "_") / "evidence.toml"
+    if not file.is_file():
+        return {}
+    text = tomllib.loads(file.read_text("utf-8"))
+    return {
+        vendor: {id: [*map(_entry, entries)] for id, entries in told.items()} for vendor, told in text.items()
+    }
+
+
+def _entry(entry: Any) -> Evidence:
+    return entry if isinstance(entry, str) else Citation(**entry)

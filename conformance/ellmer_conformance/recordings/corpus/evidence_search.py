@@ -1,0 +1,104 @@
+"""Evidence found by looking: recorded refusals that a rule flags with the same words, for rules that rest on nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import quote
+
+import tomlkit
+from tomlkit.items import Array
+
+from ...contract import rules
+from ..calibrate import agrees
+from ..reading import Recording, Unreadable, find, read
+from ..recorded_status import refusal
+from ..requests import Skip, request_of
+from .cache import folder_of
+from .evidence import Citation, Evidence, evidence_of
+from .pins import Pin
+
+__all__ = ["Found", "looked_for", "written"]
+
+#: By wire format and vendor: rules, and what they rest on.
+Found = dict[tuple[str, str], dict[str, list[Evidence]]]
+_MOST = 2  # entries for a rule
+
+
+def looked_for(pins: Iterable[Pin], folders: Iterable[Path]) -> Found:
+    """What recordings of the corpus, and of folders whose records name their public source, say for such rules."""
+    found: Found = defaultdict(lambda: defaultdict(list))
+    for pin in pins:
+        for path in find([folder_of(pin)]):
+            member = path.relative_to(folder_of(pin)).as_posix()
+            for recording in _recordings(path):
+                _add(found, recording, Citation(pin.name, member, recording.place))
+    for path in find(folders):
+        links = _public(path)
+        for recording in _recordings(path) if links else ():
+            if link := links.get(recording.place):
+                _add(found, recording, link)
+    return found
+
+
+def _recordings(path: Path) -> Iterator[Recording]:
+    try:
+        yield from (each for each in read(path) or () if each.url)
+    except Unreadable:
+        return
+
+
+def _add(found: Found, recording: Recording, entry: Evidence) -> None:
+    request, error = request_of(recording), refusal(recording)
+    if isinstance(request, Skip) or error is None:
+        return
+    book = rules.book(request.wire, request.vendor)
+    for verdict in book.judge(request):
+        if verdict.rule.refuses and verdict.violations and not evidence_of(book, verdict.rule):
+            known = found[book.wire, book.vendor][verdict.rule.id]
+            if len(known) < _MOST and entry not in known and agrees(verdict.violations, request, error):
+                known.append(entry)
+
+
+def _public(path: Path) -> dict[str, str]:
+    """Where the records of a file are to be seen, by place: its interactions have a `source` with repo, commit, path."""
+    try:
+        recorded = json.loads(path.read_text("utf-8"))["interactions"]
+        sources = [(at, each["source"]) for at, each in enumerate(recorded)]
+        return {f"/interactions/{at}": _link(source) for at, source in sources}
+    except (OSError, ValueError, TypeError, KeyError):
+        return {}
+
+
+def _link(source: dict[str, str]) -> str:
+    """The file as it was; of one that has changed since, its history."""
+    shown = "blob" if source.get("at_head", True) else "commits"
+    return f"https://github.com/{source['repo']}/{shown}/{source['commit']}/{quote(source['path'])}"
+
+
+def written(found: Found) -> int:
+    """Adds it to the `evidence.toml` of each wire format; how many entries that were."""
+    count = 0
+    for (wire, vendor), by_rule in sorted(found.items()):
+        file = Path(str(files(rules))) / wire.replace("-", "_") / "evidence.toml"
+        text = tomlkit.parse(file.read_text("utf-8")) if file.is_file() else tomlkit.document()
+        table = text.setdefault(vendor, tomlkit.table())
+        for id, entries in sorted(by_rule.items()):
+            if entries:
+                table[id] = _array(entries)
+            count += len(entries)
+        file.write_text(tomlkit.dumps(text), "utf-8")
+    return count
+
+
+def _array(entries: Iterable[Evidence]) -> Array:
+    """One entry a line; a recording is an inline table."""
+    found = tomlkit.array().multiline(multiline=True)
+    for each in entries:
+        table = tomlkit.inline_table()
+        table.update({} if isinstance(each, str) else vars(each))
+        found.append(each if isinstance(each, str) else table)
+    return found

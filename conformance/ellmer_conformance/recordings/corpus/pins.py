@@ -1,0 +1,131 @@
+"""Pins: what `corpus.toml` says of each archive."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import tomlkit
+
+from ..reading import SUFFIXES
+
+__all__ = ["Pin", "PinError", "as_toml", "load", "shipped"]
+
+#: Where PyPI's files are; a mirror has files of the same name, and an index says where.
+FILES = "https://files.pythonhosted.org/packages/"
+
+_PLACES = (Path(__file__).with_name("corpus.toml"), Path(__file__).parents[3] / "corpus.toml")
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9.+_!-]*[a-z0-9])?")
+
+
+class PinError(ValueError):
+    """A file of pins is wrong: where, and what."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One archive, and which of its members are recordings.
+
+    `archive` is its public URL. `members` are patterns of paths below the archive's top folder. `files` is how many
+    there are, `interactions` how many exchanges over HTTP they hold, `holds` the number of chats among them by wire
+    format, `distinct` that of the chats no pin before has. `first` and `last` are the days of the recordings, where
+    they have dates.
+    """
+
+    package: str
+    version: str
+    archive: str
+    sha256: str
+    size: int
+    licence: str
+    members: tuple[str, ...]
+    files: int = 0
+    interactions: int = 0
+    distinct: int = 0
+    first: str = ""
+    last: str = ""
+    holds: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    @property
+    def name(self) -> str:
+        """`chatlas-0.23.0`: the name of its folder in the cache, and how evidence cites it."""
+        return f"{self.package}-{self.version}"
+
+    @property
+    def file(self) -> str:
+        """The archive's file name."""
+        return unquote(urlsplit(self.archive).path.rpartition("/")[2])
+
+    @property
+    def indexed(self) -> bool:
+        """Whether a package index has it."""
+        return self.archive.startswith(FILES)
+
+    def takes(self, member: str) -> bool:
+        """Whether the member of that path, below the top folder, is a recording."""
+        named = member.lower().removesuffix(".gz").endswith(SUFFIXES)
+        return named and any(fnmatchcase(member, pattern) for pattern in self.members)
+
+    def link(self, member: str) -> str:
+        """A page that shows the member to anybody; of an archive elsewhere, the archive."""
+        if not self.indexed:
+            return self.archive
+        top = self.file.removesuffix(".tar.gz")
+        inside = quote(f"{top}/{member}")
+        archive = self.archive.removeprefix(FILES)
+        project = f"{self.package}/{self.version}"
+        return f"https://inspector.pypi.io/project/{project}/packages/{archive}/{inside}"
+
+
+def shipped() -> Path:
+    """The file of pins that comes with the suite."""
+    return next(place for place in _PLACES if place.is_file())
+
+
+def load(path: Path) -> list[Pin]:
+    """The pins of a file. Raises `PinError`."""
+    try:
+        pins = tomllib.loads(path.read_text("utf-8")).get("pin", [])
+    except (OSError, ValueError) as error:
+        raise PinError(f"{path} is not a file of pins: {error}.") from error
+    found = [_pin(entry, f"{path}, pin {at}") for at, entry in enumerate(pins, 1)]
+    names = [pin.name for pin in found]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise PinError(f"{path} pins {', '.join(sorted(twice))} twice.")
+    return found
+
+
+def _pin(entry: Any, where: str) -> Pin:
+    try:
+        pin = Pin(**{**entry, "members": tuple(entry["members"])})
+    except (TypeError, KeyError) as error:
+        raise PinError(f"{where}: {error}.") from error
+    if not all(
+        isinstance(name, str) and _NAME.fullmatch(name.lower()) for name in (pin.package, pin.version)
+    ):
+        raise PinError(f"{where}: {pin.package!r} {pin.version!r} is not a package name with a version.")
+    if not re.fullmatch(r"[0-9a-f]{64}", pin.sha256):
+        raise PinError(f"{where}: sha256 is not a hexadecimal SHA-256 digest.")
+    if not pin.archive.startswith("https://") or not isinstance(pin.size, int) or pin.size < 1:
+        raise PinError(f"{where}: archive must be an https URL, and size its number of bytes.")
+    return pin
+
+
+def as_toml(pin: Pin) -> str:
+    """The pin as `corpus.toml` has it."""
+    entry = tomlkit.table()
+    for name, value in vars(pin).items():
+        if name == "members":
+            entry[name] = tomlkit.array("[" + ", ".join(tomlkit.item(m).as_string() for m in value) + "]")
+        elif name == "holds":
+            entry[name] = tomlkit.inline_table()
+            entry[name].update(dict(value))
+        elif value != "":
+            entry[name] = value
+    return "[[pin]]\n" + entry.as_string()

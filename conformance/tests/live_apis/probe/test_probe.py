@@ -1,0 +1,248 @@
+"""A server is asked, and judged by what it answers: ours keeps what it owes, and each mistake has its rule."""
+
+import json
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from click.testing import CliRunner
+
+from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.cli.probe import command
+from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.exchange import Exchange, Request, Response
+from ellmer_conformance.contract.provider_answers.joined_streams import folded
+from ellmer_conformance.contract.provider_answers.whole_answers import read
+from ellmer_conformance.contract.readers import MODULES
+from ellmer_conformance.contract.rule import verdict
+from ellmer_conformance.live_apis.probe import QUESTIONS, Target, book, probed
+from ellmer_conformance.live_apis.probe.questions import Question
+from ellmer_conformance.live_apis.probe.server_answer import Heard
+from ellmer_conformance.report.document import schema
+from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Usage
+from ellmer_conformance.server import StrictServer
+
+HELLO = Answer((Say("Bonjour, and good day to you!"),), usage=Usage(12, 8))
+CALLS = Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(40, 18))
+SAYS = Answer((Say("It is 21C in Paris."),), usage=Usage(70, 8))
+PARIS = Answer((Say('{"city": "Paris"}'),), usage=Usage(40, 8))
+BY_NAME = {"tool_call": CALLS, "tool_result": SAYS, "structured": PARIS}
+
+#: What the strict server lets pass that the real API refuses: the rule books' to mend, see the issue.
+LENIENT = {"wrong_type", "no_conversation"}
+
+
+@pytest.fixture(scope="module")
+def server():
+    answers = [BY_NAME.get(question.name, HELLO) for question in QUESTIONS]
+    blind = [BY_NAME.get(question.name, HELLO) for question in QUESTIONS if not question.image]
+    with StrictServer({"probe": Script(answers), "blind": Script(blind)}) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def reports(server):
+    found = {}
+
+    def of(wire):
+        if wire not in found:
+            vendor = MODULES[wire].VENDOR
+            place = WHERE[wire, vendor]
+            case = "blind" if wire == "cohere" else "probe"  # its model refuses images, which takes no step
+            base = server.url(case, f"{wire}@{vendor}") + place.path
+            found[wire] = probed(
+                Target(base, wire, place.model, vendor=vendor, name="strict", checks_keys=False)
+            )
+        return found[wire]
+
+    return of
+
+
+@pytest.mark.parametrize("wire", rules.WIRES)
+def test_the_strict_server_keeps_what_a_server_owes(wire, reports):
+    report = reports(wire)
+    broken = [row for row in report.rows if row.verdict == "fail" and row.case not in LENIENT]
+
+    assert [(row.rule, row.case, row.mode, row.message) for row in broken] == []
+    judged = {row.rule for row in report.rows if row.verdict == "pass"}
+    assert {
+        "SRV-001",
+        "SRV-002",
+        "SRV-005",
+        "SRV-010",
+        "SRV-012",
+        "SRV-013",
+        "SRV-015",
+        "SRV-020",
+        "SRV-031",
+    } <= judged
+    assert {skip["capability"] for skip in report.skipped if "capability" in skip} == {
+        "tools",
+        "images",
+        "structured output",
+    }
+
+
+def test_a_report_of_a_server_is_a_report_like_the_others(reports):
+    import jsonschema
+
+    document = json.loads(json.dumps(reports("openai-chat").as_json()))
+
+    jsonschema.validate(document, schema())
+    assert {play["way"] for play in document["plays"]} == {"probe"}
+    assert document["summary"]["strict openai-chat"]["must_applicable"] > 10
+
+
+def chat(**more):
+    usage = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}
+    whole = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+    }
+    return whole | more
+
+
+def heard(
+    body, *, question="text", stream=False, status=200, kind="question", wire="openai-chat", plain=None
+):
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    content_type = "text/event-stream" if stream else "application/json"
+    exchange = Exchange(Request(wire, "", {}), Response(status, {"content-type": content_type}, raw))
+    asked = Question(
+        question, stream=stream, tool=question.startswith("tool"), schema=question == "structured"
+    )
+    found = Heard(wire, asked, exchange, kind, able={"tools": True, "structured output": True})
+    if status != 200 or kind != "question":
+        return found
+    told = folded(wire, found.events) if stream else read(wire, found.value)
+    return Heard(
+        wire, asked, exchange, kind, able=found.able, told=told, plain=plain, steady=plain is not None
+    )
+
+
+def chunks(*events, end="data: [DONE]\n\n"):
+    return ("".join(f"data: {json.dumps(event)}\n\n" for event in events) + end).encode()
+
+
+def chunk(delta, reason=None, **more):
+    choice = {"index": 0, "delta": delta, "finish_reason": reason}
+    return {
+        "id": "1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+    } | more
+
+
+FIRST, TEXT, LAST = chunk({"role": "assistant"}), chunk({"content": "Hi"}), chunk({}, "stop")
+COUNTS = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": []}
+COUNTS |= {"usage": {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}}
+CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'}}
+
+
+def calling(**function):
+    call = CALL | {"function": CALL["function"] | function}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return chat(choices=[{"index": 0, "message": message, "finish_reason": "tool_calls"}])
+
+
+BROKEN = {
+    "SRV-001": heard({"detail": "no"}, status=500),
+    "SRV-002": heard(chat(usage={"prompt_tokens": "5"})),
+    "SRV-003": heard(chat(choices="none")),
+    "SRV-004": heard(chat(usage={"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 2})),
+    "SRV-005": heard(chat(choices=[{"index": 0, "message": {"content": "Hi"}, "finish_reason": "done"}])),
+    "SRV-010": heard(b"", stream=True),
+    "SRV-011": heard(chunks(FIRST, {"id": 1}, TEXT, LAST), stream=True),
+    "SRV-012": heard(chunks(FIRST, LAST, TEXT), stream=True),
+    "SRV-013": heard(chunks(FIRST, TEXT, LAST, end=""), stream=True),
+    "SRV-014": heard(chunks(FIRST, TEXT, LAST), stream=True),
+    "SRV-015": heard(chunks(FIRST, LAST), stream=True, plain=read("openai-chat", chat())),
+    "SRV-020": heard(calling(arguments='{"city": 5'), question="tool_call"),
+    "SRV-021": heard({"error": {"message": "no", "type": "x"}}, question="tool_result", status=400),
+    "SRV-022": heard(chat(), question="structured"),
+    "SRV-030": heard(chat(), kind="malformed"),
+    "SRV-031": heard({"detail": "no such model"}, status=404, kind="malformed"),
+    "SRV-032": heard({"error": {"message": "crash", "type": "x"}}, status=500, kind="rule"),
+    "SRV-033": heard(chat(), kind="rule"),
+    "SRV-034": heard({"error": {"message": "no", "type": "x"}}, status=400, kind="example"),
+}
+
+
+@pytest.mark.parametrize("id", book.rules)
+def test_every_rule_of_a_server_catches_what_breaks_it(id):
+    assert verdict(book.rules[id], BROKEN[id]).outcome in {"fail", "warn"}
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        heard(chat()),
+        heard(chunks(FIRST, TEXT, LAST, COUNTS), stream=True),
+        heard(calling(), question="tool_call"),
+    ],
+)
+def test_what_is_right_breaks_nothing(fine):
+    assert [v.rule.id for v in (verdict(rule, fine) for rule in book.rules.values()) if v.violations] == []
+
+
+CUT = chat(
+    choices=[{"index": 0, "message": {"role": "assistant", "content": "{"}, "finish_reason": "length"}]
+)
+CUT_STREAM = chunks(
+    FIRST, TEXT, {**LAST, "choices": [{**LAST["choices"][0], "finish_reason": "length"}]}, COUNTS
+)
+
+
+@pytest.mark.parametrize("id", ["SRV-020", "SRV-022"])
+def test_an_answer_that_the_limit_ended_need_be_no_call_and_no_value(id):
+    question = "tool_call" if id == "SRV-020" else "structured"
+
+    assert verdict(book.rules[id], heard(CUT, question=question)).outcome == "not-applicable"
+
+
+@pytest.mark.parametrize(("steady", "outcome"), [(False, "pass"), (True, "fail")])
+def test_one_of_two_answers_may_reach_the_limit_where_answers_differ(steady, outcome):
+    streamed = heard(CUT_STREAM, stream=True, plain=read("openai-chat", chat()))
+
+    assert verdict(book.rules["SRV-015"], replace(streamed, steady=steady)).outcome == outcome
+
+
+class _Page(BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(502)
+        self.end_headers()
+        self.wfile.write(b"<h1>Bad gateway</h1>")
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_gateway_that_answers_pages_exits_with_1_and_says_so():
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as page:
+        thread = Thread(target=page.serve_forever, daemon=True)
+        thread.start()
+        url = f"http://127.0.0.1:{page.server_address[1]}/v1"
+        done = CliRunner().invoke(command, [url, "--wire", "openai-chat", "--model", "m", "--no-rules"])
+        page.shutdown()
+
+    assert done.exit_code == 1
+    assert "Bad gateway" in done.output
+    assert "capabilities: tools: not found" in done.output
+
+
+def test_a_server_that_is_not_there_could_not_be_asked():
+    done = CliRunner().invoke(
+        command, ["http://127.0.0.1:9/v1", "--wire", "openai-chat", "--model", "m", "--no-rules"]
+    )
+
+    assert done.exit_code == 2
+    assert "no answer came from http://127.0.0.1:9/v1/chat/completions" in done.output

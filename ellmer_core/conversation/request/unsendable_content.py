@@ -1,0 +1,139 @@
+"""What cannot be sent to a model, said in words in its place.
+
+The history keeps the original. So a chat goes on after a change of provider, whatever was said in it before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...contents.content import (
+    Content,
+    ContentFile,
+    ContentImageRemote,
+    ContentPDF,
+    ContentText,
+    ContentUploaded,
+    is_media,
+)
+from ...contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
+from ...errors import ContentError, UsageError
+from ...tools.results import described, result_items, result_text
+from ...wire.base import Wire
+from ...wire.shared.json_bodies import json_text
+
+__all__ = ["Sendable", "sendable_to"]
+
+
+@dataclass(frozen=True)
+class Sendable:
+    """What is sent: the turns, and what was said in words."""
+
+    turns: list[Turn]
+    replaced: list[str]
+
+
+def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef]) -> Sendable:
+    """A conversation as this model takes it. What is `new` from the user is left as it is: the wire refuses it.
+
+    Raises `UsageError` for tools at a model that calls none.
+    """
+    if tools and not wire.profile.tools:
+        names = ", ".join(tool.name for tool in tools)
+        raise UsageError(f"{wire.vendor}'s {wire.model} calls no tools: do not register {names} here.")
+    replaced: list[str] = []
+    plain = are_plain(turns)
+    sent = [t if same else _turn(wire, t, replaced) for t, same in zip(turns, plain, strict=True)]
+    if new is not None:
+        _name_results(wire, new, replaced)
+        sent.append(new)
+    if not wire.profile.tools:
+        sent = list(map(_without_calls, sent))
+    if not wire.profile.system:
+        sent = _without_system(sent)
+    return Sendable(sent, replaced)
+
+
+def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:
+    """The turn itself, or a copy with words for what the model cannot be sent."""
+    if isinstance(turn, SystemTurn | AssistantTurn):
+        return turn
+    _name_results(wire, turn, replaced)
+    said = [_content(wire, content, replaced) for content in turn.contents]
+    same = all(new is old for new, old in zip(said, turn.contents, strict=True))
+    return turn if same else UserTurn(said)
+
+
+def _content(wire: Wire, content: Content, replaced: list[str]) -> Content:
+    why = "" if isinstance(content, ContentText | ContentToolResult) else _objection(wire, content)
+    if not why:
+        return content
+    replaced.append(f"{_name(content)} of the user ({why})")
+    return ContentText(f"[The user gave {_name(content)} here, which this model cannot be shown.]")
+
+
+def _objection(wire: Wire, content: Content) -> str:
+    if why := wire.objection(content):
+        return why
+    if isinstance(content, ContentToolRequest):
+        return "only an answer holds calls"
+    try:
+        if wire.refuses(content):
+            return "the model does not take it"
+        wire.content(wire.as_sent(content))
+    except ContentError as error:
+        return str(error)
+    return ""
+
+
+def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
+    """Results say themselves in words what the model does not take: this names it for the warning."""
+    for result in turn.contents:
+        if isinstance(result, ContentToolResult) and result.error is None:
+            media = [item for item in result_items(result) if is_media(item) and wire.refuses(item)]
+            replaced += [f"{_name(m)} of a tool ({wire.objection(m) or 'not taken'})" for m in media]
+
+
+def _without_calls(turn: Turn) -> Turn:
+    """Calls and results of another model, told to one that has no tools."""
+    if not any(isinstance(content, ContentToolRequest | ContentToolResult) for content in turn.contents):
+        return turn
+    contents = [_told(content) for content in turn.contents]
+    return UserTurn(contents) if isinstance(turn, UserTurn) else AssistantTurn(contents)
+
+
+def _told(content: Content) -> Content:
+    match content:
+        case ContentToolRequest(name=name, arguments=arguments):
+            return ContentText(f"[The tool {name} was called with {json_text(dict(arguments))}.]")
+        case ContentToolResult() as result:
+            [named] = described([result])
+            assert isinstance(named, ContentToolResult)
+            return ContentText(f"[The tool returned:] {result_text(named)}")
+    return content
+
+
+def _name(content: Content) -> str:
+    match content:
+        case ContentPDF():
+            return "a PDF document"
+        case ContentImageRemote(url=url):
+            return f"an image at {url}"
+        case ContentUploaded():
+            return "an uploaded file"
+        case ContentFile() as file:
+            return f"a file ({file.type})"
+        case _:
+            return "an image" if is_media(content) else f"a {type(content).__name__}"
+
+
+def _without_system(turns: Sequence[Turn]) -> list[Turn]:
+    """The system prompt at the head of what the user says first, for a model that takes none."""
+    system = [content for turn in turns if isinstance(turn, SystemTurn) for content in turn.contents]
+    rest = [turn for turn in turns if not isinstance(turn, SystemTurn)]
+    first = next((n for n, turn in enumerate(rest) if isinstance(turn, UserTurn)), None)
+    if not system or first is None:
+        return rest
+    return [*rest[:first], UserTurn((*system, *rest[first].contents)), *rest[first + 1 :]]

@@ -1,0 +1,45 @@
+"""Structured data that come as the arguments of a call, shown while they stream. Pure."""
+
+from __future__ import annotations
+
+from ...contents.content import ContentText
+from ...contents.tool_calls import ContentToolRequest
+from ...errors import EllmerError
+from ...wire.shared.tool_calls import STRUCTURED
+from ...wire.structured_output import called_text
+from ...wire.values import Merger
+from ..settings import Settings
+
+__all__ = ["CalledData"]
+
+
+class CalledData:
+    """What came of the data of one answer; nothing, where they come as text, which is shown as it is."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._wire = settings.wire
+        self._type = settings.type
+        tools = list(settings.tools.values())
+        self._calls = (
+            settings.type is not None
+            and settings.wire.structured_mode(settings.type, tools, settings.mode) == "tool"
+        )
+        self._shown = ""
+
+    def more(self, merger: Merger) -> ContentText | None:
+        """The piece that was not shown yet."""
+        text = self._text(merger) if self._calls else ""
+        if len(text) <= len(self._shown) or not text.startswith(self._shown):
+            return None
+        piece, self._shown = text[len(self._shown) :], text
+        return ContentText(piece)
+
+    def _text(self, merger: Merger) -> str:
+        """The arguments so far. Half an answer may make no sense yet; whether the whole does, its reader says."""
+        try:
+            contents = self._wire.turn(merger.response()).contents
+        except (EllmerError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            return ""
+        calls = [c for c in contents if isinstance(c, ContentToolRequest) and c.name == STRUCTURED]
+        text = called_text(calls[0]) if calls else ""
+        return "" if text in {"{}", "null"} else text

@@ -1,0 +1,134 @@
+"""What tokens cost: looked up in a dated table, `prices.json` of the package, or in one that was loaded instead."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from ...contents.turns import Tokens
+from ...wire.base import Wire
+from .table_file import Table, read_table
+
+__all__ = ["cost", "prices", "refresh_prices"]
+
+TABLE = Path(__file__).with_name("prices.json")
+
+
+def cost(wire: Wire, tokens: Tokens) -> float | None:
+    """US dollars for one answer's tokens; `None` where the model, its price or its tokens are not known.
+
+    Cached tokens count at the price for reading, or for writing, the cache, where there is one of its own.
+    """
+    if tokens.input is None or tokens.output is None:
+        return None
+    price = _price(wire.vendor, wire.model, tokens.input)
+    if price is None:
+        return None
+    cached, written = tokens.cached or 0, tokens.cache_write or 0
+    spent = (
+        (tokens.input - cached - written) * price.input
+        + cached * price.cached
+        + written * price.cache_write
+        + tokens.output * price.output
+    )
+    return spent / 1e6
+
+
+def prices(vendor: str, model: str) -> dict[str, float | None]:
+    """`input`, `output` and `cached`: US dollars per million tokens of a short input; `None` where not known."""
+    price = _price(vendor, model, 0)
+    return {name: getattr(price, name, None) for name in ("input", "output", "cached")}
+
+
+@dataclass(frozen=True)
+class _Price:
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+    cached: float
+    cache_write: float
+
+
+def known_models(vendor: str) -> list[str]:
+    """The models of a provider that the table has a price for."""
+    return [row["model"] for row in _table().get(vendor, [])]
+
+
+def _price(vendor: str, model: str, tokens: int) -> _Price | None:
+    """The price of a model, by how long the input is: some cost more, all of it, above a threshold."""
+    rows = _thresholds(vendor, model)
+    if not rows:
+        return None
+    *_, (_, input, output, cached, write) = (p for p in rows if tokens > p[0] or not p[0])
+    return _Price(input, output, input if cached is None else cached, input if write is None else write)
+
+
+@lru_cache
+def _thresholds(vendor: str, model: str) -> list[list[float]]:
+    """What the table says of a model: a row for each threshold."""
+    found = (row["prices"] for row in _table().get(vendor, ()) if _matches(row["match"], model.lower()))
+    return next(found, [])
+
+
+#: A choice of texts, each of them the whole name, its beginning, its end or some of it.
+_TEXTS = re.compile(r"(\||^)\^?([\w\-/: @]|\\\.)+\$?(?=\||$)")
+
+
+def _matches(pattern: str, model: str) -> bool:
+    """`re.search()`; nearly all patterns are choices of texts, which need not be compiled, and there are many."""
+    if _TEXTS.sub("", pattern):
+        return re.search(pattern, model) is not None
+    return any(_has(model, text.replace("\\", "")) for text in pattern.split("|"))
+
+
+def _has(model: str, text: str) -> bool:
+    begins, ends, text = text.startswith("^"), text.endswith("$"), text.strip("^$")
+    if begins and ends:
+        return model == text
+    return model.startswith(text) if begins else model.endswith(text) if ends else text in model
+
+
+@cache
+def _packaged() -> Table:
+    table: Table = json.loads(TABLE.read_text(encoding="utf-8"))["vendors"]
+    return table
+
+
+_refreshed: Table = {}
+
+
+def _table() -> Table:
+    """The rows by provider, those that were refreshed first."""
+    packaged = _packaged()
+    return {
+        vendor: [*_refreshed.get(vendor, ()), *packaged.get(vendor, ())]
+        for vendor in {**packaged, **_refreshed}
+    }
+
+
+def refresh_prices(source: str | Path | None) -> int:
+    """Loads prices from a file or a URL. They take precedence over the package's own table.
+
+    Answers that were already counted keep their cost.
+
+    Args:
+        source: Path or URL of a JSON file in the form of the package's own table; `None` removes what was loaded.
+
+    Returns:
+        The number of models that have a price.
+
+    Raises:
+        UsageError: The file or URL cannot be read, or is no table of prices.
+
+    Examples:
+        >>> refresh_prices("prices.json")  # doctest: +SKIP
+        812
+    """
+    global _refreshed  # noqa: PLW0603 - one table a process
+    _refreshed = {} if source is None else read_table(source)
+    _thresholds.cache_clear()
+    return sum(map(len, _refreshed.values()))

@@ -1,0 +1,57 @@
+"""A price table from elsewhere: a file or a URL, in the form of the package's own `prices.json`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import UsageError
+
+__all__ = ["Table", "read_table"]
+
+Table = dict[str, list[dict[str, Any]]]
+LARGEST = 10_000_000  # bytes
+
+
+def read_table(source: str | Path) -> Table:
+    """The rows by provider. Raises `UsageError` for what cannot be read, or is no table."""
+    try:
+        table = json.loads(_content(source))
+        vendors = table["vendors"]
+        return {str(vendor): [_row(row) for row in rows] for vendor, rows in vendors.items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, re.error) as error:
+        raise UsageError(
+            f"{source} is no table of prices: {error!r}. See prices.json of this package."
+        ) from error
+
+
+def _content(source: str | Path) -> bytes:
+    if not str(source).startswith(("https://", "http://")):
+        return Path(source).read_bytes()
+    import httpx  # noqa: PLC0415 - imported when first needed
+
+    try:
+        answer = httpx.get(str(source), timeout=10, follow_redirects=True)
+        answer.raise_for_status()
+    except httpx.HTTPError as error:
+        raise OSError(str(error)) from error
+    if len(answer.content) > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+    return answer.content
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    prices = [[_number(value) for value in line] for line in row["prices"]]
+    if not prices or any(len(line) != 5 or None in line[:3] for line in prices):
+        raise ValueError(f"a line of prices has five values, not {row['prices']!r:.80}")
+    re.compile(row["match"])
+    return {"model": str(row["model"]), "match": row["match"], "prices": prices}
+
+
+def _number(value: Any) -> float | None:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value >= 0):
+        return value
+    raise ValueError(f"{value!r:.40} is no price")

@@ -1,0 +1,102 @@
+"""The verdicts of a whole run of pytest, from all its workers, as a section of the terminal summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..tape.verdict import Verdict, nobody_asked, table
+from .prune_report import left_over, write_report
+
+__all__ = ["Summary"]
+
+_NOT_RUN = "cassettes_not_run"
+
+
+class Summary:
+    """Collects what the tests' reports bring, and which modules did not run as a whole."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.verdicts: list[tuple[str, Verdict]] = []
+        self.modules: set[str] = set()
+        self.failed: set[str] = set()  # tests that stopped midway
+        self.partial: set[str] = set()  # modules of which not every test ran; "" stands for all of them
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        module = _module(report.nodeid)
+        self.modules.add(module)
+        if report.skipped or (report.when == "setup" and report.failed):
+            self.partial.add(module)
+        if report.failed and report.when != "teardown":
+            self.failed.add(report.nodeid)
+        if found := getattr(report, "cassette", None):
+            self.verdicts.append((report.nodeid, Verdict(**found)))
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        self.partial |= {_module(item.nodeid) for item in items}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """A worker of xdist tells the controller what only it knows."""
+        if session.shouldstop or session.shouldfail or exitstatus > pytest.ExitCode.TESTS_FAILED:
+            self.partial.add("")
+        if (output := getattr(self.config, "workeroutput", None)) is not None:
+            output[_NOT_RUN] = sorted(self.partial)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """A worker is done, or gone."""
+        self.partial |= set(getattr(node, "workeroutput", {}).get(_NOT_RUN, [""] if error else []))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.verdicts:
+            terminalreporter.section("cassettes")
+            for line in table(self.verdicts):
+                terminalreporter.write_line(line)
+            for line in self._about_the_whole():
+                terminalreporter.write_line(line)
+            self._report()
+
+    def _report(self) -> None:
+        """The same for `ellmer-harness prune`."""
+        if path := self.config.getoption("--cassette-report"):
+            whole = self._whole()
+            sure = [(name, one) for name, one in self.verdicts if _module(name) in whole and not one.store]
+            write_report(Path(path), left_over(sure, self.failed), self._orphans(whole))
+
+    def _about_the_whole(self) -> Iterator[str]:
+        """What can be said only of modules that ran as a whole: cassettes, and parts of them, that nobody wants."""
+        whole = self._whole()
+        for path, requests in nobody_asked([one for name, one in self.verdicts if _module(name) in whole]):
+            yield f"{'UNUSED':9}{path}: no test of this run asked for {', '.join(requests)}"
+        yield from (f"{'ORPHAN':9}{path}: no test of this run used it" for path in self._orphans(whole))
+
+    def _orphans(self, whole: set[str]) -> list[Path]:
+        used = {Path(one.path) for _, one in self.verdicts}
+        found = (path for folder in sorted(self._folders(whole)) for path in sorted(folder.rglob("*.json")))
+        return [path for path in found if path not in used]
+
+    def _whole(self) -> set[str]:
+        narrowed = self.config.option.keyword or self.config.option.markexpr
+        if narrowed or "" in self.partial or any("::" in argument for argument in self.config.args):
+            return set()
+        return self.modules - self.partial
+
+    def _folders(self, whole: set[str]) -> set[Path]:
+        """Folders on this machine whose tests all ran: those of whole modules; of a whole run, any."""
+        here = {
+            Path(one.path).parent for name, one in self.verdicts if not one.store and _module(name) in whole
+        }
+        if not self.partial and self.config.args_source is not pytest.Config.ArgsSource.ARGS:
+            return here
+        modules = (self.config.rootpath / module for module in whole)
+        own = {module.parent / "cassettes" / module.stem for module in modules}
+        return {folder for folder in own if any(path.is_relative_to(folder) for path in here)}
+
+
+def _module(nodeid: str) -> str:
+    return nodeid.partition("::")[0]

@@ -1,0 +1,68 @@
+"""Traces of httprr, which Go projects use: requests and answers as they went over HTTP/1.1, each with its length.
+
+https://pkg.go.dev/golang.org/x/oscar/internal/httprr
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from http.client import HTTPResponse, parse_headers
+
+from ...exchange.messages import Headers
+from ..interaction import Interaction, value_of
+from .vcr import moment
+
+__all__ = ["MAGIC", "exchanges"]
+
+MAGIC = b"httprr trace v1\n"
+
+
+def exchanges(data: bytes) -> Iterator[Interaction]:
+    """The exchanges of a trace. Raises `ValueError` where it is truncated."""
+    stream = io.BytesIO(data.removeprefix(MAGIC))
+    at = 0
+    while line := stream.readline():
+        sizes = line.split()
+        if len(sizes) != 2 or not all(size.isdigit() for size in sizes):
+            raise ValueError(f"exchange {at} begins with {line[:40]!r}, not with two lengths")
+        sent, got = (stream.read(int(size)) for size in sizes)
+        if len(got) < int(sizes[1]):
+            raise ValueError(f"exchange {at} is truncated")
+        yield _exchange(sent, got, f"/{at}")
+        at += 1
+
+
+def _exchange(sent: bytes, got: bytes, place: str) -> Interaction:
+    stream = io.BytesIO(sent)
+    method, url, _ = stream.readline().decode("latin-1").split(" ", 2)
+    sent_headers = _pairs(parse_headers(stream).items())
+    answer = HTTPResponse(_Socket(got), method=method)  # type: ignore[arg-type]  # it only reads
+    answer.begin()
+    headers = _pairs(answer.getheaders())
+    return Interaction(
+        place=place,
+        method=method,
+        url=url,
+        sent=sent_headers,
+        body=stream.read(),
+        status=answer.status,
+        reason=answer.reason,
+        headers=headers,
+        content=answer.read(),
+        when=moment(value_of(headers, "date")),
+    )
+
+
+def _pairs(headers: object) -> Headers:
+    return [(str(name).lower(), str(value)) for name, value in headers]  # type: ignore[attr-defined]
+
+
+class _Socket:
+    """What `HTTPResponse` wants of a socket."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def makefile(self, _mode: str) -> io.BytesIO:
+        return io.BytesIO(self._data)

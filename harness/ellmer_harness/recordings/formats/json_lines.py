@@ -1,0 +1,64 @@
+"""Logs of exchanges, one JSON value a line: read line by line, however long they are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain, repeat
+from pathlib import Path
+from typing import IO, cast
+
+from ..interaction import Interaction
+from ..size_limits import MAX_BYTES
+from ..unreadable import explained
+from .vcr import entry, is_entry
+
+__all__ = ["exchanges", "is_log"]
+
+_NAMES = (".jsonl", ".ndjson")
+_GZIP = b"\x1f\x8b"
+_END = Interaction("", "", "")
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is one, by its name."""
+    return path.name.lower().removesuffix(".gz").endswith(_NAMES)
+
+
+def exchanges(path: Path) -> Iterator[Interaction | None] | None:
+    """What each line holds, None for one that holds something else; None where no line has an exchange.
+
+    Raises `Unreadable`, of each line when it is its turn.
+    """
+    lines = _lines(path)
+    others = 0
+    while (first := next(lines, _END)) is None:
+        others += 1
+    return None if first is _END else chain(repeat(None, others), (first,), lines)
+
+
+def _lines(path: Path) -> Iterator[Interaction | None]:
+    with explained(path), _opened(path) as lines:
+        for number, line in enumerate(iter(partial(lines.readline, MAX_BYTES + 1), b""), 1):
+            if len(line) > MAX_BYTES:
+                raise ValueError(f"line {number} is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
+            if line.strip():
+                with explained(path, f"line {number}"):
+                    value = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                    found = entry(value, f"line {number}", path.parent) if is_entry(value) else None
+                yield found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("rb") as file:
+        zipped = file.read(2) == _GZIP
+        file.seek(0)
+        if not zipped:
+            yield file
+            return
+        with gzip.open(file) as lines:
+            yield cast("IO[bytes]", lines)

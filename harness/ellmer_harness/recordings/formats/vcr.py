@@ -1,0 +1,135 @@
+"""One exchange as vcrpy, the VCRs and most others write it: `{"request": {…}, "response": {…}}`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from ..bodies import body_of
+from ..interaction import Interaction, value_of
+
+__all__ = ["entry", "is_entry", "moment"]
+
+Json = dict[str, Any]
+_STATUSES = {*HTTPStatus}
+_HEX = re.compile("([0-9a-f]{2})+")
+
+
+def is_entry(value: Any) -> bool:
+    """Whether a value looks like one exchange: a request with a URL."""
+    value = _of_nock(value)
+    request = value.get("request", value) if isinstance(value, dict) else None
+    return isinstance(request, dict) and isinstance(request.get("uri") or request.get("url"), str)
+
+
+def entry(value: Json, place: str, folder: Path) -> Interaction:
+    """The exchange. `folder` is where the file is: some recorders put bodies beside it."""
+    value = _of_nock(value)
+    request, response = value.get("request", value), value.get("response") or {}
+    headers = [*_headers(response.get("headers"))]
+    return Interaction(
+        place=place,
+        method=_text(request.get("method") or "POST").lstrip(":").upper(),  # the first VCR had symbols
+        url=str(request.get("uri") or request.get("url")),
+        sent=[*_headers(request.get("headers"))],
+        body=body_of(request, folder),
+        status=_status(response),
+        reason=_reason(response),
+        headers=headers,
+        content=body_of(response, folder),
+        when=moment(
+            value.get("recorded_at")
+            or value.get("recordedAt")
+            or value.get("captured_at")
+            or value_of(headers, "date")
+        ),
+        stream=response.get("stream") if isinstance(response.get("stream"), dict) else None,
+        error=response.get("error") if isinstance(response.get("error"), dict) else None,
+        chunks=_chunks(response),
+    )
+
+
+def _chunks(response: Json) -> tuple[int, ...]:
+    """The sizes in which an answer came, where the recorder lists them."""
+    sizes = response.get("chunk_lengths")
+    listed = isinstance(sizes, list) and all(isinstance(size, int) and size >= 0 for size in sizes)
+    return tuple(sizes) if isinstance(sizes, list) and listed else ()
+
+
+def moment(value: Any) -> datetime | None:
+    """A time as recorders and HTTP write it, in UTC; None for anything else."""
+    if isinstance(value, datetime):
+        return _in_utc(value)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    text = str(value or "").removesuffix(" GMT") if str(value or "")[:4].isdigit() else str(value or "")
+    for parse in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            return moment(parse(text))
+        except (ValueError, ArithmeticError, LookupError, TypeError):  # a date of anybody's
+            continue
+    return None
+
+
+def _in_utc(value: datetime) -> datetime | None:
+    try:
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+    except (ValueError, ArithmeticError):  # the first and the last day of the calendar
+        return None
+
+
+def _of_nock(value: Any) -> Any:
+    """The same where it is of nock (https://github.com/nock/nock): flat, the URL in two, bytes as a list of hex."""
+    match value:
+        case {"scope": str(scope), "path": str(path), "status": int(status), "response": response}:
+            if isinstance(response, list) and all(_HEX.fullmatch(str(each)) for each in response):
+                response = bytes.fromhex("".join(response))
+            raw = value.get("rawHeaders") or {}
+            pairs = raw if isinstance(raw, dict) else [*zip(raw[::2], raw[1::2], strict=False)]
+            request = {"method": value.get("method"), "url": scope + path, "body": value.get("body")}
+            return {
+                "request": request,
+                "response": {"status": status, "headers": pairs, "body": response},
+            }
+    return value
+
+
+def _headers(value: Any) -> Iterator[tuple[str, str]]:
+    """From a mapping to a value or to several, or from a list of pairs."""
+    for name, given in value.items() if isinstance(value, dict) else value or ():
+        for each in given if isinstance(given, list | tuple) else (given,):
+            yield _text(name).lower(), _text(each)
+
+
+def _text(value: Any) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else "" if value is None else str(value)
+
+
+def _status(response: Json) -> int | None:
+    value = response.get("status")
+    if isinstance(value, dict):
+        value = value.get("code", value.get("status_code"))
+    given = (_code(each) for each in (value, response.get("code"), response.get("status_code")))
+    code = next((each for each in given if each is not None), None)
+    return None if code == 0 and not response.get("error") else code
+
+
+def _code(value: Any) -> int | None:
+    """As a number, or the beginning of `200 OK`."""
+    if isinstance(value, str) and value[:3].isdigit():
+        return int(value[:3])
+    return value if isinstance(value, int) else None
+
+
+def _reason(response: Json) -> str:
+    status = response.get("status")
+    if isinstance(status, dict):
+        return str(status.get("reason") or status.get("message") or "")
+    if isinstance(status, str):
+        return status.partition(" ")[2]
+    return HTTPStatus(status).phrase if isinstance(status, int) and status in _STATUSES else ""

@@ -1,0 +1,116 @@
+"""Recordings that mock servers play: httpmock's (Rust, YAML) and WireMock's (JSON). Neither keeps the host.
+
+https://docs.rs/httpmock/latest/httpmock/struct.MockServer.html, https://wiremock.org/docs/stubbing/
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from ..bodies import beside, json_bytes
+from ..interaction import Interaction, value_of
+from .vcr import moment
+
+__all__ = ["is_httpmock", "is_wiremock", "of_httpmock", "of_wiremock"]
+
+Json = dict[str, Any]
+_PATHS = ("url", "urlPath")
+
+
+def is_httpmock(value: Any) -> bool:
+    """Whether a document is one exchange of httpmock."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("then"), dict)
+        and isinstance(value.get("when"), dict)
+        and isinstance(value["when"].get("path"), str)
+    )
+
+
+def of_httpmock(value: Json, place: str) -> Interaction:
+    """The exchange; its URL has a host only where the file tells one."""
+    when, then = value["when"], value["then"]
+    query = urlencode([(each["name"], each["value"]) for each in when.get("query_param") or []])
+    headers = _named(then.get("header"))
+    return Interaction(
+        place=place,
+        method=str(when.get("method") or "POST").upper(),
+        url=f"http://{when.get('host') or ''}{when['path']}" + (f"?{query}" if query else ""),
+        sent=_named(when.get("header")),
+        body=_said(when),
+        status=then.get("status"),
+        headers=headers,
+        content=_said(then),
+        when=moment(value_of(headers, "date")),
+    )
+
+
+def _named(pairs: Any) -> list[tuple[str, str]]:
+    return [(str(each["name"]).lower(), str(each["value"])) for each in pairs or []]
+
+
+def _said(side: Json) -> bytes | None:
+    """A body as text, as JSON, or in base64."""
+    if isinstance(side.get("body"), str):
+        return bytes(side["body"], "utf-8", "surrogatepass")
+    if side.get("json_body") is not None:
+        return json_bytes(side["json_body"])
+    return b64decode(side["body_base64"]) if isinstance(side.get("body_base64"), str) else None
+
+
+def is_wiremock(value: Any) -> bool:
+    """Whether a value is a mapping of WireMock's: a request with a path and patterns, and its answer."""
+    if not isinstance(value, dict) or not isinstance(value.get("response"), dict):
+        return False
+    request = value.get("request")
+    path = isinstance(request, dict) and next(
+        (request[key] for key in _PATHS if isinstance(request.get(key), str)), ""
+    )
+    marked = isinstance(request, dict) and (request.keys() & {"bodyPatterns", "urlPath"} or "uuid" in value)
+    return bool(path and str(path).startswith("/") and marked)
+
+
+def of_wiremock(value: Json, place: str, folder: Path) -> Interaction:
+    """The exchange."""
+    request, response = value["request"], value["response"]
+    path = next(request[key] for key in _PATHS if isinstance(request.get(key), str))
+    headers = [(str(k).lower(), str(v)) for k, v in (response.get("headers") or {}).items()]
+    sent = [(str(k).lower(), _matched(v)) for k, v in (request.get("headers") or {}).items()]
+    return Interaction(
+        place=place,
+        method=str(request.get("method") or "POST").upper(),
+        url=f"http://{value_of(sent, 'host')}{path}",
+        sent=sent,
+        body=_pattern(request.get("bodyPatterns") or []),
+        status=response.get("status"),
+        headers=headers,
+        content=_answer(response, folder),
+        when=moment(value_of(headers, "date")),
+    )
+
+
+def _matched(value: Any) -> str:
+    return str(next(iter(value.values()), "")) if isinstance(value, dict) else str(value)
+
+
+def _pattern(patterns: list[Any]) -> bytes | None:
+    """The body that is matched whole."""
+    for pattern in patterns:
+        for key in ("equalToJson", "equalTo"):
+            if (value := pattern.get(key)) is not None:
+                return value.encode() if isinstance(value, str) else json_bytes(value)
+    return None
+
+
+def _answer(response: Json, folder: Path) -> bytes | None:
+    if isinstance(response.get("body"), str):
+        return bytes(response["body"], "utf-8", "surrogatepass")
+    if response.get("jsonBody") is not None:
+        return json_bytes(response["jsonBody"])
+    if isinstance(response.get("base64Body"), str):
+        return b64decode(response["base64Body"])
+    name = response.get("bodyFileName")
+    return beside(folder.parent / "__files", name) if isinstance(name, str) else None

@@ -1,0 +1,102 @@
+"""The strings of a JSON value, each with its place, and with the name that it is the value of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from .credential_names import telling
+
+__all__ = ["Place", "parsed", "pointer", "readable", "runs", "strings"]
+
+Place = tuple[Any, object]
+"""The place above, and the step from there; the outermost is `("", None)` or what stands for it."""
+_NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "Name", "Key")
+_VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
+_FIELDS = 12  # an object that names its value has few others
+_RUN = 16
+_PRINTABLE = bytes(32 <= one < 127 or one in b"\t\r\n" for one in range(256))
+
+
+def strings(value: Any, where: str = "", key: str = "") -> dict[tuple[str, str], list[Place]]:
+    """The strings, each with the name that it is the value of if that tells of a credential; and where they are."""
+    found: dict[tuple[str, str], list[Place]] = {}
+    left: list[tuple[Any, Place, str]] = [(value, (where, None), key)]
+    while left:
+        item, place, key = left.pop()
+        if isinstance(item, str):
+            found.setdefault((key if telling(key) else "", item), []).append(place)
+        elif isinstance(item, dict):
+            named = "" if _VALUES.isdisjoint(item) else _named(item)
+            for name, inner in item.items():
+                found.setdefault(("", name), []).append(place)
+                left.append((inner, (place, name), named if named and name in _VALUES else name))
+        elif isinstance(item, list):
+            left += _items(item, place, key)
+        elif isinstance(item, bytes):
+            whole = parsed(item)
+            left += (
+                [(whole, place, key)]
+                if whole is not None
+                else [(text, place, key) for text in readable(item)]
+            )
+    return found
+
+
+def pointer(place: Place) -> str:
+    """A place in words: a JSON pointer, after whatever stands for the outermost."""
+    steps: list[str] = []
+    above, step = place
+    while step is not None:
+        steps.append(f"/{step}")
+        above, step = above
+    return str(above) + "".join(reversed(steps))
+
+
+def parsed(body: bytes | str) -> Any:
+    """The value of a text of JSON; None for any other."""
+    opening = (b"{", b"[") if isinstance(body, bytes) else ("{", "[")
+    try:
+        return json.loads(body) if body[:1] in opening else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def readable(data: bytes) -> Iterator[str]:
+    """What in bytes can be read: all of them, or the runs of printable characters in them."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" not in text:
+        yield text
+        return
+    yield from (run.decode("ascii") for run in runs(data, _PRINTABLE, _RUN))
+
+
+def runs(data: bytes, table: bytes, least: int) -> Iterator[bytes]:
+    """The runs of at least so many bytes that the table has a 1 for. Finding them in bulk is what makes this quick."""
+    marks, at, wanted = data.translate(table), 0, b"\1" * least
+    while (at := marks.find(wanted, at)) >= 0:
+        end = marks.find(b"\0", at)
+        end = len(data) if end < 0 else end
+        yield data[at:end]
+        at = end
+
+
+def _items(items: list[Any], place: Place, key: str) -> Iterator[tuple[Any, Place, str]]:
+    if key == "text" and all(isinstance(line, str) for line in items):
+        yield "".join(items), (place, 0), key  # as a cassette has a text of several lines
+        return
+    if len(items) == 2 and isinstance(items[0], str) and isinstance(items[1], str) and telling(items[0]):
+        key = items[0]  # a header, or a field of a form, as a pair
+    yield from (
+        (item, (place, index), key) for index, item in enumerate(items) if not isinstance(item, int | float)
+    )
+
+
+def _named(value: dict[str, Any]) -> str:
+    """The telling name of `{"name": "API_KEY", "value": …}`; `""` if it is nothing like that."""
+    found = (value.get(one) for one in _NAMES if one in value) if len(value) <= _FIELDS else ()
+    return next((name for name in found if isinstance(name, str) and len(name) <= 80 and telling(name)), "")

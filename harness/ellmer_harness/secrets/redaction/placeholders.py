@@ -1,0 +1,110 @@
+"""Secrets that a server makes up, each replaced by a placeholder that replays as itself.
+
+Nobody can name such a token beforehand. A value that an answer brings is `REDACTED_1` in the answer and in whatever
+request sends it back: when this is played, the client is given the placeholder, sends it, and finds its recording. A
+secret that a request brings first is the client's own: it is `REDACTED`, and one of any value is found when looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from vcr.request import Request
+
+from ...exchange.messages import Headers
+from ...exchange.reply import Reply, cut, saved
+from ..cassette_scan import masks
+from .headers_and_urls import MASK, Scrub
+
+__all__ = ["Masking"]
+
+Json = dict[str, Any]
+Interaction = tuple[Any, Json]
+_NUMBERED = re.compile(rf"{MASK}_(\d+)")
+_ROUNDS = 4  # a secret may be part of another, or of its wrapping
+_LEAST = 8  # shorter values of cookies are words that may be anywhere
+
+
+@dataclass
+class Masking:
+    """What is masked in one recording, and with what."""
+
+    values: dict[str, str] = field(default_factory=dict, repr=False)
+    number: int = 0
+
+    def cookies(self, headers: Headers) -> Iterator[tuple[str, str]]:
+        """The cookies that are set, each with a placeholder for its value and no date to expire on."""
+        for name, value in headers:
+            if name == "set-cookie":
+                pair, *attributes = value.split(";")
+                cookie, equals, content = pair.partition("=")
+                kept = [one for one in attributes if not one.strip().lower().startswith("expires=")]
+                yield name, ";".join([cookie + equals + self._placeholder(content.strip('" ')), *kept])
+
+    def begin_after(self, interactions: Sequence[Interaction]) -> None:
+        """Leaves the numbers to what has them already."""
+        self.number = max([self.number, *map(_highest, interactions)])
+
+    def applied(self, interactions: Sequence[Interaction], accepted: Collection[str]) -> list[Interaction]:
+        """The interactions without their secrets but for those that are accepted."""
+        for _ in range(_ROUNDS):
+            scrub = Scrub(self.values)
+            interactions = [_masked(scrub, *each) for each in interactions]
+            found = [masks(_plain(*each), accepted) for each in interactions]
+            if not any(each.keys() - self.values.keys() for each in found):
+                break
+            for (request, _), secrets in zip(interactions, found, strict=True):
+                self._learn(request, secrets)
+        return [*interactions]
+
+    def _learn(self, request: Any, secrets: Collection[str]) -> None:
+        """A secret that is in the request, and was in no answer before, is the client's own."""
+        sent = f"{request.uri}\n{(request.body or b'').decode('latin-1')}"
+        for secret in secrets:
+            if secret not in self.values:
+                self.values[secret] = MASK if secret in sent else self._next()
+
+    def _placeholder(self, value: str) -> str:
+        if len(value) < _LEAST:
+            return MASK if value else value
+        return self.values.setdefault(value, self._next())
+
+    def _next(self) -> str:
+        self.number += 1
+        return f"{MASK}_{self.number}"
+
+
+def _masked(scrub: Scrub, request: Any, response: Json) -> Interaction:
+    """An interaction with every value replaced that is known by now."""
+    headers = {name: scrub.text(value) for name, value in request.headers.items()}
+    asked = Request(request.method, scrub.text(request.uri), scrub.body(request.body or b""), headers)
+    timed = "ms" in (response.get("stream") or {})
+    reply = Reply.recorded(response, timed=timed)
+    sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
+    body = scrub.body(reply.body, sizes)
+    fitting = [
+        (name, str(len(body)) if name == "content-length" and body != reply.body else scrub.text(value))
+        for name, value in reply.headers
+    ]
+    return asked, saved(replace(reply, headers=fitting, pieces=cut(body, sizes, waits)), timed=timed)
+
+
+def _plain(request: Any, response: Json) -> Json:
+    """What is searched, the request first."""
+    kept = {"headers": response["headers"], "body": response["body"]["string"]}
+    return {
+        "uri": request.uri,
+        "headers": dict(request.headers),
+        "body": request.body or b"",
+        "response": kept,
+    }
+
+
+def _highest(interaction: Interaction) -> int:
+    """The highest number that a placeholder has already."""
+    request, response = interaction
+    text = f"{request.uri}{request.body!r}{response['headers']}{response['body']['string']!r}"
+    return max((int(found) for found in _NUMBERED.findall(text)), default=0)

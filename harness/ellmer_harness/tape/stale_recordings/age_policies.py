@@ -1,0 +1,42 @@
+"""Policies that say when a recording is too old to be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ...exchange.messages import Sent
+
+__all__ = ["Policy", "Recording", "older_than"]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a policy is shown of a cassette. `metadata` is its own; `recorded_at` is None if it does not say."""
+
+    path: Path
+    metadata: Mapping[str, Any]
+    recorded_at: datetime | None
+    today: datetime
+    _requests: Callable[[], Iterator[Sent]]
+
+    @property
+    def requests(self) -> Iterator[Sent]:
+        """The recorded requests, bodies decoded one by one."""
+        return self._requests()
+
+
+Policy = Callable[[Recording], str | None]
+
+
+def older_than(days: float) -> Policy:
+    """The policy of a greatest age; recordings without a date (they are repeatable) do not age."""
+
+    def policy(recording: Recording) -> str | None:
+        age = recording.today - recording.recorded_at if recording.recorded_at else None
+        return f"recorded {age.days} days ago" if age and age.days > days else None
+
+    return policy
