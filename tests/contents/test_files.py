@@ -84,12 +84,12 @@ def test_what_a_file_is(made, word, book):
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"a\0b", b"\x7fELF\0\0"])
 def test_bytes_that_are_no_text_are_bytes_and_are_refused_before_they_are_sent(made, tmp_path, data):
-    thing = made("thing.odd", data)
+    thing = made("thing.dmp7", data)
     assert (thing.type, thing.text) == ("application/octet-stream", "")
     for wire in WIRES.values():
         with pytest.raises(ec.ContentError, match="application/octet-stream"):
             wire.request([UserTurn([thing])])
-    assert ec.content_file(tmp_path / "thing.odd", "audio/wav").type == "audio/wav"
+    assert ec.content_file(tmp_path / "thing.dmp7", "audio/wav").type == "audio/wav"
 
 
 def test_what_cannot_be_read_is_an_error(made, tmp_path):
