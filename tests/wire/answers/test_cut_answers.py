@@ -278,7 +278,7 @@ def test_an_ollama_that_is_not_done_is_cut():
     assert turn.tool_requests[0].problem
 
 
-@pytest.mark.parametrize("status", ["in_progress", "incomplete"])
+@pytest.mark.parametrize("status", ["in_progress", "incomplete", "cancelled", "failed", UNKNOWN])
 def test_an_item_that_is_not_completed_is_cut(status):
     body = responses_body("completed")
     body["output"][1]["status"] = status
