@@ -47,6 +47,19 @@ _SEARCH = Tagged(
 _OUTPUT = Tagged({"logs": {"logs": str}, "image": {"url": str}})
 _TOOL = {"name": str, "input_schema": dict, "description?": str}
 _FOUND = {"file_id?": str, "filename?": str, "text?": str, "score?": (int, float), "attributes?": dict}
+_FUNCTION = {"name": str, "parameters": dict, "strict": bool, "description?": str}
+_LOADED = Tagged(
+    {
+        "function": _FUNCTION,
+        "custom": {"name": str, "description?": str},
+        "mcp": {"server_label": str},
+        "namespace": {
+            "name": str,
+            "description": str,
+            "tools": [Tagged({"function": {"name": str}, "custom": {"name": str}})],
+        },
+    }
+)
 
 ITEMS = Tagged(
     {
@@ -74,7 +87,7 @@ ITEMS = Tagged(
         "mcp_list_tools": {"id": WORD, "server_label": str, "tools": [_TOOL], "error?": (str, dict)},
         "mcp_approval_request": {"id": WORD, "arguments": str, "name": str, "server_label": str},
         "tool_search_call": {"arguments?": object, "call_id?": str},
-        "tool_search_output": {"tools": [{"type": str}], "call_id?": str},
+        "tool_search_output": {"tools": [_LOADED], "call_id?": str},
         "compaction": {"encrypted_content": str, "id?": WORD},
     }
 )

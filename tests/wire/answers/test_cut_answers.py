@@ -285,6 +285,12 @@ def test_an_item_that_is_not_completed_is_cut(status):
     assert OpenAIResponses(model="m").turn(body).tool_requests[0].problem
 
 
+def test_a_call_of_gemini_that_goes_on_is_cut():
+    body = gemini_body("STOP")
+    body["candidates"][0]["content"]["parts"][1]["functionCall"]["willContinue"] = True
+    assert Gemini(model="m").turn(body).tool_requests[0].problem
+
+
 def test_an_item_that_was_never_done_is_cut():
     merger = OpenAIResponses(model="m").merger()
     _, call = responses_body("completed")["output"]

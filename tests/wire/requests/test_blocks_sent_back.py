@@ -82,6 +82,12 @@ DAMAGED = {
         OPENAI,
         openai({"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"query": "mark"}}),
     ),
+    "Responses: a tool that was found, without its parameters": (
+        OPENAI,
+        openai(
+            {"type": "tool_search_output", "tools": [{"type": "function", "name": "mark", "strict": True}]}
+        ),
+    ),
     "Responses: a thought without a type": (
         OPENAI,
         openai({"type": "reasoning", "summary": [], "content": [{"type": 7, "text": "mark"}]}),
