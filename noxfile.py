@@ -267,6 +267,14 @@ def mutants(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def legal(session: nox.Session) -> None:
+    """Derive legal requests by the official types, and list those that the strict server refuses."""
+    session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    requests = session.posargs or ["cassettes"]
+    session.run("python", "conformance/shapes/legal.py", "--refused", *requests, env=OFFLINE)
+
+
+@nox.session(default=False)
 def oracles(session: nox.Session) -> None:
     """Hold every recorded request and answer against the official types, strictly."""
     session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)

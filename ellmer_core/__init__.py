@@ -3,7 +3,7 @@
 Everything public is imported from here, and loaded when it is first used: importing the package loads neither
 httpx nor pydantic. `chat("vendor/model")` makes a chat; so does `chat_<vendor>()`, found as `chat_<vendor>` in
 `providers/<vendor>.py`. `models_<vendor>()` lists the models of any of them. (`providers/__init__.pyi` tells type checkers
-which names there are; `python -m ellmer_core.providers._construction` writes it anew.)
+which names there are; `python -m ellmer_core.providers._stub` writes it anew.)
 """
 
 from collections.abc import Callable

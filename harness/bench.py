@@ -15,10 +15,13 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -72,6 +75,8 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Row]:
         yield against_mock(folder, size)
     yield from loading(folder)
     yield sizes(folder)
+    for size in (1, 30):
+        yield recording(folder, size, 20 if quick else 100, pause=0.02)
 
 
 def imports() -> Row:
@@ -156,6 +161,54 @@ def sizes(folder: Path) -> Row:
     mine = sum(path.stat().st_size for path in ours.parent.rglob("*") if path != theirs and path.is_file())
     stock = theirs.stat().st_size
     return Row("20 turns with one image of 1 MiB, on disk (vcrpy)", mb(stock), mb(mine), stock / mine, 19.9)
+
+
+def recording(folder: Path, kilobytes: int, count: int, pause: float) -> Row:
+    """Recording from a server of this process that thinks for so many seconds: all of the run, import excepted."""
+    bodies = requests(kilobytes, count)
+    with answering(pause) as url:
+        runs = [
+            (recorded(folder, url, bodies, ours=False), recorded(folder, url, bodies, ours=True))
+            for _ in range(REPEATS)
+        ]
+    stock, mine = (min(times) for times in zip(*runs, strict=True))
+    told = f"record {count} requests of {kilobytes} KB, answered in {pause * 1e3:.0f} ms (vcrpy)"
+    return Row(told, ms(stock), ms(mine), mine / stock, 1.1, most=True)
+
+
+def recorded(folder: Path, url: str, bodies: list[bytes], *, ours: bool) -> float:
+    """Seconds until the cassette is written."""
+    import vcr
+
+    from ellmer_harness import use_cassette
+
+    path = folder / "recorded" / ("c.json" if ours else "c.yaml")
+    with httpx.Client() as client:
+        start = time.perf_counter()
+        with use_cassette(path, mode="rewrite") if ours else vcr.use_cassette(path, record_mode="all"):
+            for body in bodies:
+                client.post(url, content=body, headers={"content-type": "application/json"}).read()
+        return time.perf_counter() - start
+
+
+@contextmanager
+def answering(pause: float) -> Iterator[str]:
+    """A server of this process, by its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            time.sleep(pause)
+            body = json.dumps(response(0)).encode()
+            head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+            self.wfile.write(head.encode() + body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1/chat"
+        server.shutdown()
 
 
 def per_request(folder: Path, kilobytes: int, count: int) -> float:

@@ -105,8 +105,9 @@ IO = {"httpx", "socket", "asyncio", "time", "random", "os"}
 PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conformance.contract.rules"]
 DOES_IO = {
     "ellmer_core.calling.invocation",  # runs async tools
-    "ellmer_core.contents.media",  # downloads
-    "ellmer_core.contents.network_addresses",  # resolves what media downloads from
+    "ellmer_core.contents.downloads",
+    "ellmer_core.contents.media",  # names the client of a download
+    "ellmer_core.contents.network_addresses",  # resolves what is downloaded from
     "ellmer_core.jobs.parallel_execution",
     "ellmer_core.jobs.rate_limit",
     "ellmer_core.live",  # serves the app

@@ -10,7 +10,7 @@ import pytest
 
 import ellmer_core
 from ellmer_core import _MODULES
-from ellmer_core.providers import _construction
+from ellmer_core.providers import _stub
 
 PACKAGE = Path(ellmer_core.__file__).parent
 HEAVY = ("httpx", "pydantic", "rich", "PIL", "matplotlib", "markdown_it", "docstring_parser", "asyncio")
@@ -20,7 +20,7 @@ NOT_OFFERED = {
     "AskBefore", "CallScope", "Cancelled", "Card", "Connection", "DEFER", "Decide", "FinishReason", "Library",
     "Options", "Progress", "Said", "ToolMode", "agreed", "calling", "decided", "deciding", "decision_of", "denial",
     "card", "columns_of", "construct", "constructor", "convert", "cost", "data_frame", "described", "flatten",
-    "in_words", "is_context", "log_usage", "matched", "needs_decision", "prices", "read_file", "recorded", "result_text", "say", "setting", "showing", "signed", "split",
+    "in_words", "is_context", "log_usage", "matched", "needs_decision", "prices", "read_file", "recorded", "result_text", "say", "showing", "signed", "split",
     "to_json_schema", "type_of", "value_text",
 }  # fmt: skip
 
@@ -58,9 +58,7 @@ def test_type_checkers_see_the_same_modules():
 def test_type_checkers_see_every_vendor():
     stub = PACKAGE / "providers" / "__init__.pyi"
 
-    assert stub.read_text(encoding="utf-8") == _construction.stub(), (
-        "run `python -m ellmer_core.providers._construction`"
-    )
+    assert stub.read_text(encoding="utf-8") == _stub.stub(), "run `python -m ellmer_core.providers._stub`"
 
 
 def test_every_vendor_has_its_constructor():

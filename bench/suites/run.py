@@ -2,7 +2,8 @@
 
 `python bench/suites/run.py [SUITE…] [--out FILE]` downloads the pinned distributions from PyPI, makes an environment for each in
 `build/suites`, runs each suite with vcrpy, with vcrpy guarded by `ellmer_harness.pytest.vcr`, and with cassetter, and
-prints a table. No line of a suite is changed. Exit code 1 if a test that passes with vcrpy does not pass with ours.
+prints a table. No line of a suite is changed. Its cassettes are also imported as ours, which proves every body byte for byte,
+and searched for secrets. Exit code 1 if a test that passes with vcrpy does not pass with ours.
 Needs `uv` on the path.
 """
 
@@ -11,6 +12,8 @@ Needs `uv` on the path.
 from __future__ import annotations
 
 import argparse
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -41,6 +44,7 @@ class Suite:
 
 
 _OTEL = ("opentelemetry-sdk==1.45.2", "pytest==8.4.2", "pytest-asyncio==0.23.8")
+_ASYNC_1 = ("opentelemetry-sdk==1.45.2", "pytest==8.4.2", "pytest-asyncio==1.2.0")
 SUITES = (
     Suite("opentelemetry-instrumentation-anthropic", "0.62.4", (*_OTEL, "anthropic[bedrock]==0.86.0")),
     Suite(
@@ -48,6 +52,12 @@ SUITES = (
         "0.62.4",
         (*_OTEL, "openai[datalib]==1.99.7", "requests==2.32.5"),
     ),
+    Suite(
+        "opentelemetry-instrumentation-bedrock", "0.62.4", (*_OTEL, "aioboto3==14.3.0", "anthropic==0.86.0")
+    ),
+    Suite("opentelemetry-instrumentation-cohere", "0.62.4", (*_ASYNC_1, "cohere==5.18.0")),
+    Suite("opentelemetry-instrumentation-groq", "0.62.4", (*_OTEL, "groq==1.2.0")),
+    Suite("opentelemetry-instrumentation-mistralai", "0.62.4", (*_ASYNC_1, "mistralai==1.9.11")),
 )
 
 
@@ -68,6 +78,21 @@ WAYS = (
 
 
 @dataclass(frozen=True)
+class Converted:
+    """The suite's cassettes as ours: how many, how many of them could be imported, their bytes, and files with findings."""
+
+    files: int
+    imported: int
+    before: int
+    after: int
+    found: int
+
+    def __str__(self) -> str:
+        size = f"{self.before / 1e6:.2f} MB | {self.after / 1e6:.2f} MB"
+        return f"{self.imported} of {self.files} | {size} | {self.found}"
+
+
+@dataclass(frozen=True)
 class Result:
     """The tests by their outcome, and how long all of it took."""
 
@@ -83,7 +108,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write the table to a file, too")
     options = parser.parse_args()
     chosen = [one for one in SUITES if not options.suites or any(word in one.name for word in options.suites)]
-    lines = ["| suite | vcrpy 9.4.2 | ours | cassetter 0.16.1 | lines changed |", "|---|---:|---:|---:|---:|"]
+    titles = ("suite", "vcrpy 9.4.2", "ours", "cassetter 0.16.1", "lines changed", "cassettes imported")
+    lines = [f"| {' | '.join(titles)} | as vcrpy's | as ours | with findings |", "|---|" + "---:|" * 8]
     lost = 0
     for suite in chosen:
         download(suite)
@@ -94,7 +120,7 @@ def main() -> int:
         cells = [
             f"{len(it.passed)} pass, {len(it.failed)} fail, {it.seconds:.0f} s" for it in results.values()
         ]
-        lines.append(f"| {suite.name} {suite.version} | {' | '.join(cells)} | 0 |")
+        lines.append(f"| {suite.name} {suite.version} | {' | '.join(cells)} | 0 | {converted(suite)} |")
     print(*lines, sep="\n")
     if options.out:
         options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -125,6 +151,26 @@ def python_of(suite: Suite, way: Way) -> Path:
         subprocess.run(["uv", "pip", "install", "-q", "--python", str(python), *packages], check=True)
         (folder / "done").touch()
     return python
+
+
+def converted(suite: Suite) -> Converted:
+    """Imports the suite's cassettes, and searches them for secrets."""
+    tool = python_of(suite, WAYS[1]).with_name("ellmer-harness")
+    theirs, ours = suite.root / suite.tests, FOLDER / f"{suite.name}-imported"
+    shutil.rmtree(ours, ignore_errors=True)
+    command = [str(tool), "import", str(theirs), "--mask", "--out", str(ours)]
+    imported = subprocess.run(command, check=False, capture_output=True, text=True).stdout
+    scanned = subprocess.run(
+        [str(tool), "scan", str(theirs)], check=False, capture_output=True, text=True
+    ).stdout
+    cassettes = [path for path in theirs.rglob("*.yaml") if "cassettes" in path.parts]
+    return Converted(
+        files=len(cassettes),
+        imported=int(re.findall(r"(\d+) recordings? imported", imported)[-1]),
+        before=sum(path.stat().st_size for path in cassettes),
+        after=sum(path.stat().st_size for path in ours.rglob("*") if path.is_file()),
+        found=len({line.split(":")[0] for line in scanned.splitlines() if "fingerprint" in line}),
+    )
 
 
 def run(suite: Suite, way: Way) -> Result:

@@ -16,7 +16,7 @@ from ..conversation.approval import AskBefore, Decide, Said, decision_of
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Loop
 from ..conversation.loop import converse
-from ..conversation.request.cache import RequestCache
+from ..conversation.request.json_cache import RequestCache
 from ..conversation.response.reading import cut_short
 from ..conversation.settings import Fallback, Settings
 from ..conversation.usage_limits import UsageLimits

@@ -1,4 +1,4 @@
-"""`Chat`: a conversation with memory, tools and callbacks, over one model of one vendor."""
+"""`Chat`: a conversation with memory, tools and callbacks, over one model of one provider."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def recorded(history: History, vendor: str, model: str) -> dict[str, Any]:
 
 
 def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> tuple[History, str, str]:
-    """The history that a record holds, and the names of its vendor and model."""
+    """The history that a record holds, and the names of its provider and model."""
     props = _props(record)
     tools, classes = list(tools), list(classes)
     turns = [

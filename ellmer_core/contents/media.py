@@ -1,8 +1,8 @@
 """Images and PDFs from files, URLs and figures, as content that can be sent.
 
 Bytes are sent as standard base64, padded, without line breaks. The media type is what the bytes are: a file's
-name is not asked, and a type that the caller gives must be true. Pillow (the extra `images`) and httpx are
-imported when first needed.
+name is not asked, and a type that the caller gives must be true. Pillow (the extra `images`) is imported when first
+needed.
 """
 
 from __future__ import annotations
@@ -11,21 +11,17 @@ import os
 import re
 import sys
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
-from contextlib import nullcontext
 from io import BytesIO
-from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path, PurePosixPath
 from stat import S_ISREG
-from time import monotonic
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, unquote, urljoin, urlsplit
+from urllib.parse import unquote
 
-from ..errors import ConnectError, UsageError
+from ..errors import UsageError
 from .content import ContentImageInline, ContentImageRemote, ContentPDF
+from .downloads import MAX_BYTES, download, url_parts
 from .image_resizing import resized
 from .media_types import SIGNATURES, sniffed
-from .network_addresses import addresses_of, is_private
 
 if TYPE_CHECKING:
     import httpx
@@ -39,9 +35,6 @@ __all__ = [
     "read_file",
 ]
 
-MAX_BYTES = 50_000_000  # of a download; no provider takes a larger document
-MAX_REDIRECTS = 5
-MAX_SECONDS = 60  # that a download may take
 READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
 
 
@@ -71,7 +64,7 @@ def content_image_url(url: str, detail: str = "auto") -> ContentImageRemote | Co
     if url.startswith("data:"):
         type, data = _data_url(url)
         return ContentImageInline(_image_type(data, type, "the data: URL"), _base64(data))
-    parts = _parts(url)
+    parts = url_parts(url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
         raise UsageError(
             f"An image URL starts with https:, http: or data:, not {url[:60]!r}; for a file on disk, "
@@ -143,7 +136,7 @@ def content_image_plot(figure: Any = None, width: int = 768, height: int = 768) 
 def fetched_image(url: str) -> ContentImageInline:
     """The image at an `https:` URL, downloaded now: from a public address, at most 50 MB, within a minute. Raises
     `UsageError` or `ConnectError`, also for a redirect into a private network."""
-    data = _download(url, None, allow_private=False, schemes=("https",))
+    data = download(url, None, allow_private=False, schemes=("https",))
     return ContentImageInline(_image_type(data, None, url), _base64(data))
 
 
@@ -216,9 +209,9 @@ def content_pdf_url(
     """
     if url.startswith("data:"):
         return _pdf(_data_url(url)[1], "the data: URL", "document.pdf")
-    name = PurePosixPath(unquote(_parts(url).path)).name
+    name = PurePosixPath(unquote(url_parts(url).path)).name
     return _pdf(
-        _download(url, client, allow_private), url, name if name.lower().endswith(".pdf") else "document.pdf"
+        download(url, client, allow_private), url, name if name.lower().endswith(".pdf") else "document.pdf"
     )
 
 
@@ -226,64 +219,6 @@ def _pdf(data: bytes, source: str, filename: str) -> ContentPDF:
     if sniffed(data) != "application/pdf":
         raise UsageError(f"{source} is not a PDF (it starts with {data[:8]!r}).")
     return ContentPDF("application/pdf", _base64(data), filename)
-
-
-def _download(
-    url: str, client: httpx.Client | None, allow_private: bool, schemes: Sequence[str] = ("https", "http")
-) -> bytes:
-    import httpx  # noqa: PLC0415 - imported when first needed
-
-    until = monotonic() + MAX_SECONDS
-    with nullcontext(client) if client else httpx.Client(timeout=30) as http:
-        for _ in range(MAX_REDIRECTS + 1):
-            host = _host(url, schemes)
-            addresses = [] if allow_private else addresses_of(host, resolve=client is None)
-            if any(map(is_private, addresses)):
-                raise UsageError(
-                    f"{url} is inside a private network. If you trust it, pass allow_private=True."
-                )
-            try:
-                where = _at(httpx.URL(url), addresses if client is None else [])
-                with http.stream("GET", **where, follow_redirects=False) as response:
-                    if not response.has_redirect_location:
-                        return _body(response, until)
-                    url = urljoin(url, response.headers["location"])
-            except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-                raise ConnectError(f"{url} could not be downloaded: {error}") from error
-    raise UsageError(f"{url}: redirected more than {MAX_REDIRECTS} times.")
-
-
-def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
-    """The request for a URL, at the very address that was looked at: a name may stand for another one a moment later."""
-    if not addresses:
-        return {"url": url}
-    host = url.netloc.decode("ascii")
-    return {
-        "url": url.copy_with(host=str(addresses[0])),
-        "headers": {"host": host},
-        "extensions": {"sni_hostname": url.host},
-    }
-
-
-def _body(response: httpx.Response, until: float) -> bytes:
-    if not response.is_success:
-        raise UsageError(f"{response.url} answered {response.status_code} {response.reason_phrase}.")
-    body = bytearray()
-    for chunk in response.iter_bytes():
-        body += chunk
-        if len(body) > MAX_BYTES:
-            raise UsageError(f"{response.url} is larger than {MAX_BYTES:,} bytes.")
-        if monotonic() > until:
-            raise UsageError(f"{response.url} took longer than {MAX_SECONDS} seconds.")
-    return bytes(body)
-
-
-def _host(url: str, schemes: Sequence[str]) -> str:
-    parts = _parts(url)
-    if parts.scheme not in schemes or not parts.hostname:
-        there = " or ".join(f"{scheme}:" for scheme in schemes)
-        raise UsageError(f"What is downloaded has a URL that starts with {there}, not {url[:60]!r}.")
-    return parts.hostname
 
 
 # bytes ------------------------------------------------------------------------------------------------------
@@ -303,13 +238,6 @@ def read_file(path: str | Path) -> bytes:
     if len(data) > MAX_BYTES:
         raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes.")
     return data
-
-
-def _parts(url: str) -> SplitResult:
-    try:
-        return urlsplit(url)
-    except ValueError as error:
-        raise UsageError(f"{url[:60]!r} is not a URL: {error}.") from error
 
 
 def _data_url(url: str) -> tuple[str, bytes]:

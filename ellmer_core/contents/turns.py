@@ -130,9 +130,6 @@ class UserTurn(Turn):
 class AssistantTurn(Turn):
     """One answer of the model.
 
-    Its `error` attribute says that the model failed while it wrote the answer (a malformed tool call, for example);
-    it is `None` otherwise.
-
     Args:
         contents: The contents of the answer, in order. A string stands for a `ContentText`.
         tokens: Token counts; each is `None` where the provider did not report it.

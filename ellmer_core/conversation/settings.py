@@ -15,7 +15,7 @@ from ..wire.structured_output import StructuredMode
 from .approval import AskBefore, Decide
 from .cancellation import StreamController
 from .effects import Callback
-from .request.cache import RequestCache
+from .request.json_cache import RequestCache
 from .usage_limits import UsageLimits
 
 __all__ = ["Check", "Fallback", "Settings"]

@@ -1,4 +1,4 @@
-"""Any of our vendors as a model of inspect-ai."""
+"""Any of our providers as a model of inspect-ai."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from typing import Any
 from .._chat.chat import Chat
 from .._chat.structured_output.validated_answer import Structured
 from ..contents.json_records import contents_record
-from ..contents.turns import UserTurn
+from ..contents.turns import Turn, UserTurn
 from ..conversation.effects import Loop
 from ..conversation.request.turns import request_turns, warn_replaced
 from ..conversation.response.cleaning import turn_of
@@ -109,7 +109,7 @@ class Job:
             for place, (fork, user) in enumerate(zip(self.forks, self.users, strict=True))
         }
 
-    def turns(self, fork: Chat, user: UserTurn, settings: Settings) -> list[Any]:
+    def turns(self, fork: Chat, user: UserTurn, settings: Settings) -> list[Turn]:
         """The turns as the model is sent them: like those of a chat."""
         sent = self.run(request_turns(fork._history, settings, user))  # noqa: SLF001 - of this package
         warn_replaced(settings, sent.replaced)

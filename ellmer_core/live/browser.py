@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from .._chat.chat import Chat
 from ..errors import UsageError
 from ..render.shinychat_blocks import page_scripts
+from .content_security_policy import ChatApp, origins
 from .page import Page
 from .page_parts import status_bar, toolbar
-from .policy import ChatApp, origins
 from .shared_conversation import Room
 
 __all__ = ["app", "serve"]

@@ -17,7 +17,7 @@ from ..contents.turns import UserTurn
 from ..conversation.approval import Decision
 from ..errors import UsageError
 from ..render.shinychat import contents_shinychat
-from .chat_stream import Decided, Said
+from .answer_and_tool_progress import Decided, Said
 from .page_parts import question_tag, status_text, trouble_tag
 from .shared_conversation import Answer, Question, Room, Trouble
 

@@ -19,7 +19,7 @@ from ..conversation.approval import Decision, deciding
 from ..conversation.cancellation import StreamController
 from ..conversation.history import merged
 from ..render.shinychat import contents_shinychat
-from .chat_stream import Decided, pieces
+from .answer_and_tool_progress import Decided, pieces
 from .error_messages import in_plain_words
 
 __all__ = ["Answer", "Question", "Room", "Trouble"]

@@ -1,4 +1,4 @@
-# Written by `python -m ellmer_core.providers._construction`.
+# Written by `python -m ellmer_core.providers._stub`.
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Chat Completions as the vendors other than OpenAI speak it: what they share, each quirk of one in its own file."""
+"""Chat Completions as the providers other than OpenAI speak it: what they share, each quirk of one in its own file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ChatCompletions(OpenAIChat):
 
 
 class Alternating(ChatCompletions):
-    """User and model have to take turns (templates of open models raise for two of one): neighbours are joined."""
+    """Joins neighbouring messages of one role, because templates of open models raise an error for two in a row."""
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         messages: list[Json] = []
@@ -49,7 +49,7 @@ class Alternating(ChatCompletions):
 
 
 class JsonMode(ChatCompletions):
-    """Structured output at a vendor that holds an answer to JSON, but to no schema: the prompt says which."""
+    """Structured output at a provider that holds an answer to JSON, but to no schema: the prompt says which."""
 
     def request(
         self,
@@ -74,7 +74,7 @@ class JsonMode(ChatCompletions):
 
 
 class SchemaOrTools(ChatCompletions):
-    """Structured output at a vendor that takes a schema or tools, not both: with tools, a call is the answer."""
+    """Structured output at a provider that takes a schema or tools, not both: with tools, a call is the answer."""
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
         return "it takes a schema or tools, not both" if tools else super().native_problem(type, tools)

@@ -1,17 +1,14 @@
 """Chats by name: `chat("openai/gpt-5.6-terra")`, and what every `chat_<vendor>()` does.
 
-There is no registry. `chat("x/…")` calls `chat_x()` of `providers/x.py`; or, for vendors of other packages, the
+There is no registry. `chat("x/…")` calls `chat_x()` of `providers/x.py`; or, for providers of other packages, the
 constructor that an entry point named `x` in the group `ellmer_core.providers` points to.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 from .. import providers
@@ -24,9 +21,10 @@ from ..errors import UsageError
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.profile import Profile
-from ..wire.shared.hidden import Key
+from ._credentials import credentials_of
+from ._environment import variable
 
-__all__ = ["Options", "chat", "construct", "constructor", "setting"]
+__all__ = ["Options", "chat", "construct", "constructor"]
 
 GROUP = "ellmer_core.providers"
 
@@ -34,19 +32,19 @@ GROUP = "ellmer_core.providers"
 class Options(TypedDict, total=False):
     """What every constructor takes besides the system prompt.
 
-    - `model`: the vendor's name of the model. Default: the vendor's default, which is announced.
+    - `model`: the provider's name of the model. Default: the provider's default, which is announced.
     - `params`: neutral parameters: `temperature`, `top_p`, `max_tokens`, `stop_sequences`, `seed`,
       `thinking`, …; those that the model does not take are left out with a warning.
-    - `thinking`: how much the model thinks, one setting for all vendors: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
+    - `thinking`: how much the model thinks, one setting for all providers: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
       a number of tokens.
     - `profile`: what the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
     - `fetch`: `"https"` allows images by URL to be downloaded here, where the API fetches none: from public addresses, with
       limits. Default: `"none"`.
-    - `api_key`: the key. Default: the vendor's environment variable, read anew for each request.
+    - `api_key`: the key. Default: the provider's environment variable, read anew for each request.
     - `credentials`: a function that gives the key (or token), called for each request.
     - `api_args`: merged into the body of each request, last; `None` removes a field.
     - `api_headers`: added to the headers of each request, last.
-    - `base_url`: where the API is. Default: the vendor's environment variable for it, else the vendor's own.
+    - `base_url`: where the API is. Default: the provider's environment variable for it, else the provider's own.
     - `echo`: what to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
       Default: `"output"` for a chat made at the top level of a script or console, `"none"` inside functions.
     - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours, or a tuple of both, for blocking and
@@ -134,7 +132,7 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         wire(
             model=_model(wire, options.get("model")),
             base_url=_base_url(wire, options.get("base_url")),
-            credentials=_credentials(wire, options.get("api_key"), options.get("credentials")),
+            credentials=credentials_of(wire, options.get("api_key"), options.get("credentials")),
             **fields,
         ),
         system_prompt,
@@ -163,35 +161,25 @@ def _check_names(options: Options) -> None:
         raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(known)}")
 
 
-def _key_of(credentials: Callable[[], Any]) -> Any:
-    from ..transport.aws_signature import AwsKeys  # noqa: PLC0415 - chats do without it until they ask for the key
-
-    key = credentials()
-    if isinstance(key, str | AwsKeys):
-        return key
-    raise UsageError(
-        f"credentials= is a function that returns the key, a string; it returned {type(key).__name__}."
-    )
-
-
 def constructor(vendor: str) -> Callable[..., Chat]:
     name = vendor.replace("-", "_")
     name = providers.ALIASES.get(name, name)
-    if name in _own():
+    if name in own_providers():
         make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")
         return make
-    from importlib.metadata import entry_points  # noqa: PLC0415 - only needed for vendors of others
+    from importlib.metadata import entry_points  # noqa: PLC0415 - only needed for providers of others
 
     others = entry_points(group=GROUP)
     if found := [entry for entry in others if entry.name == vendor]:
         loaded: Callable[..., Chat] = found[0].load()
         return loaded
-    there = ", ".join(sorted({*_own(), *others.names}))
+    there = ", ".join(sorted({*own_providers(), *others.names}))
     raise UsageError(f"There is no provider {vendor!r}. There are: {there}.")
 
 
-def _own() -> list[str]:
-    import pkgutil  # noqa: PLC0415 - only needed to find a vendor by its name
+def own_providers() -> list[str]:
+    """The names of the modules of this folder, one for each provider."""
+    import pkgutil  # noqa: PLC0415 - only needed to find a provider by its name
 
     names = [module.name for module in pkgutil.iter_modules(providers.__path__)]
     return [name for name in names if not name.startswith("_")]
@@ -207,10 +195,10 @@ def _model(wire: type[Wire], model: str | None) -> str:
 
 
 def _base_url(wire: type[Wire], base_url: str | None) -> str:
-    variable = _variable(wire.base_url_var or "-").rstrip("/")
-    if variable and not variable.endswith(wire.base_url_end):
-        variable += wire.base_url_end
-    url = base_url or variable or wire.base_url
+    set_url = variable(wire.base_url_var or "-").rstrip("/")
+    if set_url and not set_url.endswith(wire.base_url_end):
+        set_url += wire.base_url_end
+    url = base_url or set_url or wire.base_url
     if not url:
         raise UsageError(f"{wire.vendor} needs base_url=, the URL of the server.")
     if "?" in url or "#" in url:
@@ -219,87 +207,9 @@ def _base_url(wire: type[Wire], base_url: str | None) -> str:
     return url
 
 
-def _credentials(
-    wire: type[Wire], api_key: str | None, credentials: Callable[[], str] | None
-) -> Callable[[], str] | None:
-    """A function that gives the key. Looks for it once now: a chat that can never answer is not made."""
-    if api_key is not None and credentials is not None:
-        raise UsageError("Give api_key= or credentials=, not both.")
-    if credentials is not None:
-        if not callable(credentials):
-            raise UsageError(
-                "credentials= is a function that returns the key; a key itself goes into api_key=."
-            )
-        return partial(_key_of, credentials)
-    if api_key is not None:
-        return _given_key(wire, api_key)
-    if not wire.key_vars or (wire.key_optional and not any(map(_variable, wire.key_vars))):
-        return None
-    read = partial(_environment_key, wire.vendor, wire.key_vars)
-    read()
-    return read
-
-
-def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
-    if not isinstance(api_key, str):
-        raise UsageError(f"api_key= is a string, not {type(api_key).__name__}.")
-    if key := api_key.strip():
-        return Key(key)
-    if wire.key_vars and not wire.key_optional:
-        raise UsageError(f"api_key= is blank, but {wire.vendor} needs a key.")
-    return None
-
-
-def setting(name: str, value: str | None, *variables: str) -> str:
-    """What the caller gave as `name`, or else the first of the environment variables that is set."""
-    if found := value or next(filter(None, map(_variable, variables)), ""):
-        return found
-    raise UsageError(f"Give {name}=, or set the environment variable {' or '.join(variables)}.")
-
-
-def _variable(name: str) -> str:
-    return os.environ.get(name, "").strip()
-
-
-def _environment_key(vendor: str, variables: Sequence[str]) -> str:
-    for name in variables:
-        if key := _variable(name):
-            return key
-    raise UsageError(
-        f"No key for {vendor}: set the environment variable {' or '.join(variables)}, or give api_key=."
-    )
-
-
 def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
     if timeout is None or isinstance(timeout, Timeouts):
         return timeout
     if not isinstance(timeout, int | float) or timeout <= 0:
         raise UsageError(f"timeout= is a number of seconds or Timeouts(…), not {timeout!r}.")
     return Timeouts(connect=min(10.0, timeout), idle=timeout)
-
-
-def stub() -> str:
-    """What `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
-    names = {vendor: vendor for vendor in _own()} | providers.ALIASES
-    lines = [
-        "# Written by `python -m ellmer_core.providers._construction`.",
-        "",
-        "from collections.abc import Callable",
-        "from typing import Any",
-        "",
-        *sorted(f"from .{vendor} import chat_{vendor} as chat_{name}" for name, vendor in names.items()),
-        "",
-        *(f"models_{name}: Callable[..., list[dict[str, Any]]]" for name in sorted(names)),
-        "",
-        "ALIASES: dict[str, str]",
-        "",
-        "__all__ = [",
-        *sorted(f'    "{kind}_{name}",' for kind in ("chat", "models") for name in names),
-        "]",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    Path(__file__).with_name("__init__.pyi").write_text(stub(), encoding="utf-8")

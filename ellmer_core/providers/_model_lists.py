@@ -1,4 +1,4 @@
-"""The models of a vendor, as its API lists them: `models_openai()`, `models_anthropic()`, …, one mechanism for all.
+"""The models of a provider, as its API lists them: `models_openai()`, `models_anthropic()`, …, one mechanism for all.
 
 The list comes in many shapes: `{"data": […]}`, `{"models": […]}`, a bare list; each model with an `id`, a `name` or a
 `modelId`, and with a date as Unix time, as ISO text, or not at all.

@@ -29,6 +29,15 @@ class Anthropic(AnthropicMessages):
 def chat_anthropic(
     system_prompt: str | None = None, *, cache: Cache = "none", **options: Unpack[Options]
 ) -> Chat:
-    """A chat with Anthropic's Claude. Options as in `Options`; key in `ANTHROPIC_API_KEY`. `cache="5m"` (or `"1h"`)
-    lets Anthropic remember the prompt: what was sent before is cheap then, what is new costs a little more."""
+    """Makes a chat with Anthropic's Claude, over the Messages API.
+
+    Key: `ANTHROPIC_API_KEY`. Default model: `claude-sonnet-5`. With caching, earlier turns cost a tenth and new ones a
+    quarter more with `"5m"` (https://docs.claude.com/en/docs/build-with-claude/prompt-caching). API:
+    https://docs.claude.com/en/api/messages.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        cache: How long Anthropic keeps the prompt: `"5m"` (minutes), `"1h"` (hour) or `"none"`, the default.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Anthropic, system_prompt, options, cache=cache)

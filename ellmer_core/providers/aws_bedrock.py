@@ -14,7 +14,8 @@ from ..wire.bedrock.request import Bedrock
 from ..wire.shared.cache_marks import Cache
 from ..wire.values import Json, Request
 from ._cloud import aws_credentials
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["AWSBedrock", "chat_aws_bedrock"]
 
@@ -61,9 +62,20 @@ def chat_aws_bedrock(
     cache: Cache = "none",
     **options: Unpack[Options],
 ) -> Chat:
-    """A chat with a model on Bedrock. Options as in `Options`; region in `AWS_REGION`. The key is looked for in
-    `AWS_BEARER_TOKEN_BEDROCK`, then as AWS's own tools do it, in `aws_profile`, if it is given. `cache="5m"` (or `"1h"`) lets
-    Claude and Nova remember the prompt."""
+    """Makes a chat with a model on Amazon Bedrock, over the Converse API.
+
+    Key: `AWS_BEARER_TOKEN_BEDROCK`, else the credentials that AWS's own tools use (`AWS_ACCESS_KEY_ID`, a profile, a
+    role). Region: `AWS_REGION`. Default model: `us.anthropic.claude-sonnet-5`. With AWS credentials, each request is
+    signed (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html). API:
+    https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference.html.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        region: The AWS region, for example `us-east-1`. Default: `AWS_REGION`.
+        aws_profile: The name of the profile in AWS's configuration. Default: AWS's own order.
+        cache: How long Claude and Nova keep the prompt: `"5m"`, `"1h"` or `"none"`, the default.
+        options: The keyword arguments of `Options`.
+    """
     if isinstance(options.get("profile"), str):
         raise UsageError("profile= is what the model takes; the profile of AWS's own tools is aws_profile=.")
     if not options.get("base_url"):

@@ -8,7 +8,8 @@ from typing import ClassVar, Unpack
 from .._chat.chat import Chat
 from ..wire.openai_chat.request import OpenAIChat
 from ..wire.values import Json, Request, Supports
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["AzureOpenAI", "chat_azure_openai"]
 
@@ -43,8 +44,18 @@ def chat_azure_openai(
     api_version: str = "",
     **options: Unpack[Options],
 ) -> Chat:
-    """A chat with a deployment (`model`) on Azure. Options as in `Options`; the resource's URL in
-    `AZURE_OPENAI_ENDPOINT`, key in `AZURE_OPENAI_API_KEY`, or `credentials` that give an Entra ID token."""
+    """Makes a chat with a deployment of an OpenAI model on Azure, over Chat Completions.
+
+    Key: `AZURE_OPENAI_API_KEY`, or `credentials` that return an Entra ID token. URL of the resource:
+    `AZURE_OPENAI_ENDPOINT`. There is no default model: `model` is required. `model` is the name of your deployment, not
+    of the model. API: https://learn.microsoft.com/azure/ai-foundry/openai/reference.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        endpoint: The URL of the resource. Default: `AZURE_OPENAI_ENDPOINT`.
+        api_version: The date of an older version of the API, for its older URLs. Default: the current API.
+        options: The keyword arguments of `Options`.
+    """
     if not options.get("base_url"):
         resource = setting("endpoint", endpoint, "AZURE_OPENAI_ENDPOINT").rstrip("/")
         path = f"deployments/{options.get('model')}" if api_version else "v1"

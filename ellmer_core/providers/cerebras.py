@@ -26,5 +26,13 @@ class Cerebras(ChatCompletions):
 
 
 def chat_cerebras(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a model on Cerebras: text only. Options as in `Options`; key in `CEREBRAS_API_KEY`."""
+    """Makes a chat with a model on Cerebras.
+
+    Key: `CEREBRAS_API_KEY`. Default model: `gpt-oss-120b`. Cerebras takes only text. API:
+    https://inference-docs.cerebras.ai/api-reference/chat-completions.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Cerebras, system_prompt, options)

@@ -7,7 +7,8 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["Cloudflare", "chat_cloudflare"]
 
@@ -30,8 +31,17 @@ class Cloudflare(ChatCompletions):
 def chat_cloudflare(
     system_prompt: str | None = None, *, account: str | None = None, **options: Unpack[Options]
 ) -> Chat:
-    """A chat with a model on Cloudflare. Options as in `Options`; key in `CLOUDFLARE_API_TOKEN`, account id in
-    `CLOUDFLARE_ACCOUNT_ID`."""
+    """Makes a chat with a model on Cloudflare Workers AI.
+
+    Key: `CLOUDFLARE_API_TOKEN` or `CLOUDFLARE_API_KEY`. Account id: `CLOUDFLARE_ACCOUNT_ID`. Default model:
+    `@cf/meta/llama-3.3-70b-instruct-fp8-fast`. Its answer to a request for structured output is an object, not the text
+    of one. API: https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility/.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        account: The account's id. Default: `CLOUDFLARE_ACCOUNT_ID`.
+        options: The keyword arguments of `Options`.
+    """
     if not options.get("base_url"):
         options["base_url"] = f"{_API}/{setting('account', account, 'CLOUDFLARE_ACCOUNT_ID')}/ai/v1"
     return construct(Cloudflare, system_prompt, options)

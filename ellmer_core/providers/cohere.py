@@ -19,5 +19,13 @@ class Cohere(CohereChat):
 
 
 def chat_cohere(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with Cohere's Command. Options as in `Options`; key in `CO_API_KEY` or `COHERE_API_KEY`."""
+    """Makes a chat with Cohere's Command.
+
+    Key: `CO_API_KEY` or `COHERE_API_KEY`. Default model: `command-a-03-2025`. It uses version 2 of Cohere's API, whose
+    tool results are documents that answers can cite. API: https://docs.cohere.com/v2/reference/chat.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Cohere, system_prompt, options)

@@ -8,7 +8,8 @@ from typing import ClassVar, Unpack
 from .._chat.chat import Chat
 from ..wire.values import Json, Request
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["Databricks", "chat_databricks"]
 
@@ -32,8 +33,17 @@ class Databricks(ChatCompletions):
 def chat_databricks(
     system_prompt: str | None = None, *, workspace: str | None = None, **options: Unpack[Options]
 ) -> Chat:
-    """A chat with a model on Databricks. Options as in `Options`; key in `DATABRICKS_TOKEN`, the workspace's URL in
-    `DATABRICKS_HOST`."""
+    """Makes a chat with a model that a Databricks workspace serves.
+
+    Key: `DATABRICKS_TOKEN`. URL of the workspace: `DATABRICKS_HOST`. Default model: `databricks-claude-sonnet-4-5`.
+    Every chunk of a stream reports the usage. API:
+    https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        workspace: The URL of the workspace. Default: `DATABRICKS_HOST`.
+        options: The keyword arguments of `Options`.
+    """
     if not options.get("base_url"):
         host = setting("workspace", workspace, "DATABRICKS_HOST").removeprefix("https://").rstrip("/")
         options["base_url"] = f"https://{host}/serving-endpoints"

@@ -39,5 +39,13 @@ class DeepSeek(JsonMode):
 
 
 def chat_deepseek(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with DeepSeek: text only. Options as in `Options`; key in `DEEPSEEK_API_KEY`."""
+    """Makes a chat with DeepSeek.
+
+    Key: `DEEPSEEK_API_KEY`. Default model: `deepseek-v4-flash`. DeepSeek takes only text, and the reasoning of a turn
+    with tool calls is sent back, because the API requires it. API: https://api-docs.deepseek.com.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(DeepSeek, system_prompt, options)

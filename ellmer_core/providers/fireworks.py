@@ -24,5 +24,13 @@ class Fireworks(ChatCompletions):
 
 
 def chat_fireworks(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a model on Fireworks AI. Options as in `Options`; key in `FIREWORKS_API_KEY`."""
+    """Makes a chat with an open model on Fireworks AI.
+
+    Key: `FIREWORKS_API_KEY`. Default model: `accounts/fireworks/models/gpt-oss-120b`. Models are named by their path.
+    API: https://docs.fireworks.ai/api-reference/post-chatcompletions.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Fireworks, system_prompt, options)

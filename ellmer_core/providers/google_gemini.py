@@ -15,7 +15,7 @@ __all__ = ["GoogleGemini", "chat_google_gemini"]
 
 
 class GoogleGemini(Gemini):
-    """The API of AI Studio (Vertex AI is another vendor)."""
+    """The API of AI Studio (Vertex AI is another provider)."""
 
     default_model: ClassVar[str] = "gemini-3.5-flash"
     batches: ClassVar[Batches | None] = GeminiBatches()
@@ -26,5 +26,13 @@ class GoogleGemini(Gemini):
 
 
 def chat_google_gemini(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with Google's Gemini. Options as in `Options`; key in `GOOGLE_API_KEY` or `GEMINI_API_KEY`."""
+    """Makes a chat with Google's Gemini, with a key of AI Studio.
+
+    Key: `GOOGLE_API_KEY` or `GEMINI_API_KEY`. Default model: `gemini-3.5-flash`. For Vertex AI, use
+    `chat_google_vertex()`. API: https://ai.google.dev/api/generate-content.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(GoogleGemini, system_prompt, options)

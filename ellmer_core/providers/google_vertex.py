@@ -16,7 +16,8 @@ from ..wire.gemini.request import Gemini
 from ..wire.gemini.response import VERTEX_NUMBERS
 from ..wire.values import Json
 from ._cloud import google_credentials
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["GoogleVertex", "chat_google_vertex"]
 
@@ -64,9 +65,19 @@ def chat_google_vertex(
     location: str | None = None,
     **options: Unpack[Options],
 ) -> Chat:
-    """A chat with Gemini on Vertex AI. Options as in `Options`; project and location in `GOOGLE_CLOUD_PROJECT` and
-    `GOOGLE_CLOUD_LOCATION` (default `global`). Without `api_key` or `credentials` (a function that gives an access token), the
-    application default credentials are used, by way of google-auth."""
+    """Makes a chat with Gemini on Google Cloud's Vertex AI.
+
+    Key: `api_key=`, `credentials=` (a function that returns an access token), or the application default credentials of
+    google-auth. Project: `GOOGLE_CLOUD_PROJECT`. Location: `GOOGLE_CLOUD_LOCATION` (default: `global`). Default model:
+    `gemini-3.5-flash`. Vertex AI knows no ids of tool calls (vercel/ai#15664). API:
+    https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        project: The id of the Google Cloud project. Default: `GOOGLE_CLOUD_PROJECT`.
+        location: The region, for example `europe-west4`. Default: `GOOGLE_CLOUD_LOCATION`, else `global`.
+        options: The keyword arguments of `Options`.
+    """
     if not options.get("base_url"):
         place = location or os.environ.get("GOOGLE_CLOUD_LOCATION") or "global"
         path = f"projects/{setting('project', project, 'GOOGLE_CLOUD_PROJECT')}/locations/{place}"

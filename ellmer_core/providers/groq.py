@@ -35,5 +35,13 @@ class Groq(SchemaOrTools):
 
 
 def chat_groq(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a model on Groq. Options as in `Options`; key in `GROQ_API_KEY`."""
+    """Makes a chat with an open model on Groq.
+
+    Key: `GROQ_API_KEY`. Default model: `openai/gpt-oss-120b`. Groq refuses fields that it does not know, so reasoning
+    is not sent back (karthink/gptel#774). API: https://console.groq.com/docs/api-reference.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Groq, system_prompt, options)

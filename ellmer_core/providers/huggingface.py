@@ -24,5 +24,14 @@ class HuggingFace(ChatCompletions):
 
 
 def chat_huggingface(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a model on Hugging Face. Options as in `Options`; key in `HF_TOKEN` or `HUGGINGFACE_API_KEY`."""
+    """Makes a chat with an open model of Hugging Face's inference providers.
+
+    Key: `HF_TOKEN` or `HUGGINGFACE_API_KEY`. Default model: `openai/gpt-oss-120b`. It is a router: `model:host` chooses
+    the host, and errors are those of the host. API:
+    https://huggingface.co/docs/inference-providers/tasks/chat-completion.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(HuggingFace, system_prompt, options)

@@ -25,5 +25,13 @@ class LMStudio(Alternating):
 
 
 def chat_lmstudio(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a model in LM Studio; `model` is required. Options as in `Options`."""
+    """Makes a chat with a model in LM Studio, on your own machine.
+
+    Key: `LMSTUDIO_API_KEY`, if the server wants one. There is no default model: `model` is required. The templates of
+    some models require that user and assistant take turns. API: https://lmstudio.ai/docs/developer/openai-compat.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(LMStudio, system_prompt, options)

@@ -21,6 +21,14 @@ class Mistral(MistralChat):
 def chat_mistral(
     system_prompt: str | None = None, *, strict_order: bool = False, **options: Unpack[Options]
 ) -> Chat:
-    """A chat with Mistral. Options as in `Options`; key in `MISTRAL_API_KEY`. `strict_order` is for other hosts
-    of its models, which refuse a user message right after a tool's."""
+    """Makes a chat with a model of Mistral.
+
+    Key: `MISTRAL_API_KEY`. Default model: `mistral-large-latest`. API: https://docs.mistral.ai/api/endpoint/chat.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        strict_order: True for other hosts of Mistral's models that refuse a user message directly after a tool's.
+            Default: False.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Mistral, system_prompt, options, strict_order=strict_order)

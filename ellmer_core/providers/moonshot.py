@@ -33,5 +33,13 @@ class Moonshot(JsonMode):
 
 
 def chat_moonshot(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with Moonshot's Kimi. Options as in `Options`; key in `MOONSHOT_API_KEY`."""
+    """Makes a chat with Moonshot's Kimi.
+
+    Key: `MOONSHOT_API_KEY`. Default model: `kimi-k2.5`. The reasoning of a turn with tool calls is sent back, because
+    the API requires it (mastra-ai/mastra#12592). API: https://platform.moonshot.ai/docs/api/chat.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Moonshot, system_prompt, options)

@@ -20,5 +20,13 @@ class Ollama(OllamaChat):
 
 
 def chat_ollama(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a model in Ollama; `model` is required. Options as in `Options`."""
+    """Makes a chat with a model in Ollama, on your own machine or in Ollama's cloud.
+
+    Key: `OLLAMA_API_KEY`, only for the cloud (`base_url="https://ollama.com"`). There is no default model: `model` is
+    required. The server's address can be in `OLLAMA_BASE_URL`. API: https://docs.ollama.com/api/chat.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Ollama, system_prompt, options)

@@ -25,5 +25,13 @@ class OpenAI(OpenAIResponses):
 
 
 def chat_openai(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with OpenAI, over its Responses API. Options as in `Options`; key in `OPENAI_API_KEY`."""
+    """Makes a chat with OpenAI, over the Responses API.
+
+    Key: `OPENAI_API_KEY`. Default model: `gpt-5.6-terra`. For the older API, use `chat_openai_completions()`. API:
+    https://platform.openai.com/docs/api-reference/responses.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(OpenAI, system_prompt, options)

@@ -21,7 +21,7 @@ __all__ = ["OpenAICompatible", "chat_openai_compatible"]
 @dataclass(frozen=True)
 class OpenAICompatible(ChatCompletions):
     """A server of somebody's, asked in the words that every one of them knows. It gets a key only if one is given: no
-    variable of another vendor is read."""
+    variable of another provider is read."""
 
     vendor: ClassVar[str] = "OpenAI-compatible"
     supports: ClassVar[Supports] = Supports()
@@ -67,12 +67,19 @@ def chat_openai_compatible(
     max_completion_tokens: bool = False,
     **options: Unpack[Options],
 ) -> Chat:
-    """A chat over Chat Completions with the server at `base_url`. Options as in `Options`; `base_url` and
-    `model` are required.
+    """Makes a chat with any server that has OpenAI's Chat Completions: vLLM, llama.cpp, LM Studio, a gateway.
 
-    The server is asked in the plainest words. `strict` holds tools and structured output to their schemas, as OpenAI
-    does; `stream_usage=False` leaves out `stream_options`, for a server that refuses it (the tokens of a stream are not
-    counted then); `max_completion_tokens` gives the parameter `max_tokens` its newer name.
+    Key: only `api_key=` or `credentials=`; no environment variable is read. There is no default model: `base_url` and `model` are
+    required. The request has only the fields that every server knows (llama.cpp's list:
+    https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md).
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        strict: Whether tools and structured output are held to their schemas, as OpenAI does. Default: False.
+        stream_usage: Whether a stream is asked for its usage. False is for a server that refuses `stream_options`; the tokens of
+            a stream are then not counted. Default: True.
+        max_completion_tokens: Whether the parameter `max_tokens` has its newer name in requests. Default: False.
+        options: The keyword arguments of `Options`.
     """
     return construct(
         OpenAICompatible,

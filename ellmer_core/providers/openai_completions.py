@@ -28,5 +28,13 @@ class OpenAICompletions(OpenAIChat):
 
 
 def chat_openai_completions(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with OpenAI, over Chat Completions. Options as in `Options`; key in `OPENAI_API_KEY`."""
+    """Makes a chat with OpenAI, over Chat Completions.
+
+    Key: `OPENAI_API_KEY`. Default model: `gpt-4.1`. This API refuses images in tool results, so they follow in a user
+    message. API: https://platform.openai.com/docs/api-reference/chat.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(OpenAICompletions, system_prompt, options)

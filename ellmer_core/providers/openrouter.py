@@ -1,4 +1,4 @@
-"""OpenRouter, https://openrouter.ai/docs/api/reference/overview: many models of many vendors."""
+"""OpenRouter, https://openrouter.ai/docs/api/reference/overview: many models of many providers."""
 
 from __future__ import annotations
 
@@ -36,5 +36,13 @@ class OpenRouter(ChatCompletions):
 
 
 def chat_openrouter(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a model on OpenRouter. Options as in `Options`; key in `OPENROUTER_API_KEY`."""
+    """Makes a chat with one of the models of many providers on OpenRouter.
+
+    Key: `OPENROUTER_API_KEY`. Default model: `openai/gpt-5.6-terra`. OpenRouter translates PDFs, images in tool results
+    and reasoning to each model's own API. API: https://openrouter.ai/docs/api/reference/overview.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(OpenRouter, system_prompt, options)

@@ -40,5 +40,13 @@ class Perplexity(Alternating):
 
 
 def chat_perplexity(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with Perplexity. Options as in `Options`; key in `PERPLEXITY_API_KEY`."""
+    """Makes a chat with Perplexity, which answers from the web.
+
+    Key: `PERPLEXITY_API_KEY`. Default model: `sonar`. User and assistant messages must alternate. API:
+    https://docs.perplexity.ai/api-reference/chat-completions-post.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Perplexity, system_prompt, options)

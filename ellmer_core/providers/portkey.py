@@ -1,4 +1,4 @@
-"""Portkey, https://portkey.ai/docs/api-reference/inference-api/chat: a gateway to the models of many vendors."""
+"""Portkey, https://portkey.ai/docs/api-reference/inference-api/chat: a gateway to the models of many providers."""
 
 from __future__ import annotations
 
@@ -26,5 +26,13 @@ class Portkey(OpenAIChat):
 
 
 def chat_portkey(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat through Portkey; `model` is required. Options as in `Options`; key in `PORTKEY_API_KEY`."""
+    """Makes a chat with a model of any provider through Portkey's gateway.
+
+    Key: `PORTKEY_API_KEY`. There is no default model: `model` is required. Models are named `@provider/model`. API:
+    https://portkey.ai/docs/api-reference/inference-api/chat.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Portkey, system_prompt, options)

@@ -18,17 +18,21 @@ from ._construction import Options, construct
 __all__ = ["PositClaude", "PositOpenAI", "chat_posit"]
 
 GATEWAY = "https://gateway.posit.ai"
-TOKEN = ("POSIT_AI_TOKEN",)
+
+
+class _Posit:
+    """What the gateway has in common for all models."""
+
+    vendor: ClassVar[str] = "Posit"
+    key_vars: ClassVar[tuple[str, ...]] = ("POSIT_AI_TOKEN",)
+    models_path: ClassVar[str] = ""
 
 
 @dataclass(frozen=True)
-class PositClaude(AnthropicMessages):
+class PositClaude(_Posit, AnthropicMessages):
     """Claude. The token is a bearer's, where Anthropic has `x-api-key`."""
 
-    vendor: ClassVar[str] = "Posit"
     default_model: ClassVar[str] = "claude-sonnet-5"
-    key_vars: ClassVar[tuple[str, ...]] = TOKEN
-    models_path: ClassVar[str] = ""
 
     base_url: str = f"{GATEWAY}/anthropic/v1"
 
@@ -38,12 +42,8 @@ class PositClaude(AnthropicMessages):
 
 
 @dataclass(frozen=True)
-class PositOpenAI(OpenAIChat):
+class PositOpenAI(_Posit, OpenAIChat):
     """All other models."""
-
-    vendor: ClassVar[str] = "Posit"
-    key_vars: ClassVar[tuple[str, ...]] = TOKEN
-    models_path: ClassVar[str] = ""
 
     base_url: str = f"{GATEWAY}/openai/v1"
 
@@ -51,9 +51,17 @@ class PositOpenAI(OpenAIChat):
 def chat_posit(
     system_prompt: str | None = None, *, cache: Cache = "none", **options: Unpack[Options]
 ) -> Chat:
-    """A chat through the gateway of Posit AI. Options as in `Options`; the token of a login at Posit in `POSIT_AI_TOKEN`,
-    or from `credentials=`, a function that gives it and renews it (this library does not log in: the login is registered for
-    Posit's own programs). `cache` as in `chat_anthropic()`, for Claude."""
+    """Makes a chat through the gateway of Posit AI.
+
+    Key: `POSIT_AI_TOKEN`, or `credentials=`, a function that returns a token and renews it. This library does not log
+    in. Default model: `claude-sonnet-5`. Claude is served over the Messages API, other models over Chat Completions.
+    API: https://posit-dev.github.io/chatlas/reference/ChatPosit.html.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        cache: For Claude, as in `chat_anthropic()`. Default: `"none"`.
+        options: The keyword arguments of `Options`.
+    """
     if str(options.get("model") or PositClaude.default_model).startswith("claude"):
         return construct(PositClaude, system_prompt, options, cache=cache)
     return construct(PositOpenAI, system_prompt, options)

@@ -27,5 +27,14 @@ class Qwen(JsonMode):
 
 
 def chat_qwen(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with Alibaba's Qwen. Options as in `Options`; key in `DASHSCOPE_API_KEY`."""
+    """Makes a chat with Alibaba's Qwen.
+
+    Key: `DASHSCOPE_API_KEY`. Default model: `qwen3-max`. The default endpoint is the international one;
+    `DASHSCOPE_BASE_URL` is for other regions. API:
+    https://www.alibabacloud.com/help/en/model-studio/qwen-api-reference.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Qwen, system_prompt, options)

@@ -10,7 +10,8 @@ from .._chat.chat import Chat
 from ..wire.openai_chat.request import OpenAIChat
 from ..wire.shared.finish_reasons import CHAT, Endings
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct, setting
+from ._construction import Options, construct
+from ._environment import setting
 
 __all__ = ["Snowflake", "chat_snowflake"]
 
@@ -36,8 +37,17 @@ class Snowflake(ChatCompletions):
 def chat_snowflake(
     system_prompt: str | None = None, *, account: str | None = None, **options: Unpack[Options]
 ) -> Chat:
-    """A chat with a model on Snowflake. Options as in `Options`; token in `SNOWFLAKE_PAT`, the account's identifier
-    (`myorg-myaccount`) in `SNOWFLAKE_ACCOUNT`."""
+    """Makes a chat with a model of Snowflake Cortex.
+
+    Key: `SNOWFLAKE_PAT` or `SNOWFLAKE_TOKEN`, a programmatic access token. Account: `SNOWFLAKE_ACCOUNT`
+    (`myorg-myaccount`). Default model: `claude-sonnet-4-5`. API:
+    https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        account: The account's identifier. Default: `SNOWFLAKE_ACCOUNT`.
+        options: The keyword arguments of `Options`.
+    """
     if not options.get("base_url"):
         host = setting("account", account, "SNOWFLAKE_ACCOUNT")
         options["base_url"] = f"https://{host}.snowflakecomputing.com/api/v2/cortex/v1"

@@ -24,5 +24,13 @@ class Together(ChatCompletions):
 
 
 def chat_together(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a model on Together AI. Options as in `Options`; key in `TOGETHER_API_KEY`."""
+    """Makes a chat with an open model on Together AI.
+
+    Key: `TOGETHER_API_KEY`. Default model: `openai/gpt-oss-120b`. API:
+    https://docs.together.ai/reference/chat-completions.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(Together, system_prompt, options)

@@ -30,5 +30,14 @@ class VLLM(Alternating):
 
 
 def chat_vllm(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with a model in vLLM; `model` is required. Options as in `Options`; key, if any, in `VLLM_API_KEY`."""
+    """Makes a chat with a model on a vLLM server.
+
+    Key: `VLLM_API_KEY`, if the server wants one. Address: `base_url=` or `VLLM_BASE_URL`. There is no default model:
+    `model` is required. The templates of most models require that user and assistant messages alternate. API:
+    https://docs.vllm.ai/en/latest/serving/openai_compatible_server.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(VLLM, system_prompt, options)

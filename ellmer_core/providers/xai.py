@@ -24,5 +24,13 @@ class XAI(ChatCompletions):
 
 
 def chat_xai(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with xAI's Grok. Options as in `Options`; key in `XAI_API_KEY`."""
+    """Makes a chat with xAI's Grok.
+
+    Key: `XAI_API_KEY`. Default model: `grok-4.3`. A wrong key is an error 400, not 401. API:
+    https://docs.x.ai/docs/api-reference.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(XAI, system_prompt, options)

@@ -36,5 +36,13 @@ class ZAI(JsonMode):
 
 
 def chat_zai(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
-    """A chat with Z.ai's GLM. Options as in `Options`; key in `ZAI_API_KEY`."""
+    """Makes a chat with Z.ai's GLM.
+
+    Key: `ZAI_API_KEY`. Default model: `glm-4.7`. `ZAI_BASE_URL` is for the endpoint of a coding plan. API:
+    https://docs.z.ai/api-reference/llm/chat-completion.
+
+    Args:
+        system_prompt: The system prompt. Default: none.
+        options: The keyword arguments of `Options`.
+    """
     return construct(ZAI, system_prompt, options)

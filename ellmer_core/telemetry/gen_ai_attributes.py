@@ -32,7 +32,7 @@ __all__ = ["conversation", "definitions", "json_of", "of_request", "of_response"
 
 Json = dict[str, Any]
 
-#: Vendors whose name in the conventions is not theirs in small letters.
+#: Providers whose name in the conventions is not theirs in small letters.
 PROVIDERS = {
     "AWS/Bedrock": "aws.bedrock",
     "Azure/OpenAI": "azure.ai.openai",

@@ -60,6 +60,13 @@ def split(contents: Iterable[Content]) -> tuple[list[ContentToolResult], list[Co
     return results, [c for c in contents if not isinstance(c, ContentToolResult)]
 
 
+def result_items(result: ContentToolResult) -> list[Any]:
+    """What a result is made of: the items of a list, the values of a dict, or its one value."""
+    if isinstance(result.value, dict):
+        return list(result.value.values())
+    return list(result.value) if isinstance(result.value, list | tuple) else [result.value]
+
+
 def result_text(result: ContentToolResult) -> str:
     """What the model reads of a result: a string as it is, anything else as compact, exact JSON.
 

@@ -13,7 +13,7 @@ from ..contents.turns import Turn
 from ..conversation import retry
 from ..conversation.cancellation import StreamController
 from ..conversation.effects import Answer, Loop, ReadBody, Send, Wait
-from ..conversation.request.cache import encoded
+from ..conversation.request.json_cache import encoded
 from ..errors import ConnectError, ProviderError, ResponseError
 from ..schemas.type_values import Type
 from ..wire.base import Wire

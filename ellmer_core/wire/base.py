@@ -43,7 +43,7 @@ def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[
 
 @dataclass(frozen=True)
 class Wire(MediaAcceptance, StructuredOutput):
-    """One wire format at one vendor, with one model.
+    """One wire format at one provider, with one model.
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
     merged into the body last, `api_headers` into the headers last. `credentials` gives the key when a request
@@ -57,8 +57,8 @@ class Wire(MediaAcceptance, StructuredOutput):
     key_optional: ClassVar[bool] = False  # the server may do without one
     base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
     example_url: ClassVar[str] = ""  # where each account has a base URL of its own: what one looks like
-    base_url_end: ClassVar[str] = ""  # what the vendor's own clients add to the URL of that variable: "/v1"
-    batches: ClassVar[Batches | None] = None  # its batch API, where the vendor has one
+    base_url_end: ClassVar[str] = ""  # what the provider's own clients add to the URL of that variable: "/v1"
+    batches: ClassVar[Batches | None] = None  # its batch API, where the provider has one
     uploads: ClassVar[Uploads | None] = None  # where it keeps files, if it does
     models_path: ClassVar[str] = "/models"  # where the API lists its models; "" where it does not
     param_names: ClassVar[

@@ -41,7 +41,7 @@ class MediaAcceptance(ABC):
 
     def flat(self, contents: Sequence[Content]) -> list[Content]:
         """The contents of a user turn as `tool_media` wants the media of tool results: inside them, or hoisted
-        out. Raises `ContentError` for media that the vendor does not take; in a result they are named instead."""
+        out. Raises `ContentError` for media that the provider does not take; in a result they are named instead."""
         contents = described([self.as_sent(content) for content in contents], self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
@@ -69,11 +69,11 @@ class MediaAcceptance(ABC):
         return file.wire == self.name and file.vendor in {"", self.vendor}
 
     def refuses(self, value: object) -> bool:
-        """Whether this is media of a kind that the vendor, or the model, does not take."""
+        """Whether this is media of a kind that the provider, or the model, does not take."""
         return bool(self.objection(value))
 
     def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
-        """Why the vendor, or the model, does not take this medium; nothing, where it does."""
+        """Why the provider, or the model, does not take this medium; nothing, where it does."""
         who, profile = f"{self.vendor}'s {self.model}", self.profile
         match value:
             case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:

@@ -1,4 +1,4 @@
-"""What goes through a wire format: a request that is ready to send, what a vendor takes, a stream being folded."""
+"""What goes through a wire format: a request that is ready to send, what a provider takes, a stream being folded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 class Request:
     """One HTTP request, ready to send. `framing` says how the answer of a stream is cut into events.
 
-    `raw` is the body where it is not JSON. `sign`, where a vendor has signatures, makes further headers from the
+    `raw` is the body where it is not JSON. `sign`, where a provider has signatures, makes further headers from the
     body's bytes and the Unix time; they are made anew for every try.
     """
 
@@ -34,7 +34,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Supports:
-    """What a vendor's API takes and gives, whatever the model.
+    """What a provider's API takes and gives, whatever the model.
 
     `native_tool_media`: it takes images inside tool results. `structured`: it holds an answer to a schema (else
     the prompt asks for one). `usage_in_stream`: it counts the tokens of a streamed answer, too.

@@ -1,4 +1,4 @@
-"""What can go wrong, and whose business it is.
+"""The errors of the harness, and their order.
 
 ```
 HarnessError
@@ -37,27 +37,27 @@ __all__ = [
 
 
 class HarnessError(Exception):
-    """Base of every error below that a test may want to catch."""
+    """Base class of the errors below; `Miss` and `Blocked` are not part of it."""
 
 
 class CassetteError(HarnessError):
-    """The cassette file cannot be used; nothing was overwritten."""
+    """The cassette file cannot be used: it is missing, truncated, corrupt or of a later version. Nothing was overwritten."""
 
 
 class StoreError(CassetteError):
-    """A shared store is gone, holds half an object, or was written to by somebody else."""
+    """A shared store is unavailable, holds a partial object, or was changed by another process."""
 
 
 class Stale(HarnessError):
-    """The recording is too old; only where `--cassette-stale=error` or CASSETTE_STALE asks for it."""
+    """The recording is too old, and `--cassette-stale=error` or CASSETTE_STALE makes this an error."""
 
 
 class Refused(HarnessError):
-    """The judge found fault with a recording; nothing was saved."""
+    """The judge found a fault in a recording; nothing was saved."""
 
 
 class SecretFound(HarnessError):
-    """A secret is left in what was about to be written; nothing was saved."""
+    """There is a secret in what was about to be written; nothing was saved."""
 
 
 class Drift(HarnessError):
@@ -65,16 +65,16 @@ class Drift(HarnessError):
 
 
 class Unused(HarnessError):
-    """Recorded interactions that the run did not ask for."""
+    """The run did not request every recorded interaction."""
 
 
 class NotIntercepted(HarnessError):
-    """The run ended without one request having reached its cassette."""
+    """The run ended, and no request passed through the recorder."""
 
 
 class Miss(BaseException):
-    """A request that the cassette does not hold."""
+    """A request is not in the cassette. It is no `Exception`, so no SDK catches and retries it."""
 
 
 class Blocked(Miss):
-    """A socket was opened while a cassette replays: something goes past the harness."""
+    """The code opened a socket that the cassette does not control, while the cassette replays."""

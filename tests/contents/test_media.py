@@ -323,7 +323,7 @@ def test_only_the_web_is_fetched(url):
 
 
 def test_a_page_that_is_not_there_or_not_a_pdf_or_too_large(monkeypatch):
-    monkeypatch.setattr("ellmer_core.contents.media.MAX_BYTES", 50)
+    monkeypatch.setattr("ellmer_core.contents.downloads.MAX_BYTES", 50)
     pages = {"https://e.com/404": 404, "https://e.com/html": b"<html>", "https://e.com/large": PDF}
     with web(pages) as client:
         with pytest.raises(UsageError, match=r"https://e\.com/404 answered 404 Not Found"):

@@ -2,14 +2,18 @@
 
 import doctest
 import inspect
+import json
 import os
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import is_typeddict
 
+import httpx
 import pytest
 
 import ellmer_core
+import ellmer_harness
 from ellmer_conformance.scenarios.cases._media_and_tools import RED
 from ellmer_conformance.scenarios.script import Answer, Say, Script
 from ellmer_conformance.server import StrictServer
@@ -28,10 +32,35 @@ GIVES_DATA = {
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 
-def documented():
+#: Modules of the harness whose names its README and the reference show, beside those of the package itself.
+HARNESS = (
+    "ellmer_harness",
+    *(f"ellmer_harness.{name}" for name in ("faults", "recordings", "serving", "store")),
+)
+
+#: The recordings that the harness's examples replay.
+WEATHER = {
+    "request": {"method": "GET", "uri": "https://api.example.com/weather", "headers": {}, "body": None},
+    "response": {
+        "status": {"code": 200, "message": "OK"},
+        "headers": {"content-type": ["application/json"]},
+        "body": {"json": {"temperature": 21}},
+    },
+}
+STREAM = {
+    "request": {"method": "GET", "uri": "https://api.example.com/stream", "headers": {}, "body": None},
+    "response": {
+        "status": {"code": 200, "message": "OK"},
+        "headers": {"content-type": ["text/event-stream"]},
+        "body": {"sse": [{"data": {"n": 1}}, {"data": {"n": 2}}]},
+    },
+}
+
+
+def documented(module=ellmer_core):
     """What the reference shows: public names, and the public methods of their classes, by qualified name."""
-    for name in ellmer_core.__all__:
-        value = getattr(ellmer_core, name)
+    for name in module.__all__:
+        value = getattr(module, name)
         if callable(value):
             yield name, value
         if inspect.isclass(value):
@@ -53,16 +82,25 @@ def fields(cls):
     return getattr(cls, "__dataclass_fields__", {})
 
 
-DOCUMENTED = dict(documented())
+OF_CORE = dict(documented())
+OF_HARNESS = {
+    f"{name.removeprefix('ellmer_')}.{key}": value
+    for name in HARNESS
+    for key, value in documented(import_module(name))
+    if key != "CassetteServer.server_bind"  # the base's
+}
+DOCUMENTED = OF_CORE | OF_HARNESS
 
 
 def parameters(value):
     """What a caller may pass, by name."""
     if is_typeddict(value):
         return [*value.__annotations__]
-    if inspect.isclass(value) and "__init__" not in vars(value) and issubclass(value, Exception):
+    if getattr(value, "_is_protocol", False):
         return []
-    return [name for name in inspect.signature(value).parameters if name != "self"]
+    if inspect.isclass(value) and "__init__" not in vars(value) and issubclass(value, BaseException):
+        return []
+    return [name for name in inspect.signature(value).parameters if name not in ("self", "cls")]
 
 
 def is_explained_by_its_base(value):
@@ -81,10 +119,39 @@ def test_every_parameter_is_explained(name):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, value in DOCUMENTED.items() if "." not in name and parameters(value)]
+    "name",
+    [
+        name
+        for name, value in DOCUMENTED.items()
+        if value.__qualname__ == value.__name__ and parameters(value)
+    ],
 )
 def test_every_public_name_has_an_example(name):
     assert "\nExamples:\n    >>> " in inspect.getdoc(DOCUMENTED[name])
+
+
+PROVIDERS = {
+    name: getattr(ellmer_core, name)
+    for name in dir(ellmer_core)
+    if name.startswith("chat_") and name not in ellmer_core.__all__
+}
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_a_constructor_names_its_keys_its_default_model_and_a_source(name):
+    text, module = inspect.getdoc(PROVIDERS[name]), import_module(PROVIDERS[name].__module__)
+    wires = [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
+    own = [
+        value
+        for wire in wires
+        for value in (*getattr(wire, "key_vars", ()), getattr(wire, "default_model", ""))
+    ]
+
+    assert [value for value in own if value and f"`{value}`" not in text] == []
+    assert "https://" in text
+    assert re.findall(r"^    (\w+): \S", text, re.MULTILINE)[
+        : len(parameters(PROVIDERS[name]))
+    ] == parameters(PROVIDERS[name])
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +160,7 @@ def server():
         yield started
 
 
-@pytest.mark.parametrize("name", [n for n, v in DOCUMENTED.items() if ">>>" in (v.__doc__ or "")])
+@pytest.mark.parametrize("name", [n for n, v in OF_CORE.items() if ">>>" in (v.__doc__ or "")])
 def test_an_example_prints_what_it_shows(name, server, tmp_path, monkeypatch):
     url = server.url("data" if name in GIVES_DATA else "hello", name)
     for key in [key for key in os.environ if re.search("_(KEY|TOKEN|SECRET|BASE_URL)$", key)]:
@@ -106,6 +173,22 @@ def test_an_example_prints_what_it_shows(name, server, tmp_path, monkeypatch):
     Path("red.png").write_bytes(RED.data)
     names = {each: getattr(ellmer_core, each) for each in dir(ellmer_core) if not each.startswith("_")}
 
+    assert_prints_what_it_shows(name, names)
+
+
+@pytest.mark.parametrize("name", [n for n, v in OF_HARNESS.items() if ">>>" in (v.__doc__ or "")])
+def test_an_example_of_the_harness_prints_what_it_shows(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    about = {"ellmer_harness": {"format": 1, "recorded_from": "example"}}
+    for file, interaction in (("weather.json", WEATHER), ("stream.json", STREAM)):
+        cassette = {"version": 1, "metadata": about, "interactions": [interaction]}
+        Path(file).write_text(json.dumps(cassette), "utf-8")
+    names = {each: getattr(ellmer_harness, each) for each in ellmer_harness.__all__}
+
+    assert_prints_what_it_shows(name, {**names, "httpx": httpx, "Path": Path})
+
+
+def assert_prints_what_it_shows(name, names):
     example = doctest.DocTestParser().get_doctest(inspect.getdoc(DOCUMENTED[name]), names, name, None, None)
     told = []
     doctest.DocTestRunner().run(example, out=told.append)

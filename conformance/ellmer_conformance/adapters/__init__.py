@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 from ..scenarios.case import MODES, Mode
 from ..scenarios.messages import Part, Reply, Tool, Turn
 
-__all__ = ["Adapter", "Capabilities", "Endpoint", "Place", "Session", "Structured"]
+__all__ = ["Ability", "Adapter", "Capabilities", "Endpoint", "MediaAbility", "Place", "Session", "Structured"]
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a vendor is: its real base URL, a model, and the variables that may hold a key."""
+    """Where a provider is: its real base URL, a model, and the variables that may hold a key."""
 
     base_url: str
     model: str
@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a session talks to. `base_url` is the vendor's own (`https://api.openai.com/v1`), or any.
+    """Where a session talks to. `base_url` is the provider's own (`https://api.openai.com/v1`), or any.
 
     The cases count requests: the library must not retry more often than `max_retries`.
     """
@@ -49,6 +49,10 @@ class Endpoint:
     api_key: str
     model: str
     max_retries: int = 0
+
+
+Ability = Literal["native", "refused"]
+MediaAbility = Literal["native", "pointer", "refused"]
 
 
 @dataclass(frozen=True)
@@ -74,25 +78,25 @@ class Capabilities:
     """
 
     modes: Collection[Mode] = MODES
-    tools: Literal["native", "refused"] = "native"
-    structured: Literal["native", "refused"] = "refused"
-    image_in_user: Literal["native", "refused"] = "native"
-    pdf_in_user: Literal["native", "refused"] = "native"
-    image_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
-    pdf_in_tool_result: Literal["native", "pointer", "refused"] = "pointer"
-    dangling_call: Literal["native", "refused"] = "native"
-    interleaved_parts: Literal["native", "refused"] = "native"
-    changed_prompt: Literal["native", "refused"] = "refused"
-    compaction: Literal["native", "refused"] = "refused"
-    approval: Literal["native", "refused"] = "refused"
-    citations: Literal["native", "refused"] = "refused"
-    uploads: Literal["native", "refused"] = "refused"
-    structured_with_tools: Literal["native", "refused"] = "native"
-    tool_choice: Literal["native", "refused"] = "refused"
-    stop_sequences: Literal["native", "refused"] = "refused"
-    json_mode: Literal["native", "refused"] = "refused"
-    model_override: Literal["native", "refused"] = "refused"
-    prompt_caching: Literal["native", "refused"] = "refused"
+    tools: Ability = "native"
+    structured: Ability = "refused"
+    image_in_user: Ability = "native"
+    pdf_in_user: Ability = "native"
+    image_in_tool_result: MediaAbility = "pointer"
+    pdf_in_tool_result: MediaAbility = "pointer"
+    dangling_call: Ability = "native"
+    interleaved_parts: Ability = "native"
+    changed_prompt: Ability = "refused"
+    compaction: Ability = "refused"
+    approval: Ability = "refused"
+    citations: Ability = "refused"
+    uploads: Ability = "refused"
+    structured_with_tools: Ability = "native"
+    tool_choice: Ability = "refused"
+    stop_sequences: Ability = "refused"
+    json_mode: Ability = "refused"
+    model_override: Ability = "refused"
+    prompt_caching: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""
@@ -128,10 +132,10 @@ class Structured(Session, Protocol):
 
 @runtime_checkable
 class Adapter(Protocol):
-    """A library under test. `wires` maps each wire format it speaks to the vendors it speaks it with.
+    """A library under test. `wires` maps each wire format it speaks to the providers it speaks it with.
 
-    A vendor that the suite does not know needs a `Place`, in a further attribute `places`, a mapping of
-    `(wire, vendor)`; of the cases, those are played there that are played everywhere.
+    A provider that the suite does not know needs a `Place`, in a further attribute `places`, a mapping of
+    `(wire, provider)`; of the cases, those are played there that are played everywhere.
     """
 
     name: str

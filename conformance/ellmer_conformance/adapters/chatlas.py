@@ -63,7 +63,7 @@ class Session:
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
     ) -> None:
-        with warnings.catch_warnings(action="ignore"):  # of a base URL that is not the vendor's own
+        with warnings.catch_warnings(action="ignore"):  # of a base URL that is not the provider's own
             self.chat = _CONSTRUCT[endpoint.wire](endpoint, system)
         # register_tool() takes a schema from hints alone.
         self.chat.set_tools([_tool(tool) for tool in tools])

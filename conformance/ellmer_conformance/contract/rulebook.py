@@ -24,7 +24,7 @@ def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 @dataclass
 class RuleBook:
-    """The rules of one wire format at one vendor, in the vendor's order of checks.
+    """The rules of one wire format at one provider, in the provider's order of checks.
 
     `envelope(refusal)` gives the headers and the body that the provider puts around its own sentence.
     """
@@ -93,10 +93,10 @@ class RuleBook:
         wire: str = "",
         **changed: Mapping[str, Any],
     ) -> RuleBook:
-        """A vendor's dialect: a copy without some rules, with some reworded (`ORD_002={"refusal": …}`).
+        """A provider's dialect: a copy without some rules, with some reworded (`ORD_002={"refusal": …}`).
 
         `only` names the reject rules that are known to hold there: the others become previews. Rules of the
-        vendor's own are entered in the copy with `rule()`. `wire` is for a format that is a dialect of this one.
+        provider's own are entered in the copy with `rule()`. `wire` is for a format that is a dialect of this one.
         """
         wire = wire or self.wire
         rules = {id: replace(rule, wire=wire) for id, rule in self.rules.items() if id not in without}

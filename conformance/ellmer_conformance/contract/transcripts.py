@@ -1,7 +1,7 @@
 """The printed transcript of a run, made comparable: the same conversation prints the same for every format.
 
 Ids become `call_1`, `call_2`, … in the order in which they are first printed, injectively: two ids never
-become one, so a collision in the library stays visible. Vendor and model leave the header, and so does the
+become one, so a collision in the library stays visible. Provider and model leave the header, and so does the
 price, which depends on them.
 """
 

@@ -63,7 +63,6 @@ BEYOND: Mapping[str, str] = {
     "STO-005": "scripts have no refusal: only OpenAI's formats tell one from text",
     "STO-006": "values are asked for without a stream, in the protocol",
     "STR-018": "a reply is seen when it is over; when each piece of it came is not",
-    "THK-005": "it holds where DeepSeek's thinking is switched on; the cases leave that to the model",
     "THK-007": "a history in neutral terms holds no reasoning of another provider",
     "AUT-007": _NO_OPTION,
 }

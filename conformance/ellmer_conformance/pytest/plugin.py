@@ -64,7 +64,7 @@ _NUMBERS = count()  # of the conversations that are recorded: each has one of it
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test per adapter × wire × vendor × case × mode that the options let through."""
+    """One test per adapter × wire × provider × case × mode that the options let through."""
     if "play" in metafunc.fixturenames:
         try:
             plays = _plays(metafunc)
@@ -138,9 +138,6 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
         found.rows = [row for row in found.rows if is_chosen(row.rule, config.getoption("rule"))]
         found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
         request.node.stash[_KEPT] = found
-        request.node.user_properties += [
-            (row.rule, f"{row.level} {row.verdict}") for row in found.rows if row.verdict != "not-applicable"
-        ]
         return found.rows
 
     return PlayContext(_play, report)
@@ -179,8 +176,12 @@ class Collector:
         narrowed = any(config.getoption(name) for name in (*FILTERS, "rule"))
         self.whole = not (named or narrowed)  # nothing was left out
 
+    @pytest.hookimpl(tryfirst=True)  # before JUnit's, which writes the properties
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Takes what a finished test brings."""
+        if report.when == "teardown" and report.nodeid in self.parts:
+            rows = self.parts[report.nodeid].rows
+            report.user_properties += [(row.rule, f"{row.level} {row.verdict}") for row in rows]
         if report.when == "call" and hasattr(report, "conformance"):
             self.parts[report.nodeid] = Report.from_json(json.loads(report.conformance))
         elif report.failed:

@@ -1,4 +1,4 @@
-"""The suite as pytest sees it: one test per wire format, vendor, case and mode.
+"""The suite as pytest sees it: one test per wire format, provider, case and mode.
 
 Run by `conformance run`, which loads `ellmer_conformance.pytest.plugin`; that gives the parameters and the report. In a
 test folder of your own:

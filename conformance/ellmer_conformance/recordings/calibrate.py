@@ -28,7 +28,7 @@ __all__ = ["Calibration", "Case", "Tally", "agrees", "as_json", "calibrate"]
 
 @dataclass
 class Tally:
-    """Counts of one wire format, one vendor or one rule. `rejected_modelled` are the refusals that the request shows."""
+    """Counts of one wire format, one provider or one rule. `rejected_modelled` are the refusals that the request shows."""
 
     accepted: int = 0
     accepted_flagged: int = 0
@@ -79,7 +79,7 @@ class Calibration:
         )
 
     def tallies(self, request: Request) -> tuple[Tally, Tally]:
-        """Where a request is counted: with its wire format and with its vendor."""
+        """Where a request is counted: with its wire format and with its provider."""
         return self.wires.setdefault(request.wire, Tally()), self.vendors.setdefault(request.vendor, Tally())
 
     def of(self, kind: str) -> list[Case]:

@@ -64,7 +64,7 @@ def _recording(it: Interaction, path: Path) -> Recording:
 
 
 def _with_host(url: str, path: Path) -> str:
-    """The URL; without a host, which recorders of mock servers do not keep, that of the vendor a folder is named for."""
+    """The URL; without a host, which recorders of mock servers do not keep, that of the provider a folder is named for."""
     scheme, _, rest = url.partition("://")
     if not rest.startswith("/"):
         return url

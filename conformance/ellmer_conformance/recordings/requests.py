@@ -71,7 +71,7 @@ def _hosted(wire: str, recording: Recording) -> Request | Skip:
 
 
 def _truly(request: Request) -> Request:
-    """The request with the vendor that really answered: a recorder may have written another server's name.
+    """The request with the provider that really answered: a recorder may have written another server's name.
 
     No model of OpenAI's is named `owner/model`: what answers to that under its host is a server of one's own.
     """

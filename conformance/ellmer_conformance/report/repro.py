@@ -143,7 +143,7 @@ def _path(exchange: dict[str, Any]) -> str:
 
 
 def _nonce(row: Row) -> str:
-    """A conversation's name that tells the strict server the vendor."""
+    """A conversation's name that tells the strict server the provider."""
     return f"1@{row.vendor}"
 
 

@@ -23,7 +23,7 @@ _COUNTS = (
 def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, int]]:
     """Per `adapter wire`: how many rules applied, and how many were kept in every case and mode.
 
-    A rule that a vendor is not known to enforce, or that is newer than the set, counts as a preview. Harness
+    A rule that a provider is not known to enforce, or that is newer than the set, counts as a preview. Harness
     errors count nowhere; an expected failure is a failure.
     """
     kept: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import count
 from urllib.parse import urlsplit
 
-from ..adapters import Adapter, Endpoint, Place
+from ..adapters import Adapter, Endpoint
 from ..adapters.shared.endpoints import endpoint, place_for, place_of
 from ..contract import readers
 from ..contract.exchange import Exchange
@@ -60,12 +60,12 @@ _numbers = count(1)
 class Conversation:
     """One case on the server: where to talk to, and what was said there."""
 
-    def __init__(self, server: StrictServer, place: Place, wire: str, vendor: str, case: Case) -> None:
-        self.server, self.wire, self.vendor, self.case = server, wire, vendor, case
-        self.place = place
+    def __init__(self, server: StrictServer, adapter: Adapter, wire: str, vendor: str, case: Case) -> None:
+        self.server, self.wire, self.vendor, self.case = server, wire, vendor, case.at(vendor)
+        self.place = place_for(case, adapter, wire, vendor)
         self.nonce = f"{next(_numbers)}@{vendor}"
-        url = server.url(case.name, self.nonce) + place.path
-        self.endpoint: Endpoint = replace(endpoint(place, wire, vendor), base_url=url)
+        url = server.url(case.name, self.nonce) + self.place.path
+        self.endpoint: Endpoint = replace(endpoint(self.place, wire, vendor), base_url=url)
 
     @property
     def entries(self) -> list[Entry]:
@@ -85,7 +85,7 @@ class Conversation:
         return [replace(e, request=replace(e.request, wire=self.wire, vendor=self.vendor)) for e in found]
 
     def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
-        """The trouble that nothing was said at all, unless a refusal came before any request, and may."""
+        """Returns the fault that no request was sent, unless the case allows a refusal before any request."""
         may = all(ask.outcome == "refused" for ask in self.case.steps) and all(raised)
         if self.exchanges or refused or may:
             return None
@@ -99,19 +99,13 @@ def play_direct(
 ) -> Run:
     """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
     try:
-        place = place_for(case, adapter, wire, vendor)
-        case = case.at(vendor)
-        run = _play(adapter, Conversation(server, place, wire, vendor, case), mode)
+        run = _play(adapter, Conversation(server, adapter, wire, vendor, case), mode)
         if run.trouble or run.refused:
             return run
-        return replace(
-            run,
-            varied=[
-                Varied(one, _play(adapter, Conversation(server, place, wire, vendor, under(case, one)), mode))
-                for one in run.variations
-                if not one.timed
-            ],
-        )
+        others = [one for one in run.variations if not one.timed]
+        talks = [Conversation(server, adapter, wire, vendor, under(case, one)) for one in others]
+        plays = [_play(adapter, talk, mode) for talk in talks]
+        return replace(run, varied=[Varied(one, play) for one, play in zip(others, plays, strict=True)])
     except NotTestable as error:
         own = place_of(adapter, wire, vendor).key_vars
         trouble = Trouble(f"{error}{said_who(str(error), own)}", ours=False)

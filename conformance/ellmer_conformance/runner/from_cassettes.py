@@ -1,6 +1,6 @@
 """Plays a case: opens the cassette, drives the adapter, and keeps everything that was observed.
 
-*Replay* (the default) has no server and no network. *Record* routes the vendor's host to the strict server,
+*Replay* (the default) has no server and no network. *Record* routes the provider's host to the strict server,
 or, with a key in the environment, goes live. The adapter sees the same URLs each time.
 """
 
@@ -76,7 +76,7 @@ def play(
 
 @dataclass(frozen=True)
 class _CassettePlay:
-    """A case of an adapter and its cassette, performed as often as there are variations."""
+    """A case of an adapter and its cassette, played as often as there are variations."""
 
     adapter: Adapter
     wire: str
@@ -122,7 +122,7 @@ class _CassettePlay:
         )
 
     def _routes(self, place: Place, *, live: bool) -> dict[str, str] | None:
-        """Where the vendor's host leads when it is recorded: to the strict server, or to `--base-url`."""
+        """Where the provider's host leads when it is recorded: to the strict server, or to `--base-url`."""
         if live:
             return {place.origin: _beside(place, self.live_url)} if self.live_url else None
         return {place.origin: f"{self.server(self.case.name)}@{self.vendor}"} if self.server else None
@@ -148,12 +148,12 @@ class _CassettePlay:
 
 
 def _beside(place: Place, url: str) -> str:
-    """What the vendor's host becomes, where a recording goes to another base URL with the vendor's own path."""
+    """What the provider's host becomes, where a recording goes to another base URL with the provider's own path."""
     return url.rstrip("/").removesuffix(place.path)
 
 
 def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recorded], **more: Any) -> Run:
-    """A performance as a value for the rules."""
+    """A play as a value for the rules."""
     return Run(
         case=case_run.case,
         wire=wire,

@@ -8,11 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from ..contract.answers import Told, events_of
 from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted
 from ..contract.observed_run import Run, Trouble
-from ..contract.whole_answers import folded, read
+from ..contract.provider_answers.answer import Told, events_of
+from ..contract.provider_answers.joined_streams import folded
+from ..contract.provider_answers.whole_answers import read
 from ..scenarios.case import Ask, Case
 from ..scenarios.script import Answer, Call, Say, Step, Stop, Think, Usage
 from .judgement import judge

@@ -1,4 +1,4 @@
-"""What to play: adapters × wire formats × vendors × cases × modes, narrowed by filters."""
+"""What to play: adapters × wire formats × providers × cases × modes, narrowed by filters."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
 
 
 def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
-    """A wire format that is asked for without a vendor is played at its own provider, where an adapter has that."""
+    """A wire format that is asked for without a provider is played at its own provider, where an adapter has that."""
     if not wanted.get("wire") or wanted.get("vendor"):
         return wanted
     spoken = {(wire, vendor) for each in adapters for wire, names in each.wires.items() for vendor in names}

@@ -1,4 +1,4 @@
-"""A case on stage: the sessions of an adapter, the steps they take, and what came of it."""
+"""A case as it is played: the sessions of an adapter, the steps they take, and what came of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class NotTestable(Exception):
 
 
 class CaseRun:
-    """One performance: the tools under watch, and what came of it so far, also when it breaks off."""
+    """One play: the tools under watch, and what came of it so far, also when it breaks off."""
 
     def __init__(self, case: Case, mode: Mode, answers: Answers | None = None) -> None:
         self.case, self.mode, self.answers = case, mode, answers

@@ -64,7 +64,7 @@ class Case:
     """One scenario.
 
     `needs` names the `Capabilities` it rests on (`tools` among them, where it has some). `everywhere` says that it
-    is played at every vendor, and not only where its wire format is at home. `streamed_apart` says that its transcript differs between
+    is played at every provider, and not only where its wire format is at home. `streamed_apart` says that its transcript differs between
     streamed and not (a cut stream keeps what was received), `printed_alike` that it is the same for every format.
     `inexpressible` gives a reason per wire format
     (or `wire/vendor`) that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.

@@ -58,15 +58,15 @@ def strangers(text: str) -> list[str]:
 
 
 def environment(own: Collection[str]) -> dict[str, str]:
-    """A canary for every variable: the session's own key for its vendor's, others for those of other vendors.
+    """A canary for every variable: the session's own key for its provider's, others for those of other providers.
 
-    A vendor's second way to log in is left alone: a client may refuse two credentials, and be right.
+    A provider's second way to log in is left alone: a client may refuse two credentials, and be right.
     """
     return {name: CANARY if name in own else f"{PREFIX}{name}" for name in {*VARIABLES, *own} - rivals(own)}
 
 
 def rivals(own: Collection[str]) -> set[str]:
-    """The variables of the same vendor that hold another credential."""
+    """The variables of the same provider that hold another credential."""
     makers = tuple(f"{name.partition('_')[0]}_" for name in own)
     return {name for name in VARIABLES if name.startswith(makers or ("\0",)) and name not in own}
 

@@ -3,9 +3,9 @@
     with StrictServer({"hello": Script((Answer((Say("Hi"),)),))}) as server:
         base_url = server.url("hello", "1")
 
-A request comes in through `http/`, finds its way in `http/routes.py`, is judged in `request_check.py`, and the next step of
-its script (`engine.py`) is written in a provider's own bytes by one of the `dialects/`; `reply.py` says how the bytes
-travel. Only `http.py` and `strict.py` do I/O.
+A request comes in through `http/`, finds its way in `http/routes.py`, and is judged in `request_check.py`. One of the
+`dialects/` writes the next step of its script (`engine.py`) in a provider's own bytes, and `replies/` says how the bytes
+are sent. Only `http/` and `strict_server.py` do I/O.
 """
 
 from .engine import Mode

@@ -1,4 +1,4 @@
-"""Which dialect speaks for a vendor: each module of `dialects/` and of `dialects/openai_compatible/` has one."""
+"""Which dialect speaks for a provider: each module of `dialects/` and of `dialects/openai_compatible/` has one."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def _defined_in(name: str) -> Iterator[type[Dialect]]:
             yield each
 
 
-#: By wire format and vendor.
+#: By wire format and provider.
 DIALECTS = {(dialect.wire, dialect.vendor): dialect for dialect in _found()}
 
 
 def dialect_of(ticket: Ticket) -> Dialect:
-    """The vendor's dialect, for one reply."""
+    """The provider's dialect, for one reply."""
     return _dialect(ticket.request.wire, ticket.request.vendor)(ticket)
 
 
 @lru_cache(256)
 def _dialect(wire: str, vendor: str) -> type[Dialect]:
-    """That of the vendor; of one that has none, that of the format's author, or of those who copy OpenAI's.
+    """That of the provider; of one that has none, that of the format's author, or of those who copy OpenAI's.
     Where the format is not known, OpenAI's."""
     author = MODULES[wire].VENDOR if wire in MODULES else ""
     copied = Compatible if vendor and wire == Compatible.wire else DIALECTS.get((wire, author), OpenAIChat)

@@ -224,7 +224,7 @@ def test_what_a_command_cannot_be_told_is_listed_with_the_reason():
     silent = declared("")
     able = declared('{"capabilities": {"structured": "native"}, "features": ["conversations", "cancel"]}')
 
-    assert "structured output" in silent.why_not(CASES["structured_answer"])
+    assert "structured in its `capabilities`" in silent.why_not(CASES["structured_answer"])
     assert "several conversations" in silent.why_not(CASES["several_conversations"])
     assert "given up" in silent.why_not(CASES["cancelled_in_the_middle"])
     assert "stop_sequences" in able.why_not(CASES["stop_sequences"])

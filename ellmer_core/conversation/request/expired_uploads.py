@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
 from typing import TypeVar
 
 from ...contents.content import Content, ContentUploaded
@@ -18,23 +20,18 @@ EARLY = 60.0  # seconds: a file that is about to go may be gone when the provide
 def expiring(turns: Sequence[Turn]) -> bool:
     """Whether a file is named that goes at some time, and that could be sent along."""
     others = [turn for turn, plain in zip(turns, are_plain(turns), strict=True) if not plain]
-    return any(_expires(content) is not None for turn in others for content in turn.contents)
+    return any(_at(content, inf) is not content for turn in others for content in turn.contents)
 
 
 def sent_along(turn: T, now: float) -> T:
     """The turn with the files themselves that are gone by now (Unix time)."""
-    gone = [(ends := _expires(content)) is not None and ends - EARLY <= now for content in turn.contents]
-    if not any(gone):
-        return turn
-    return type(turn)([_source(c) if late else c for c, late in zip(turn.contents, gone, strict=True)])
+    contents = tuple(_at(content, now) for content in turn.contents)
+    same = all(new is old for new, old in zip(contents, turn.contents, strict=True))
+    return turn if same else replace(turn, contents=contents)
 
 
-def _expires(content: Content) -> float | None:
-    """When the provider deletes the file, if it does, and the file is known here."""
-    if isinstance(content, ContentUploaded) and content.source is not None:
-        return content.expires_at
-    return None
-
-
-def _source(content: Content) -> Content:
-    return (content.source or content) if isinstance(content, ContentUploaded) else content
+def _at(content: Content, now: float) -> Content:
+    """What stands for the content at a time: the file itself where its provider has deleted it and it is known here."""
+    if isinstance(content, ContentUploaded) and content.source is not None and content.expires_at is not None:
+        return content.source if content.expires_at - EARLY <= now else content
+    return content

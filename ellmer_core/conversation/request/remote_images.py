@@ -8,6 +8,7 @@ from typing import Any
 from ...contents.content import Content, ContentImageInline, ContentImageRemote, replaced
 from ...contents.tool_calls import ContentToolResult
 from ...contents.turns import Turn, UserTurn
+from ...tools.results import result_items
 from ...wire.base import Wire
 
 __all__ = ["inlined", "unfetched"]
@@ -30,15 +31,9 @@ def inlined(turn: Turn, fetched: Fetched) -> Turn:
 
 def _images(contents: Sequence[Content]) -> Iterator[ContentImageRemote]:
     for content in contents:
-        for item in _items(content.value) if isinstance(content, ContentToolResult) else [content]:
+        for item in result_items(content) if isinstance(content, ContentToolResult) else [content]:
             if isinstance(item, ContentImageRemote):
                 yield item
-
-
-def _items(value: Any) -> Sequence[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list | tuple) else [value]
 
 
 def _inlined(value: Any, fetched: Fetched) -> Any:

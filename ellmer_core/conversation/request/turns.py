@@ -13,8 +13,8 @@ from ..effects import Clock, Fetch, Loop
 from ..history import History, sendable
 from ..settings import Settings
 from .expired_uploads import expiring, sent_along
-from .in_words import Sendable, sendable_to
 from .remote_images import inlined, unfetched
+from .unsendable_content import Sendable, sendable_to
 
 __all__ = ["request_turns", "warn_replaced"]
 

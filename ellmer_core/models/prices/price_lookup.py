@@ -54,7 +54,7 @@ class _Price:
 
 
 def known_models(vendor: str) -> list[str]:
-    """The models of a vendor that the table has a price for."""
+    """The models of a provider that the table has a price for."""
     return [row["model"] for row in _table().get(vendor, [])]
 
 
@@ -102,7 +102,7 @@ _refreshed: Table = {}
 
 
 def _table() -> Table:
-    """The rows by vendor, those that were refreshed first."""
+    """The rows by provider, those that were refreshed first."""
     packaged = _packaged()
     return {
         vendor: [*_refreshed.get(vendor, ()), *packaged.get(vendor, ())]

@@ -17,7 +17,7 @@ LARGEST = 10_000_000  # bytes
 
 
 def read_table(source: str | Path) -> Table:
-    """The rows by vendor. Raises `UsageError` for what cannot be read, or is no table."""
+    """The rows by provider. Raises `UsageError` for what cannot be read, or is no table."""
     try:
         table = json.loads(_content(source))
         vendors = table["vendors"]

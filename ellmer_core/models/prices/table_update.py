@@ -15,7 +15,7 @@ from .price_lookup import TABLE
 
 __all__ = ["VENDORS", "update"]
 
-#: Vendors as printed, and their names at genai-prices. (OpenRouter says itself what an answer costs; Perplexity
+#: Providers as printed, and their names at genai-prices. (OpenRouter says itself what an answer costs; Perplexity
 #: charges for requests, not only for tokens.)
 VENDORS = {
     "AWS/Bedrock": "aws",

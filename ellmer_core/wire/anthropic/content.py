@@ -20,21 +20,11 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..base import Wire
 from ..shared import content_parts, json_bodies, tool_calls
+from ..shared.block_shapes import fits, legal
 from ..values import Json
+from .blocks import BLOCKS, CALLER, CITATION
 
 __all__ = ["AnthropicContent"]
-
-#: What the API requires of a citation that comes back (anthropic.types.*LocationParam).
-_CITED = {
-    "char_location": ("cited_text", "document_index", "start_char_index", "end_char_index"),
-    "page_location": ("cited_text", "document_index", "start_page_number", "end_page_number"),
-    "content_block_location": ("cited_text", "document_index", "start_block_index", "end_block_index"),
-    "web_search_result_location": ("cited_text", "encrypted_index", "url"),
-    "search_result_location": (
-        *("cited_text", "source", "search_result_index"),
-        *("start_block_index", "end_block_index"),
-    ),
-}
 
 
 class AnthropicContent(Wire):
@@ -51,7 +41,7 @@ class AnthropicContent(Wire):
             case ContentToolRequest() as call:
                 block = self.call(call)
             case ContentUnknown(data=data):
-                block = dict(data)
+                block = legal(data, BLOCKS, self.name)
             case ContentJson():
                 block = self.content(content)
             case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
@@ -69,8 +59,7 @@ class AnthropicContent(Wire):
         """A thinking block as it came. It is refused without its signature (it was cut off, or is another's), and
         without its text, which may be empty."""
         block = (self.issued(thinking.extra) or {}).get("block", {})
-        signed = isinstance(block.get("thinking"), str) and block.get("signature")
-        return dict(block) if signed or block.get("data") else None
+        return dict(block) if fits(block, BLOCKS) and (block.get("signature") or block.get("data")) else None
 
     def file(self, file: ContentFile) -> Json | None:
         """The text of a document, as a document."""
@@ -124,19 +113,8 @@ def _legal(fields: Mapping[str, Any]) -> Json:
     """What a block had beside its text or its input, as the API takes it back."""
     kept = json_bodies.without(fields, "citations")
     said = fields.get("citations")
-    if cited := [one for one in said if _is_citation(one)] if isinstance(said, (list, tuple)) else []:
+    if cited := [one for one in said if fits(one, CITATION)] if isinstance(said, (list, tuple)) else []:
         kept["citations"] = cited
-    caller = kept.get("caller")
-    if "caller" in kept and not (isinstance(caller, Mapping) and isinstance(caller.get("type"), str)):
+    if "caller" in kept and not fits(kept["caller"], CALLER):
         del kept["caller"]
     return kept
-
-
-def _is_citation(value: object) -> bool:
-    if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
-        return False
-    numbers = ("_number", "document_index", "char_index", "block_index", "result_index")
-    return all(
-        isinstance(value.get(name), int if name.endswith(numbers) else str)
-        for name in _CITED.get(value["type"], ())
-    )

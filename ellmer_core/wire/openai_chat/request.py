@@ -1,8 +1,8 @@
 """OpenAI Chat Completions, `POST {base_url}/chat/completions`, and what other servers add to it.
 
 https://platform.openai.com/docs/api-reference/chat. OpenAI's own format has no reasoning in it; the fields
-that vendors add (`reasoning_content`, `reasoning`, `reasoning_details`, thinking chunks in the content) are
-read here, and go back as they came to the vendor they came from.
+that providers add (`reasoning_content`, `reasoning`, `reasoning_details`, thinking chunks in the content) are
+read here, and go back as they came to the provider they came from.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chat Completions, theirs → ours: what came back, and the fields that vendors add to it, as a turn."""
+"""Chat Completions, theirs → ours: what came back, and the fields that providers add to it, as a turn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .stream import ChatMerger, kind_of
 
 __all__ = ["OpenAIChatResponse"]
 
-#: Where vendors put reasoning, the most readable first.
+#: Where providers put reasoning, the most readable first.
 REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 
 
@@ -54,7 +54,7 @@ class OpenAIChatResponse(Wire):
         return cited_last(turn, sources(response))
 
     def thought(self, message: Json) -> Iterator[ContentThinking]:
-        """Reasoning beside the content. Some vendors say it twice, under two names; both go back."""
+        """Reasoning beside the content. Some providers say it twice, under two names; both go back."""
         fields = {name: message[name] for name in REASONING if message.get(name)}
         if fields:
             texts = (_reasoning_text(value) for value in fields.values())

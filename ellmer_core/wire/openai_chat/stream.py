@@ -24,7 +24,7 @@ _CALL = frozenset({"id", "index", "type", "function", "custom"})
 
 
 class ChatMerger(Merger):
-    """The fold. Complete at `[DONE]`, or once every choice that started has its finish reason: a few vendors
+    """The fold. Complete at `[DONE]`, or once every choice that started has its finish reason: a few providers
     leave out the one (Perplexity, some behind Hugging Face and OpenRouter) or the other (Nebius)."""
 
     def __init__(self) -> None:

@@ -37,7 +37,7 @@ class Endings:
     def also(
         self, source: str, *, whole: Mapping[str, str] | None = None, cut: Mapping[str, str] | None = None
     ) -> Endings:
-        """The table with words that one vendor has beside them."""
+        """The table with words that one provider has beside them."""
         return Endings((*self.sources, source), {**self.whole, **(whole or {})}, {**self.cut, **(cut or {})})
 
 
@@ -104,7 +104,7 @@ GEMINI = Endings(
 )
 
 #: Words that servers of Chat Completions share are here, also where OpenAI has none of them: many are reached through
-#: a gateway. What only one vendor says stands in the vendor's file.
+#: a gateway. What only one provider says stands in the provider's file.
 CHAT = Endings(
     (
         "https://platform.openai.com/docs/api-reference/chat/object",

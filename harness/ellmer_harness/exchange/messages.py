@@ -22,7 +22,21 @@ Ended = Literal["", "eof", "closed", "error"]
 
 @dataclass(frozen=True)
 class Sent:
-    """A request as the code under test built it, before any routing."""
+    """A request as the code under test built it, before any routing. Secrets in the URL and in headers are masked.
+
+    Args:
+        method: The HTTP method, in capitals.
+        url: The URL with its query.
+        headers: The headers, names in lower case.
+        body: The bytes of the body; `json` is the parsed body, and raises `ValueError` if it is not JSON.
+
+
+    Examples:
+        >>> with use_cassette("weather.json") as tape:
+        ...     answer = httpx.get("https://api.example.com/weather")
+        >>> tape.sent[0]
+        Sent(method='GET', url='https://api.example.com/weather')
+    """
 
     method: str
     url: str
@@ -37,7 +51,16 @@ class Sent:
 
 @dataclass(frozen=True)
 class Failure:
-    """An exception of the HTTP client, by the name of its class (`ReadTimeout`, `ConnectError`, …)."""
+    """An exception that the HTTP client raised instead of an answer, or in the middle of one.
+
+    Args:
+        error: The name of its class: `ReadTimeout`, `ConnectError`, …
+        message: Its message. Default: none.
+
+    Examples:
+        >>> Failure("ReadTimeout", "timed out")
+        Failure(error='ReadTimeout', message='timed out')
+    """
 
     error: str
     message: str = ""
@@ -47,9 +70,28 @@ class Failure:
 class Exchange:
     """A request and its answer, as far as the client read it.
 
-    `status` is 0 when no answer came. `ended` says how the body stopped: `eof`, `closed` (the client had
-    enough), `error` (then `failure` says which), or `""` while it is still open. `played` is True when the
-    answer came from the cassette.
+    `body` is the answer's bytes as they came, `content` the same decompressed, and `json` the parsed content.
+
+    Args:
+        sent: The request.
+        status: The HTTP status; 0 if no answer came.
+        reason: The phrase of the status line.
+        headers: The answer's headers as (name, value) pairs, names in lower case; a name may come more than once.
+        chunks: The body in the chunks in which the client got it.
+        ended: How the body ended: `eof`, `closed` (the client stopped reading), `error` (`failure` says which), or `""`
+            while it is open.
+        failure: The exception that the client got, if any.
+        played: Whether the answer came from the cassette.
+        http_version: The version of HTTP, for example `HTTP/2`.
+
+
+    Examples:
+        >>> with use_cassette("weather.json") as tape:
+        ...     answer = httpx.get("https://api.example.com/weather")
+        >>> tape.exchanges[0].status, tape.exchanges[0].played
+        (200, True)
+        >>> tape.exchanges[0].json
+        {'temperature': 21}
     """
 
     sent: Sent
@@ -83,5 +125,9 @@ class Exchange:
         return json.loads(self.content)
 
     def header(self, name: str) -> str:
-        """The values of a header, joined with a comma; `""` if there is none."""
+        """Returns the values of a header of the answer, joined with a comma; `""` if there is none.
+
+        Args:
+            name: The header's name, in any case.
+        """
         return ", ".join(value for key, value in self.headers if key == name.lower())

@@ -1,4 +1,4 @@
-"""What goes wrong within the recorded answer."""
+"""Faults that damage the recorded answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,27 @@ __all__ = ["Corrupt", "Cut", "Duplicate", "ErrorEvent", "ReadTimeout", "Reset", 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadTimeout(At):
-    """Nothing more comes, for longer than the client waits."""
+    """Nothing more arrives, for longer than the client waits.
+
+    Args:
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+        after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
+            last. Default: the fault comes before the answer.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+
+    Examples:
+        >>> from ellmer_harness.faults import ReadTimeout
+        >>> with use_cassette("weather.json", faults=[ReadTimeout()]):
+        ...     try:
+        ...         httpx.get("https://api.example.com/weather")
+        ...     except httpx.ReadTimeout as error:
+        ...         print(error)
+        ...     httpx.get("https://api.example.com/weather").json()
+        timed out
+        {'temperature': 21}
+    """
 
     def change(self, reply: Reply) -> Reply:
         return self.broken(reply, Failure("ReadTimeout", "timed out"))
@@ -24,7 +44,27 @@ class ReadTimeout(At):
 
 @dataclass(frozen=True, kw_only=True)
 class Reset(At):
-    """The connection is reset (RST)."""
+    """The connection is reset (TCP RST).
+
+    Args:
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+        after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
+            last. Default: the fault comes before the answer.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+
+    Examples:
+        >>> from ellmer_harness.faults import Reset
+        >>> with use_cassette("weather.json", faults=[Reset(after_bytes=5)]):
+        ...     try:
+        ...         httpx.get("https://api.example.com/weather")
+        ...     except httpx.ReadError as error:
+        ...         print(error)
+        ...     httpx.get("https://api.example.com/weather").json()
+        [Errno 104] Connection reset by peer
+        {'temperature': 21}
+    """
 
     def change(self, reply: Reply) -> Reply:
         return self.broken(reply, Failure("ReadError", "[Errno 104] Connection reset by peer"))
@@ -32,7 +72,28 @@ class Reset(At):
 
 @dataclass(frozen=True, kw_only=True)
 class Cut(At):
-    """The connection is closed (FIN) too early. With `clean`, the body ends in good order, only too soon."""
+    """The connection is closed too early (TCP FIN).
+
+    Args:
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+        after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
+            last. Default: the fault comes before the answer.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+        clean: Whether the shortened body looks complete to the client. Default: False.
+
+    Examples:
+        >>> from ellmer_harness.faults import Cut
+        >>> with use_cassette("weather.json", faults=[Cut()]):
+        ...     try:
+        ...         httpx.get("https://api.example.com/weather")
+        ...     except httpx.RemoteProtocolError as error:
+        ...         print(error)
+        ...     httpx.get("https://api.example.com/weather").json()
+        Server disconnected without sending a response.
+        {'temperature': 21}
+    """
 
     clean: bool = False
 
@@ -47,7 +108,24 @@ class Cut(At):
 
 @dataclass(frozen=True)
 class Stall(At):
-    """Nothing comes for so many seconds, then the rest."""
+    """Nothing arrives for some time, then the rest. The time passes on the virtual clock.
+
+    Args:
+        seconds: How long, in seconds.
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+        after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
+            last. Default: the fault comes before the answer.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+
+    Examples:
+        >>> from ellmer_harness.faults import Stall
+        >>> with use_cassette("weather.json", faults=[Stall(3.0)]) as tape:
+        ...     answer = httpx.get("https://api.example.com/weather")
+        >>> tape.clock.now
+        3.0
+    """
 
     seconds: float
     spends: ClassVar[bool] = True
@@ -60,7 +138,21 @@ class Stall(At):
 
 @dataclass(frozen=True)
 class Slow(Fault):
-    """Every chunk takes so many seconds."""
+    """Every chunk is late. The time passes on the virtual clock.
+
+    Args:
+        seconds: The delay of each chunk, in seconds.
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+
+    Examples:
+        >>> from ellmer_harness.faults import Slow
+        >>> with use_cassette("weather.json", faults=[Slow(0.5)]) as tape:
+        ...     answer = httpx.get("https://api.example.com/weather")
+        >>> tape.clock.now
+        0.5
+    """
 
     seconds: float
     spends: ClassVar[bool] = True
@@ -71,7 +163,26 @@ class Slow(Fault):
 
 @dataclass(frozen=True)
 class Duplicate(Fault):
-    """An event (counted from 0, or from the end) arrives twice."""
+    """An event of the stream arrives twice.
+
+    Args:
+        event: The index of the event: 0 is the first, -1 the last.
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+
+    Examples:
+        >>> from ellmer_harness.faults import Duplicate
+        >>> with use_cassette("stream.json", faults=[Duplicate(0)]):
+        ...     print(httpx.get("https://api.example.com/stream").text)
+        data: {"n":1}
+        <BLANKLINE>
+        data: {"n":1}
+        <BLANKLINE>
+        data: {"n":2}
+        <BLANKLINE>
+        <BLANKLINE>
+    """
 
     event: int
     spends: ClassVar[bool] = True
@@ -83,7 +194,23 @@ class Duplicate(Fault):
 
 @dataclass(frozen=True)
 class Corrupt(Fault):
-    """One byte of an event (counted from 0, or from the end) arrives as another; `seed` chooses which."""
+    """One byte of an event is changed.
+
+    Args:
+        event: The index of the event: 0 is the first, -1 the last.
+        seed: Chooses the byte; the same seed changes the same byte. Default: 0.
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+
+    Examples:
+        >>> from ellmer_harness.faults import Corrupt
+        >>> with use_cassette("stream.json", faults=[Corrupt(0)]):
+        ...     damaged = httpx.get("https://api.example.com/stream").content
+        ...     whole = httpx.get("https://api.example.com/stream").content
+        >>> sum(a != b for a, b in zip(damaged, whole))
+        1
+    """
 
     event: int
     seed: int = 0
@@ -98,9 +225,27 @@ class Corrupt(Fault):
 
 @dataclass(frozen=True)
 class ErrorEvent(At):
-    """The provider reports an error inside the stream, which then ends in good order.
+    """The provider reports an error inside the stream, which then ends regularly.
 
-    `data` goes out as JSON, `event` is the SSE event name, if the format has them; an NDJSON stream gets a line.
+    Args:
+        data: The error, sent as JSON.
+        event: The name of the server-sent event; None for no name. Default: `error`.
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+        after_event: How many events of the stream (server-sent events, lines of NDJSON) arrive first; -1 means all but the
+            last. Default: the fault comes before the answer.
+        after_bytes: How many bytes of the body arrive first, if `after_event` is not given.
+
+    Examples:
+        >>> from ellmer_harness.faults import ErrorEvent
+        >>> with use_cassette("stream.json", faults=[ErrorEvent({"type": "overloaded_error"}, after_event=0)]):
+        ...     print(httpx.get("https://api.example.com/stream").text)
+        ...     answer = httpx.get("https://api.example.com/stream")
+        event: error
+        data: {"type": "overloaded_error"}
+        <BLANKLINE>
+        <BLANKLINE>
     """
 
     data: Any

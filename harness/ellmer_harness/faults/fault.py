@@ -1,4 +1,4 @@
-"""What a fault is, where in a body one may be, and who hands them out."""
+"""The base class of faults, positions in a body, and the schedule of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,23 @@ __all__ = ["At", "Fault", "Pass", "Schedule"]
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Base of all faults; subclasses say what becomes of the recorded reply."""
+    """Base class of all faults. A subclass has a method `change`.
+
+    Args:
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+
+    Examples:
+        >>> from dataclasses import dataclass, replace
+        >>> from ellmer_harness.faults import Fault
+        >>> class NoHeaders(Fault):
+        ...     def change(self, reply):
+        ...         return replace(reply, headers=[])
+        >>> with use_cassette("weather.json", faults=[NoHeaders()], allow_unused=True):
+        ...     len(httpx.get("https://api.example.com/weather").headers)
+        0
+    """
 
     times: int = 1
     when: Callable[[Sent], bool] | None = None
@@ -31,13 +47,29 @@ class Fault:
     """Whether the recording counts as played although something was done to it."""
 
     def change(self, reply: Reply) -> Reply:
-        """What the client gets."""
+        """Returns what the client gets.
+
+        Args:
+            reply: The recorded reply, or an empty one if `answers` is true.
+        """
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Pass(Fault):
-    """Nothing: the request gets what was recorded."""
+    """No fault: the request gets the recorded answer.
+
+    Args:
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+
+    Examples:
+        >>> from ellmer_harness.faults import Pass, Status
+        >>> with use_cassette("weather.json", faults=[Pass(), Status(503)]):
+        ...     [httpx.get("https://api.example.com/weather").status_code for _ in range(2)]
+        [200, 503]
+    """
 
     spends: ClassVar[bool] = True
 
@@ -74,7 +106,18 @@ class At(Fault):
 
 
 class Schedule:
-    """Hands out the faults of a tape, each as often as it says."""
+    """The faults of a run, handed out one per request.
+
+    Args:
+        faults: The faults in order; a tuple of faults applies to one request together.
+
+    Examples:
+        >>> from ellmer_harness.faults import Schedule, Status
+        >>> schedule = Schedule([Status(503)])
+        >>> sent = Sent("GET", "https://api.example.com/weather", {}, b"")
+        >>> [len(schedule.next(sent)) for _ in range(2)]
+        [1, 0]
+    """
 
     def __init__(self, faults: Iterable[Fault | tuple[Fault, ...]]) -> None:
         self._faults = [[*(fault if isinstance(fault, tuple) else (fault,))] for fault in faults]
@@ -82,13 +125,21 @@ class Schedule:
         self._times = [together[0].times for together in self._faults]
 
     def prefer(self, fault: Fault) -> None:
-        """From now on this one first."""
+        """Puts a fault before all others.
+
+        Args:
+            fault: The fault.
+        """
         with self._lock:
             self._faults.insert(0, [fault])
             self._times.insert(0, fault.times)
 
     def next(self, sent: Sent) -> Sequence[Fault]:
-        """What is to befall this request."""
+        """Returns the faults that apply to a request, and counts them as used.
+
+        Args:
+            sent: The request.
+        """
         with self._lock:
             for index, together in enumerate(self._faults):
                 when = together[0].when

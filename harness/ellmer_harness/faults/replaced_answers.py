@@ -1,4 +1,4 @@
-"""What comes instead of the recorded answer."""
+"""Faults that replace the recorded answer."""
 
 from __future__ import annotations
 
@@ -19,9 +19,21 @@ __all__ = ["ConnectError", "ConnectTimeout", "PoolTimeout", "Status", "WriteTime
 
 @dataclass(frozen=True)
 class Status(Fault):
-    """An answer of the provider's gateway instead: `Status(529)`, `Status(429, headers={"retry-after": "1"})`.
+    """Another answer comes instead of the recorded one, as from the provider's gateway.
 
-    `body` is bytes, text, or a value to send as JSON.
+    Args:
+        code: The HTTP status.
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+        headers: The answer's headers. Default: none.
+        body: Bytes, text, or a value to send as JSON. Default: empty.
+
+    Examples:
+        >>> from ellmer_harness.faults import Status
+        >>> with use_cassette("weather.json", faults=[Status(429, headers={"retry-after": "2"})]):
+        ...     [httpx.get("https://api.example.com/weather").status_code for _ in range(2)]
+        [429, 200]
     """
 
     code: int
@@ -71,7 +83,7 @@ def override(
     headers: Mapping[str, str] | None,
     times: int | None,
 ) -> Fault:
-    """What `Tape.replace` adds to the faults of a tape."""
+    """Returns the fault that `Tape.replace` adds to a tape."""
     asked = partial(_has_url, when) if isinstance(when, str) else when
     often = sys.maxsize if times is None else times
     return _Override(status=status, body=body, headers=headers or {}, times=often, when=asked)
@@ -102,18 +114,86 @@ class _NoAnswer(Fault):
 
 
 class ConnectTimeout(_NoAnswer):
-    """The connection did not come about in time."""
+    """The connection was not established in time.
+
+    Args:
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+
+    Examples:
+        >>> from ellmer_harness.faults import ConnectTimeout
+        >>> with use_cassette("weather.json", faults=[ConnectTimeout()]):
+        ...     try:
+        ...         httpx.get("https://api.example.com/weather")
+        ...     except httpx.ConnectTimeout as error:
+        ...         print(error)
+        ...     httpx.get("https://api.example.com/weather").json()
+        timed out
+        {'temperature': 21}
+    """
 
 
 class ConnectError(_NoAnswer):
-    """The connection was refused."""
+    """The connection was refused.
+
+    Args:
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+
+    Examples:
+        >>> from ellmer_harness.faults import ConnectError
+        >>> with use_cassette("weather.json", faults=[ConnectError()]):
+        ...     try:
+        ...         httpx.get("https://api.example.com/weather")
+        ...     except httpx.ConnectError as error:
+        ...         print(error)
+        ...     httpx.get("https://api.example.com/weather").json()
+        [Errno 111] Connection refused
+        {'temperature': 21}
+    """
 
     message: ClassVar[str] = "[Errno 111] Connection refused"
 
 
 class WriteTimeout(_NoAnswer):
-    """The request could not be written in time."""
+    """The request could not be written in time.
+
+    Args:
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+
+    Examples:
+        >>> from ellmer_harness.faults import WriteTimeout
+        >>> with use_cassette("weather.json", faults=[WriteTimeout()]):
+        ...     try:
+        ...         httpx.get("https://api.example.com/weather")
+        ...     except httpx.WriteTimeout as error:
+        ...         print(error)
+        ...     httpx.get("https://api.example.com/weather").json()
+        timed out
+        {'temperature': 21}
+    """
 
 
 class PoolTimeout(_NoAnswer):
-    """No connection of the pool became free in time."""
+    """No connection of the pool became free in time.
+
+    Args:
+        times: How many requests it applies to. Default: 1.
+        when: A function that chooses requests: it receives a `Sent` and returns True for those that the fault applies to.
+            Default: every request.
+
+    Examples:
+        >>> from ellmer_harness.faults import PoolTimeout
+        >>> with use_cassette("weather.json", faults=[PoolTimeout()]):
+        ...     try:
+        ...         httpx.get("https://api.example.com/weather")
+        ...     except httpx.PoolTimeout as error:
+        ...         print(error)
+        ...     httpx.get("https://api.example.com/weather").json()
+        timed out
+        {'temperature': 21}
+    """

@@ -74,12 +74,12 @@ def _plain(body: bytes, content_type: str, blobs: Blobs) -> Form:
     for parse in _parsers(content_type, body):
         form = parse(body)
         if form is not None and decode(form, blobs) == body:
-            return _lightened(form, blobs)
+            return _lightened(form, blobs) if _has_long_strings(body) else form
     return _opaque(body, blobs)
 
 
 def _parsers(content_type: str, body: bytes) -> Iterator[Callable[[bytes], Form | None]]:
-    """What to try, by the content type first and by the look of the body otherwise."""
+    """Yields the parsers to try: by the content type first, then by the first bytes of the body."""
     start = body[:64].lstrip()[:1]
     if "event-stream" in content_type or body.startswith((b"data:", b"event:")):
         yield sse_and_ndjson.parse
@@ -111,6 +111,11 @@ _WRITERS: dict[str, Callable[[Form], bytes]] = {
     "text": lambda form: "".join(form["text"]).encode(form.get("charset", "utf-8")),
     "base64": lambda form: b64decode(form["base64"], validate=True),
 }
+
+
+def _has_long_strings(body: bytes) -> bool:
+    """Whether a string in it may be long enough for a blob."""
+    return len(body) >= AT_LEAST and max(map(len, body.split(b'"'))) >= AT_LEAST
 
 
 def _lightened(form: Form, blobs: Blobs) -> Form:

@@ -1,5 +1,6 @@
 """JSON text for people: what fits on a line stays on one line, the rest is broken up, two spaces a level. Numbers alone
-stay on one line, however many they are.
+stay on one line, however many they are. A body that would grow by more than `SPARE` bytes is written without indentation:
+one item, event or line of text a line. So a cassette stays as small as its traffic.
 
 `loads(layout(value)) == value`, keys keep their order, and equal values give equal text.
 """
@@ -10,9 +11,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from pydantic_core import from_json
+
 __all__ = ["layout"]
 
 WIDTH = 110
+SPARE = 1024
+"""A recorder that keeps all headers of an interaction spends about twice as much on them as we do on our list."""
+
+_spaced = json.JSONEncoder(ensure_ascii=False).encode
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def layout(value: Any) -> str:
@@ -22,20 +30,52 @@ def layout(value: Any) -> str:
 
 def _pieces(value: Any, indent: str, room: int) -> Iterator[str]:
     if not value or not isinstance(value, dict | list) or _cost(value, room) <= room:
-        yield json.dumps(value, ensure_ascii=False)
+        yield _spaced(value)
         return
     if _numbers(value):
-        yield json.dumps(value, separators=(",", ":"))  # an embedding, coordinates: nobody reads them
+        yield _compact(value)  # an embedding, coordinates: nobody reads them
         return
     inner = indent + "  "
     opening, closing = "{}" if isinstance(value, dict) else "[]"
-    separator = f"{opening}\n{inner}"
+    yield opening
+    separator = f"\n{inner}"
     for key, item in value.items() if isinstance(value, dict) else ((None, item) for item in value):
-        label = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
-        yield separator + label
-        yield from _pieces(item, inner, WIDTH - len(inner) - len(label) - 1)
+        label = "" if key is None else _spaced(key) + ": "
+        yield separator
+        yield label
+        pieces = _pieces(item, inner, WIDTH - len(inner) - len(label) - 1)
+        yield from _body(item, pieces) if key == "body" and isinstance(item, dict) else pieces
         separator = f",\n{inner}"
     yield f"\n{indent}{closing}"
+
+
+def _body(form: dict[str, Any], pieces: Iterator[str]) -> Iterator[str]:
+    """The pieces, unless they spend too much on indentation."""
+    kept, spent = [], 0
+    for piece in pieces:
+        kept.append(piece)
+        spent += len(piece) if "\n" in piece else 0
+        if spent > SPARE:
+            return iter([_dense(form)])
+    return iter(kept)
+
+
+def _dense(form: dict[str, Any]) -> str:
+    items = [f"{_spaced(key)}: {_lines(value)}" for key, value in form.items()]
+    return "{" + ", ".join(items) + "}"
+
+
+def _lines(value: Any) -> str:
+    """Compact text with each item of a list on a line of its own; in any other value, each object of its lists."""
+    if isinstance(value, list) and not _numbers(value):
+        return "[\n" + ",\n".join(map(_compact, value)) + "\n]"
+    text = _compact(value)
+    broken = text.replace('},{"', '},\n{"')
+    try:
+        from_json(broken)
+    except ValueError:  # a string of the value ends in `},{`
+        return text
+    return broken
 
 
 def _numbers(value: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +20,7 @@ _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
 _DEEPEST = 100  # levels; what is nested deeper nobody reads as a structure either
+_NO_BRACKETS = bytes(one for one in range(256) if one not in b"[]{}")
 _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
 
 
@@ -47,9 +49,10 @@ def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
     """A JSON text as (value, style), proven by spelling it again. `hint` is the style to try first."""
     try:
         value = json.loads(text, parse_constant=_refuse)
-        if _too_deep(value, _DEEPEST):
+        if _seems_deep(text) and _too_deep(value, _DEEPEST):
             return None
-        json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate has no place in a UTF-8 file
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate has no place in a UTF-8 file
         for style in dict.fromkeys((hint, *_guesses(text))):
             if spell(value, style) == text:
                 return value, style
@@ -60,11 +63,21 @@ def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
 
 def spell(value: Any, style: str) -> str:
     """The JSON text of a value in a style."""
-    options, escaped = _options(style)
-    text = json.dumps(value, **options)
+    encode, escaped = _encoder(style)
+    text = encode(value)
     for plain, spelled in escaped:
         text = text.replace(plain, spelled)
     return text
+
+
+def _seems_deep(text: str) -> bool:
+    """Whether brackets are left once the innermost pairs were taken away level by level; those in strings count, too."""
+    left = text.encode("utf-8", "replace").translate(None, _NO_BRACKETS)
+    for _ in range(_DEEPEST):
+        left, before = left.replace(b"[]", b"").replace(b"{}", b""), left
+        if left == before:
+            break
+    return bool(left)
 
 
 def _too_deep(value: Any, room: int) -> bool:
@@ -77,7 +90,8 @@ def _refuse(name: str) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _options(style: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def _encoder(style: str) -> tuple[Callable[[Any], str], list[tuple[str, str]]]:
+    """Returns the function that writes a value in the style, and the replacements in its text."""
     words = style.split()
     ascii_only, escaped = "ascii" in words, [("/", "\\/")] if "slash" in words else []
     separators, indent = _SEPARATORS[""], None
@@ -88,7 +102,7 @@ def _options(style: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
             separators, indent = (",", ": "), "\t" if word == "tab" else " " * int(word[6:])
         elif word.startswith("escape:"):
             escaped += [(char, f"\\u{ord(char):04x}") for char in word[7:]]
-    return {"ensure_ascii": ascii_only, "indent": indent, "separators": separators}, escaped
+    return json.JSONEncoder(ensure_ascii=ascii_only, indent=indent, separators=separators).encode, escaped
 
 
 def _guesses(text: str) -> list[str]:

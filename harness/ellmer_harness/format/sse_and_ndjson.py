@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from .json_text import parse_text, spell
@@ -46,7 +47,7 @@ def parse(body: bytes) -> Form | None:
     if all("raw" in event for event, _ in found):
         return None
     styles = [" ".join(filter(None, (*framing, own))) for own in dict.fromkeys(own for _, own in found)]
-    style = max(styles, key=lambda s: sum(_text(e, s) == b for (e, _), b in zip(found, blocks, strict=True)))
+    style = styles[0] if len(styles) == 1 else max(styles, key=partial(_spelled, found, blocks))
     events = [_proven(event, own, block, style) for (event, own), block in zip(found, blocks, strict=True)]
     return {"sse": events, "style": style} if style else {"sse": events}
 
@@ -85,6 +86,11 @@ def write_lines(form: Form) -> bytes:
     return "\n".join([*lines, form.get("end", "")]).encode()
 
 
+def _spelled(found: list[tuple[Form, str]], blocks: list[str], style: str) -> int:
+    """How many of the blocks the style gives."""
+    return sum(_text(event, style) == block for (event, _), block in zip(found, blocks, strict=True))
+
+
 def _proven(event: Form, own: str, block: str, style: str) -> Form:
     """The event as the body's style, or its own, spells it; raw, if neither gives its very text."""
     candidates = (event, {**event, "style": own or "compact"})
@@ -96,7 +102,7 @@ def _tight(text: str) -> bool:
 
 
 def _event(block: str, framing: list[str], hint: str) -> tuple[Form, str]:
-    """One event, and the JSON style of its data (or the hint, where it has none)."""
+    """Returns an event and the JSON style of its data (the hint, if it has no JSON)."""
     eol, gap = _framing(framing)
     if not block.endswith(eol * 2):
         return {"raw": block}, hint

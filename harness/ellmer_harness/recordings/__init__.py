@@ -18,7 +18,19 @@ __all__ = ["SUFFIXES", "Found", "Interaction", "Unreadable", "each", "find", "re
 
 
 def find(paths: Iterable[Path | str]) -> Iterator[Path]:
-    """The files under the paths, sorted within each folder. Raises `Unreadable` for a path that is not there."""
+    """Finds the files under some paths, sorted within each folder.
+
+    Args:
+        paths: Files and folders.
+
+    Raises:
+        Unreadable: If a path does not exist.
+
+    Examples:
+        >>> from ellmer_harness.recordings import find
+        >>> [path.name for path in find(["weather.json"])]
+        ['weather.json']
+    """
     for path in map(Path, paths):
         if not path.exists():
             raise Unreadable(path, "there is no such file or folder")

@@ -37,7 +37,18 @@ _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True)
 class Found:
-    """What a file holds. `kind` names the format, `metadata` is what a cassette of vcrpy's or ours says of itself."""
+    """The content of a file of recordings.
+
+    Args:
+        kind: The name of its format, for example `cassette`.
+        interactions: Its interactions, in order.
+        metadata: What a cassette says of itself. Default: empty.
+
+    Examples:
+        >>> from ellmer_harness.recordings import read
+        >>> [each.url for each in read(Path("weather.json")).interactions]
+        ['https://api.example.com/weather']
+    """
 
     kind: str
     interactions: list[Interaction]
@@ -61,7 +72,7 @@ def _plain(loader: Any, suffix: str, node: Any) -> Any:
 
 
 def _made(value: Any) -> Any:
-    """What an object of Python's was made of: a string of aiohttp's (`istr`), bytes behind a file."""
+    """Returns the content of a Python object: of a string of aiohttp's (`istr`), or the bytes of a file."""
     match value:
         case (
             [str() | bytes() as only]
@@ -77,7 +88,22 @@ for _tag in ("tag:yaml.org,2002:python/", "!ruby/", "!"):
 
 
 def read(path: Path) -> Found | None:
-    """The interactions of a file; None where it is no recording at all. Raises `Unreadable`."""
+    """Reads the interactions of a file.
+
+    Args:
+        path: The file: a cassette of ours or vcrpy's, of VCR for R, Ruby or Go, a HAR file, or a log of records.
+
+    Returns:
+        What was found; None if the file is not a recording.
+
+    Raises:
+        Unreadable: If the file looks like a recording and is damaged.
+
+    Examples:
+        >>> from ellmer_harness.recordings import read
+        >>> read(Path("weather.json")).interactions[0].status
+        200
+    """
     with explained(path):
         if is_log(path):
             found = exchanges(path)
@@ -99,8 +125,22 @@ def read(path: Path) -> Found | None:
 
 
 def each(path: Path) -> Iterator[Interaction | None] | None:
-    """The same, one after the other: of a log no more than a line is in memory, and None stands for one that holds
-    something else. Raises `Unreadable`, of a log's later lines when it is their turn."""
+    """Iterates over the interactions of a file. Of a log, only one line is in memory at a time.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The interactions, with None for a line of a log that is something else. None if the file is not a recording.
+
+    Raises:
+        Unreadable: If the file looks like a recording and is damaged; for a log, when the damaged line is reached.
+
+    Examples:
+        >>> from ellmer_harness.recordings import each
+        >>> [interaction.method for interaction in each(Path("weather.json"))]
+        ['GET']
+    """
     if is_log(path):
         return exchanges(path)
     found = read(path)
@@ -120,7 +160,7 @@ def _suffix(path: Path, data: bytes) -> str | None:
 
 
 def _documents(text: str, path: Path) -> Found | None:
-    """What a YAML text holds. Where it has several documents, the number of the document comes first in a place."""
+    """Reads a YAML text. If it has several documents, places begin with the number of the document."""
     values = [*yaml.load_all(modest(text), _Loader)]
     if len(values) == 1:
         return _found(values[0], text, path)

@@ -1,4 +1,4 @@
-"""One recorded exchange, as far as its file tells."""
+"""A recorded exchange, as far as its file describes it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,27 @@ __all__ = ["Interaction", "value_of"]
 
 @dataclass(frozen=True)
 class Interaction:
-    """A request and its answer. `place` is its JSON pointer in the file, or its line.
+    """A recorded request and its answer. Header names are in lower case, and a name may come more than once.
 
-    Header names are lower-case; a name may come more than once. `body` is None where the recorder did not keep it,
-    `status` None where there is no answer, 0 where there was an exception instead (`error`). `content` is the answer's
-    body: in the content-encoding that its headers tell, or plain if the recorder undid that and left the header.
-    `when` is the time of the recording, where the file tells. `chunks` are the sizes in bytes in which the answer came,
-    where the recorder kept them.
+    Args:
+        place: Its JSON pointer in the file, or its line.
+        method: The HTTP method.
+        url: The URL.
+        sent: The request's headers as (name, value) pairs.
+        body: The request's body; None if the recorder did not keep it.
+        status: The HTTP status; None if there is no answer, 0 if there was an exception (`error`).
+        reason: The phrase of the status line.
+        headers: The answer's headers as (name, value) pairs.
+        content: The answer's body, in the content-encoding of its headers, or decompressed if the recorder did that.
+        when: The time of the recording, if the file has it.
+        stream: Chunk sizes and gaps, as a cassette has them.
+        error: The exception that came instead of an answer: `error` and `message`.
+        chunks: The sizes in bytes of the chunks of the answer, if the recorder kept them.
+
+    Examples:
+        >>> from ellmer_harness.recordings import read
+        >>> read(Path("weather.json")).interactions[0].content
+        b'{"temperature":21}'
     """
 
     place: str

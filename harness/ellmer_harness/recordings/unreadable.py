@@ -17,7 +17,20 @@ __all__ = ["Unreadable", "explained"]
 
 
 class Unreadable(CassetteError):
-    """A file that cannot be read: `path`, and what is wrong with it."""
+    """A file cannot be read.
+
+    Args:
+        path: The file.
+        problem: What is wrong with it, as a clause.
+
+    Examples:
+        >>> from ellmer_harness.recordings import find, Unreadable
+        >>> try:
+        ...     list(find(["nothing.yaml"]))
+        ... except Unreadable as error:
+        ...     print(error)
+        nothing.yaml: there is no such file or folder
+    """
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(f"{path}: {problem}")
@@ -26,7 +39,7 @@ class Unreadable(CassetteError):
 
 @contextmanager
 def explained(path: Path, place: str = "it") -> Iterator[None]:
-    """Whatever reading a file or a place in it raises, as `Unreadable`."""
+    """Raises `Unreadable` for any error while a file, or a place in it, is read."""
     try:
         yield
     except Unreadable:

@@ -25,7 +25,21 @@ _WIRE = Wire()
 
 
 class CassetteServer(ThreadingHTTPServer):
-    """`url` is where it listens; `missed` is what was asked for and is not in the cassette."""
+    """A server that replays a cassette; `serving()` makes one. `url` is its address. `missed` lists the requests that are not in
+    the cassette.
+
+    Args:
+        tape: The tape to replay.
+        host: The address to listen on.
+        port: The port; 0 chooses a free one.
+
+    Examples:
+        >>> from ellmer_harness.serving import serving
+        >>> with serving("weather.json") as server:
+        ...     answer = httpx.get(f"{server.url}/forecast")
+        >>> answer.status_code, len(server.missed)
+        (404, 1)
+    """
 
     daemon_threads = True
 
@@ -35,7 +49,7 @@ class CassetteServer(ThreadingHTTPServer):
         self.origins: list[str] = []
 
     def server_bind(self) -> None:
-        """As the base's, without looking up the name of this machine."""
+        """Binds the socket without looking up the name of this machine."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
@@ -43,12 +57,12 @@ class CassetteServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address of the server, for example `http://127.0.0.1:8123`."""
         host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
         return f"http://{host}:{self.server_port}"
 
     def opened(self) -> None:
-        """Notes whose answers the cassette has."""
+        """Reads from the cassette for which hosts it has answers; raises `CassetteError` if there is no cassette."""
         index = self.tape.index
         if index is None or self.tape.absent:
             raise CassetteError(f"there is no cassette {self.tape.name}")
@@ -60,7 +74,26 @@ class CassetteServer(ThreadingHTTPServer):
 def serving(
     path: Path | str, *, host: str = "127.0.0.1", port: int = 0, **options: Any
 ) -> Iterator[CassetteServer]:
-    """A server that plays the cassette while the context is open. `options` are those of `use_cassette`."""
+    """Starts a server that replays a cassette, for a subprocess or a program in another language.
+
+    Args:
+        path: The cassette's file.
+        host: The address to listen on. Default: only this machine.
+        port: The port. Default: 0, which chooses a free one.
+        options: Options of `use_cassette`. Recordings may be played any number of times and stay unused.
+
+    Returns:
+        A context manager that gives the `CassetteServer`.
+
+    Raises:
+        CassetteError: If there is no such cassette.
+
+    Examples:
+        >>> from ellmer_harness.serving import serving
+        >>> with serving("weather.json") as server:
+        ...     httpx.get(f"{server.url}/weather").json()
+        {'temperature': 21}
+    """
     defaults = {"on_repeat": "cycle", "allow_unused": True, "allow_idle": True, "allow_hosts": (host,)}
     tape = Tape(path, **{**defaults, **options, "mode": "replay"})  # type: ignore[arg-type]  # options of any type
     with CassetteServer(tape, host, port) as server, tape:

@@ -20,23 +20,58 @@ __all__ = ["Store", "copy", "open_store"]
 
 
 class Store(Protocol):
-    """What a store has to do; any number of processes use it at once. Errors may be any `Exception`."""
+    """What a store must have. Several processes use it at the same time. Its methods may raise any `Exception`.
+
+    Examples:
+        >>> from ellmer_harness.store import open_store
+        >>> open_store(".").find("weather")
+        ['weather.json']
+    """
 
     url: str
     """Its name in messages, without credentials."""
 
     def get(self, key: str) -> bytes | None:
-        """The whole object, never a part of one; None if there is none."""
+        """Returns the whole object, never a part of one; None if there is none.
+
+        Args:
+            key: Its key, for example `tests/cassettes/chat.json`.
+        """
 
     def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
-        """Writes an object if the key still holds `over` (None: nothing). False if it holds something else."""
+        """Writes an object if the key still has the expected content.
+
+        Args:
+            key: Its key.
+            data: Its bytes.
+            over: The bytes that the key is expected to have; None if it should not exist.
+
+        Returns:
+            False if the key has other content.
+        """
 
     def find(self, prefix: str = "") -> list[str]:
-        """All keys that begin so, sorted."""
+        """Returns all keys with a prefix, sorted.
+
+        Args:
+            prefix: How the keys begin. Default: all keys.
+        """
 
 
 def open_store(url: str) -> Store:
-    """The store of a name: a path, `redis://host:port/db?prefix=…`, or any URL that fsspec knows."""
+    """Opens the store of a name.
+
+    Args:
+        url: A folder, `redis://host:port/db?prefix=…`, or any URL of fsspec (`s3://bucket/prefix`, `memory://`).
+
+    Raises:
+        StoreError: If the name is not a store, or needs a package that is not installed.
+
+    Examples:
+        >>> from ellmer_harness.store import open_store
+        >>> open_store(".").get("nothing.json") is None
+        True
+    """
     scheme, separator, rest = url.partition("://")
     try:
         if not separator or scheme == "file":
@@ -58,8 +93,19 @@ def open_store(url: str) -> Store:
 
 
 def copy(source: Store, target: Store, prefix: str = "") -> list[str]:
-    """Copies the objects whose keys begin so; gives the keys under which the target keeps something else.
+    """Copies objects from one store to another. A folder is a store, too.
 
-    A folder is a store, too: `copy(open_store("."), open_store("redis://…"), "tests/cassettes/")`.
+    Args:
+        source: The store to read from.
+        target: The store to write to. What it has already stays.
+        prefix: How the keys begin. Default: all keys.
+
+    Returns:
+        The keys under which the target has other content.
+
+    Examples:
+        >>> from ellmer_harness.store import copy, open_store
+        >>> copy(open_store("."), open_store("memory://docs-example"), "weather")
+        []
     """
     return [key for key in source.find(prefix) if not target.put(key, source.get(key) or b"")]

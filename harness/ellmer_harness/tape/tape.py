@@ -37,7 +37,78 @@ __all__ = ["Tape", "use_cassette"]
 
 @dataclass(eq=False, repr=False)
 class Tape(TapeState):
-    """What one run does with one cassette: a context manager, for blocking and async code."""
+    """A cassette in use: a context manager for blocking and async code, and a decorator. `use_cassette` is its usual name.
+
+    While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3) and aiohttp are recorded or replayed. `sent` is
+    the list of the requests of this run (`Sent`), `exchanges` the list of requests with their answers (`Exchange`).
+
+    Args:
+        path: The cassette's file, for example `tests/cassettes/chat.json`. Recordings of other tools (YAML, HAR) are replayed, too.
+        mode: `replay` never uses the network. `record` records if there is no cassette, and replays otherwise. `rewrite` records
+            again and replaces the file if the run succeeded. `append` replays recorded requests and records new ones. `verify`
+            replays, sends every request to the real server too, and fails if its answers have other fields. `live` uses no
+            cassette. Default: the option `--cassette-mode` of pytest, else the environment variable CASSETTE_MODE, else `replay`.
+        routes: Where requests go while recording: `{"https://api.example.com": "http://127.0.0.1:8123"}`. The client and the
+            cassette keep the original URL. Default: requests go where the client sends them.
+        recorded_from: The name of the server that answers while recording. With any name but `live` (the default), the
+            cassette has no date and no versions, and is refused if `judge` finds a fault.
+        judge: A function that receives the list of requests (`Sent`) before a recording is saved and returns a list of
+            sentences: what is wrong with them. Default: no check.
+        store: Where the cassette is shared with other machines: a folder, `redis://…`, `s3://…` or a `Store`; `""` for no store.
+            Default: the environment variable CASSETTE_STORE, else no store.
+        root: The folder that keys in the store are relative to. Default: the current folder.
+        scrub: A `Scrub` that says what may be written. It replaces `secrets` and `keep_headers`.
+        secrets: `{"NAME": "value"}`: the cassette has `<NAME>` instead of the value, and a request that contains the value
+            matches it. Keys, tokens and passwords of the environment are always treated so.
+        not_secret: Fingerprints of findings (eight hex digits, from the error message) that are not secrets.
+        mask: Whether secrets that are found while recording are replaced by placeholders instead of raising `SecretFound`.
+            A value that the server generated becomes `REDACTED_1` everywhere. Default: False.
+        keep_headers: Patterns of further header names to write, of requests and answers (`"x-trace-*"`). Credentials are never
+            written.
+        match: A `Match` that says when two requests are the same. Default: method, URL, body and relevant headers are equal.
+        normalize: A function that receives each request (`Sent`) before it is compared or written, and returns the one to use.
+            It is for values that differ in every run.
+        before_save: A function that receives each new interaction as vcrpy's dictionary, bodies as bytes. It returns the
+            dictionary to write, or None to leave the interaction out.
+        on_repeat: What a request gets once all its recordings were played: `error` (a `Miss`, the default), `last` (the last one
+            again) or `cycle` (the first one again).
+        metadata: A dictionary that is written into the cassette's metadata.
+        blobs: The folder of binary bodies. Default: `blobs` beside the cassette.
+        faults: Faults of `ellmer_harness.faults`, one per request in order; a tuple of faults applies to one request together.
+        framing: How bodies are cut into chunks: words such as `every-byte`, `events`, `whole`, `split:N`, `random:SEED`,
+            `crlf`, `lf`, or a function of the reply. Default: as they were recorded.
+        delays: `real` sleeps the recorded gaps between chunks, `virtual` adds them up on `clock`. Default: the gaps are ignored.
+        virtual_sleep: Names of modules whose `time.sleep`, `asyncio.sleep` and `anyio.sleep` use `clock` instead of waiting;
+            `tape.slept` lists these pauses in seconds.
+        allow_unused: Whether recorded interactions may stay unused. Default: False (`Unused` is raised).
+        allow_idle: Whether the run may send no request at all. Default: False (`NotIntercepted` is raised).
+        allow_hosts: Names of hosts that requests and sockets may reach while the cassette is open.
+        accept_encoding: The `accept-encoding` header to send while recording, so that bodies are readable. None keeps the
+            client's. Default: `identity`.
+        patchers: vcrpy's patchers for other clients: `httplib`, `httplib2`, `tornado`.
+        run: The id of a test run. With it, `rewrite` of a cassette that several tests share keeps what the other tests of the same
+            run recorded.
+        rerecord: The command that records this cassette again, for error messages.
+        clock: The clock: `Clock(today=…)` fixes the date. Virtual pauses are added to it.
+        max_age: The age in days from which a recording is stale. Default: no limit.
+        policies: Functions that receive a `Recording` and return a sentence if it is stale, else None.
+        stale: What happens to a stale recording: `ignore`, `warn` or `error` (`Stale` is raised). Default: the environment
+            variable CASSETTE_STALE, else `warn`.
+
+    Raises:
+        CassetteError: If the file cannot be read, or `mode` is unknown.
+        Miss: If a request was not recorded; again at the end, if the code caught it.
+        Unused: At the end, if a recorded interaction was not requested.
+        NotIntercepted: At the end, if no request passed through the recorder.
+        SecretFound: At the end of a recording, if there is a secret in it; nothing was written.
+
+    Examples:
+        >>> with use_cassette("weather.json") as tape:
+        ...     httpx.get("https://api.example.com/weather").json()
+        {'temperature': 21}
+        >>> tape.sent[0].url, tape.exchanges[0].status
+        ('https://api.example.com/weather', 200)
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,7 +120,7 @@ class Tape(TapeState):
         return f"<Tape {self.name} ({self.mode}): {len(self.sent)} sent>"
 
     def __call__(self, function: F) -> F:
-        """As a decorator: each call of the function has the cassette opened anew."""
+        """Decorates a function; each call opens the cassette anew."""
         return decorated(function, lambda: replace(self))
 
     def __enter__(self) -> Self:
@@ -79,7 +150,7 @@ class Tape(TapeState):
 
     @property
     def verdict(self) -> Verdict:
-        """What this run did with its cassette (so far)."""
+        """The `Verdict` on this run, up to now."""
         return verdict(self)
 
     @property
@@ -88,7 +159,15 @@ class Tape(TapeState):
         return self.clock.slept
 
     def close(self, error: BaseException | None = None) -> None:
-        """Ends the run; `error` is what it failed with. Raises what the run has to answer for."""
+        """Ends the run, as leaving the `with` block does: saves a recording, or checks that everything recorded was used.
+
+        Args:
+            error: The exception that the run failed with; None if it succeeded. A failed run does not replace the file.
+
+        Raises:
+            HarnessError: One of its subclasses, if the run did not do what its cassette says.
+            Miss: If a request was not recorded.
+        """
         self._stack.close()
         self.failed = error is not None
         for take, _ in [*self._pending.values()]:
@@ -103,7 +182,19 @@ class Tape(TapeState):
             hold_to_account(self)
 
     def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
-        """A request is about to leave: the answer to play, or a place for the one to come. Raises `Miss`."""
+        """Finds the answer to a request that a client is about to send, or makes room for the answer that will be recorded.
+
+        Args:
+            http: The client library of the request (its exceptions and classes).
+            request: The client's own request object.
+            body: The bytes of its body.
+
+        Returns:
+            The request in flight; it has the recorded reply, if there is one.
+
+        Raises:
+            Miss: If the request was not recorded, and this mode does not record.
+        """
         headers = transports.lowered(request.headers.raw)
         clean = self._clean(request, body)
         sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
@@ -119,7 +210,12 @@ class Tape(TapeState):
         return take
 
     def holds(self, request: Any, body: bytes) -> bool:
-        """Whether the cassette has an answer for this request, played already or not."""
+        """Tells whether the cassette has an answer for a request, used or not.
+
+        Args:
+            request: The client's own request object.
+            body: The bytes of its body.
+        """
         if self.index is None:
             return False
         ask = self.index.ask(self._clean(request, body))
@@ -134,20 +230,39 @@ class Tape(TapeState):
         headers: Mapping[str, str] | None = None,
         times: int | None = None,
     ) -> None:
-        """From now on, other answers than the recorded ones: `tape.replace("*/v1/chat", status=500, body={"error": {}})`.
+        """Replaces answers from now on, in this run only.
 
-        `when` is a pattern of the URL, or a function of the request. `body` is bytes, text, or a value to send as JSON;
-        what is not given stays as it was recorded. A request that was not recorded gets what is given, and 200.
-        `times` is how many requests are answered so, None for all.
+        Args:
+            when: A pattern of the URL (`*` stands for anything), or a function that receives a `Sent` and returns True for the
+                requests to answer. Default: every request.
+            status: The HTTP status. Default: the recorded one, or 200 if the request was not recorded.
+            body: Bytes, text, or a value to send as JSON. Default: the recorded body.
+            headers: Headers to set; the others stay as recorded.
+            times: How many requests are answered so. Default: all.
+
+        Examples:
+            >>> with use_cassette("weather.json") as tape:
+            ...     tape.replace("*/weather", body={"temperature": -5})
+            ...     httpx.get("https://api.example.com/weather").json()
+            {'temperature': -5}
         """
         self._schedule.prefer(override(when, status, body, headers, times))
 
     def routed(self, http: Any, request: Any) -> Any:
-        """The request as it really goes out: to another host, if there is a route."""
+        """Returns the request that really goes out while recording: to another host, if `routes` has one.
+
+        Args:
+            http: The client library of the request.
+            request: The client's own request object.
+        """
         return routed(http, request, self.routes or {}, self.accept_encoding)
 
     def target(self, url: str) -> str:
-        """Where a request really goes, if it is sent."""
+        """Returns the URL that a request really goes to while recording.
+
+        Args:
+            url: The URL that the client asked for.
+        """
         return target(url, self.routes or {})
 
     def _clean(self, request: Any, body: bytes) -> Any:

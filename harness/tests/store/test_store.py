@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import threading
+from base64 import b64encode
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -90,6 +91,18 @@ def test_what_one_machine_records_another_replays_media_and_all(server, record, 
     with use_cassette(KEY, store=store) as tape:
         assert ask() == IMAGE
     assert tape.verdict.store == store.url
+
+
+def test_media_in_a_body_of_one_item_a_line_come_with_it(server, record, store, machine):
+    image = b64encode(b"\x89PNG\r\n\x1a\n" + bytes(5000)).decode()
+    server.whole({"items": [{"number": n, "words": ["many"] * 30} for n in range(40)], "image": image})
+    with use_cassette(KEY, **record, store=store):
+        recorded = ask()
+    assert b'"$blob":"' in store.get(KEY)
+
+    machine("two")
+    with use_cassette(KEY, store=store):
+        assert ask() == recorded
 
 
 def test_it_looks_like_the_folder_it_stands_for(server, record, flaky, tmp_path, machine):

@@ -16,7 +16,7 @@ from ellmer_core._chat.saving import recorded, restored
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.conversation.effects import Answer, ReadBody, ReadEvents
 from ellmer_core.conversation.history import History, sendable
-from ellmer_core.conversation.request.cache import encoded
+from ellmer_core.conversation.request.json_cache import encoded
 from ellmer_core.conversation.response.reading import read
 from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import EllmerError
@@ -120,6 +120,7 @@ def received(history, wire, answer):
 
 
 @absent
+@pytest.mark.filterwarnings("ignore:.*It is not sent back:UserWarning")
 @pytest.mark.parametrize("recorded_answers", by_family(answers()))
 def test_a_damaged_answer_is_a_turn_or_an_error_and_never_spoils_the_chat(recorded_answers):
     judge(recorded_answers, never_spoils_the_chat)

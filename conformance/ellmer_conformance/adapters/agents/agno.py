@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -79,7 +78,6 @@ class Session:
             num_history_runs=1000,
             telemetry=False,
         )
-        self.loop = asyncio.new_event_loop()
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         pieces: list[str] = []
@@ -123,7 +121,7 @@ class Session:
         return ""
 
     def close(self) -> None:
-        self.loop.close()
+        """Nothing is open: the history is in memory."""
 
     def _said(self, parts: Sequence[Part]) -> list[Any]:
         before, self.before = self.before, []

@@ -51,7 +51,7 @@ class BrokenAdapter(EllmerCore):
 
     @property
     def wires(self) -> Mapping[str, Sequence[str]]:
-        """At home with one vendor each."""
+        """At home with one provider each."""
         return {wire: vendors[:1] for wire, vendors in super().wires.items() if wire in self.on}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's

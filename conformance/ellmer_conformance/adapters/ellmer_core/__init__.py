@@ -1,6 +1,6 @@
 """ellmer_core under test, through its public API, as any outside library would be.
 
-The adapter and its sessions; `messages` says the cases' messages in the library's words, `vendors` finds its vendors.
+The adapter and its sessions; `messages` says the cases' messages in the library's words, `vendors` finds its providers.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class EllmerCore:
 
     @property
     def vendors(self) -> Mapping[tuple[str, str], Vendor]:
-        """By wire format and vendor, those at whom the formats are at home first."""
+        """By wire format and provider, those at whom the formats are at home first."""
         return vendors_by_key()
 
     @property
     def wires(self) -> Mapping[str, Sequence[str]]:
-        """The vendors of each wire format."""
+        """The providers of each wire format."""
         return {wire: [v for w, v in self.vendors if w == wire] for wire, _ in self.vendors}
 
     @cached_property
@@ -62,7 +62,7 @@ class EllmerCore:
         return {key: vendor.place for key, vendor in self.vendors.items()}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """What the vendor's module declares."""
+        """What the provider's module declares."""
         return self.vendors[wire, vendor].capabilities
 
     def session(
@@ -73,7 +73,7 @@ class EllmerCore:
         tools: Sequence[Tool] = (),
         history: Sequence[Turn] = (),
     ) -> Session:
-        """A chat with the vendor's own constructor."""
+        """A chat with the provider's own constructor."""
         vendor = self.vendors[endpoint.wire, endpoint.vendor]
         key = (
             {"api_key": endpoint.api_key}

@@ -1,6 +1,6 @@
-"""The vendors of ellmer_core.
+"""The providers of ellmer_core.
 
-Every vendor is found as its users find it, by its module or its entry point, and says itself where it is and what it
+Every provider is found as its users find it, by its module or its entry point, and says itself where it is and what it
 takes: a new one is under test with its file alone.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
@@ -26,12 +26,12 @@ __all__ = ["Vendor", "vendors", "vendors_by_key"]
 
 _IMAGE = ec.ContentImageInline("image/png", "")
 _PDF = ec.ContentPDF("application/pdf", "", "a.pdf")
-_ANY_MODEL = "example-model"  # where the vendor has no model of its own
+_ANY_MODEL = "example-model"  # where the provider has no model of its own
 
 
 @dataclass(frozen=True)
 class Vendor:
-    """One vendor of ellmer_core: the name of its constructor is `chat_<name>`."""
+    """One provider of ellmer_core: the name of its constructor is `chat_<name>`."""
 
     name: str
     construct: Callable[..., ec.Chat]
@@ -44,7 +44,7 @@ class Vendor:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Wire format and vendor in the suite's words; its own name where the suite has none for its host."""
+        """Wire format and provider in the suite's words; its own name where the suite has none for its host."""
         host = urlsplit(self.url).netloc
         known = vendor_of(host)
         return self.wire.name, self.name if known == host.partition(":")[0] else known
@@ -55,7 +55,7 @@ class Vendor:
         suites = WHERE.get(self.key)
         return suites or Place(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
 
-    @property
+    @cached_property
     def capabilities(self) -> Capabilities:
         """What it declares, for the model that is played."""
         wire = ec.Chat(self.wire(model=self.place.model)).wire
@@ -82,7 +82,7 @@ class Vendor:
 
 
 def vendors() -> Iterator[Vendor]:
-    """Every vendor: the modules of `ellmer_core.providers`, and what other packages add to them."""
+    """Every provider: the modules of `ellmer_core.providers`, and what other packages add to them."""
     for module in sorted(each.name for each in iter_modules(providers.__path__)):
         found = import_module(f"{providers.__name__}.{module}")
         yield from _vendor(module, vars(found).get(f"chat_{module}"))
@@ -91,7 +91,7 @@ def vendors() -> Iterator[Vendor]:
 
 
 def _vendor(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Vendor]:
-    """The vendor, unless there is none in the module (GitHub's was retired, what they share is none)."""
+    """The provider, unless there is none in the module (GitHub's was retired, what they share is none)."""
     if construct:
         for each in vars(import_module(construct.__module__)).values():
             if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == construct.__module__:
@@ -100,6 +100,6 @@ def _vendor(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Ven
 
 @cache
 def vendors_by_key() -> Mapping[tuple[str, str], Vendor]:
-    """By wire format and vendor, those at whom the formats are at home first. What is installed is looked up once."""
+    """By wire format and provider, those at whom the formats are at home first. What is installed is looked up once."""
     found = {vendor.key: vendor for vendor in vendors()}
     return {key: found[key] for key in sorted(found, key=lambda key: [*WHERE, key].index(key))}

@@ -1,6 +1,6 @@
-"""Where each wire format is spoken: the vendor's real base URL, a model, and the variable that holds a key.
+"""Where each wire format is spoken: the provider's real base URL, a model, and the variable that holds a key.
 
-`WHERE` has those with whom a format is at home: every case is played there. An adapter may bring more vendors, with
+`WHERE` has those with whom a format is at home: every case is played there. An adapter may bring more providers, with
 their places. Cassettes always hold these URLs, whether they were recorded live or from the strict server.
 """
 
@@ -51,17 +51,17 @@ WHERE: Mapping[tuple[str, str], Place] = {
 
 
 def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
-    """Where a case is played at a vendor: with the model that it is about."""
+    """Where a case is played at a provider: with the model that it is about."""
     place = place_of(adapter, wire, vendor)
     return replace(place, model=case.models.get(wire, place.model))
 
 
 def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:
-    """Where a vendor is: the suite's own word, or else the adapter's. Raises LookupError where neither knows."""
+    """Where a provider is: the suite's own word, or else the adapter's. Raises LookupError where neither knows."""
     places: Mapping[tuple[str, str], Place] = {**getattr(adapter, "places", {}), **WHERE}
     if (wire, vendor) not in places:
         raise LookupError(
-            f"{adapter.name} speaks {wire} at {vendor!r}, but the URL of that place is unknown: give the adapter `places`, a mapping of (wire, vendor) to `ellmer_conformance.adapters.Place`."
+            f"{adapter.name} speaks {wire} at {vendor!r}, but the URL of that place is unknown: give the adapter `places`, a mapping of (wire, provider) to `ellmer_conformance.adapters.Place`."
         )
     return places[wire, vendor]
 

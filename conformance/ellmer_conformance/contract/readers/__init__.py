@@ -2,7 +2,7 @@
 
 Each module has `WIRE` (its name), `VENDOR` (the service whose format it is), `paths` (patterns of URL paths that
 mark it) and `read(request) -> list[Item]`, in the order the provider would read it. A body of any shape is read
-as far as it makes sense: judging is the rules' work. `detect()` finds the wire and the vendor of a recorded URL,
+as far as it makes sense: judging is the rules' work. `detect()` finds the wire and the provider of a recorded URL,
 `request()` makes the value that rules judge.
 """
 
@@ -53,9 +53,9 @@ _LOCAL = {"localhost", "127.0.0.1", "::1", "testserver", ""}
 
 
 def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None) -> tuple[str, str] | None:
-    """The wire format and the vendor a request went to; None where it is no chat request of a known format.
+    """The wire format and the provider a request went to; None where it is no chat request of a known format.
 
-    The vendor is known by the host. On the strict server it is the one in the `Host` header where that names a
+    The provider is known by the host. On the strict server it is the one in the `Host` header where that names a
     service, else the one whose format it is.
     """
     parts = urlsplit(url)
@@ -127,7 +127,7 @@ def _wire_of(path: str) -> str | None:
 
 
 def _spoken(wire: str, vendor: str) -> str:
-    """The wire format of a path at a vendor: Mistral has its own at OpenAI's."""
+    """The wire format of a path at a provider: Mistral has its own at OpenAI's."""
     return "mistral" if (wire, vendor) == ("openai-chat", "mistral") else wire
 
 

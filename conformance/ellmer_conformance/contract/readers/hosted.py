@@ -15,7 +15,7 @@ from . import cohere_v1, gemini_interactions
 
 __all__ = ["VERSIONS", "Hosted", "hosted"]
 
-#: Wire, vendor and model of a request; or, in words, why there is nothing to judge.
+#: Wire, provider and model of a request; or, in words, why there is nothing to judge.
 Hosted = tuple[str, str, str] | str
 
 #: The wire format that another version of an API counts as, and whose rules are its own.

@@ -1,6 +1,6 @@
 """What a request of each wire format is made of: fields, types, values and bounds, as the providers' own documents have it.
 
-One file a wire format, or a vendor whose reader is another one. `conformance/shapes/build_shapes.py` writes them: what all official
+One file a wire format, or a provider whose reader is another one. `conformance/shapes/build_shapes.py` writes them: what all official
 sources refuse, less what really accepted requests contradict. A node says what each JSON type may be at a place; `others` is
 what fields may be that have no name there (without it, there are none), `tag` the field that tells variants apart.
 """
@@ -19,7 +19,7 @@ __all__ = ["Fault", "FaultKind", "checker", "shape"]
 
 
 def shape(name: str) -> dict[str, Any]:
-    """The shape of a wire format or of a vendor, as it is stored. Raises LookupError where there is none."""
+    """The shape of a wire format or of a provider, as it is stored. Raises LookupError where there is none."""
     found = files(__name__).joinpath(f"{name}.json")
     if not found.is_file():
         raise LookupError(f"there is no shape {name!r}")

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ...contract.answers import events_of
 from ...contract.exchange import Response
+from ...contract.provider_answers.answer import events_of
 
 __all__ = ["fields_of"]
 

@@ -1,11 +1,12 @@
 """The other side under test: a client is played against a server, and the rules judge what it answers.
 
 `questions` has what is asked, `requests` says it in each wire format, `server_answer` reads what comes back,
-`answer_fields` and `event_order` know what an answer and a stream look like, `server_rules` judges, `run` asks.
+`answer_fields` and `event_order` know what an answer and a stream look like, `server_rules` judges, `run` asks, `report` says what came of it.
 """
 
 from .questions import QUESTIONS
-from .run import Probe, Target, probed
+from .report import probed
+from .run import Probe, Target
 from .server_rules import book
 
 __all__ = ["QUESTIONS", "Probe", "Target", "book", "probed"]

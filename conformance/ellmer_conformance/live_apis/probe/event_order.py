@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ...contract.answers import Event
+from ...contract.provider_answers.answer import Event
 from ...contract.readers.json_access import items_of, object_of
 
 __all__ = ["ended", "out_of_order"]

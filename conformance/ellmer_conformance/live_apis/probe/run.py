@@ -1,9 +1,8 @@
-"""Asks a server, and makes a report of its answers."""
+"""Asks a server every question, and keeps what it answers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,21 +10,16 @@ from urllib.parse import urlsplit
 import httpx
 
 from ...contract import rules
-from ...contract.answers import Told
 from ...contract.exchange import Exchange, Json, Request, Response
-from ...contract.observed_run import Run, Trouble
-from ...contract.rule import Level, objection, verdict
-from ...contract.whole_answers import folded, read
-from ...report import Report, finished, judged
-from ...runner.judgement import judge
-from ...scenarios.case import Case
+from ...contract.provider_answers.answer import Told
+from ...contract.provider_answers.joined_streams import folded
+from ...contract.provider_answers.whole_answers import read
+from ...contract.rule import objection
 from .questions import MALFORMED, QUESTIONS, Question
 from .requests import CONVERSATIONS, body, headers, path
-from .sdk_types import package
 from .server_answer import Heard
-from .server_rules import book
 
-__all__ = ["Probe", "Target", "probed"]
+__all__ = ["Probe", "Target"]
 
 _TAKE_NOTHING = {"ollama", "bedrock"}  # Ollama loads the model; Bedrock may have the prompt elsewhere
 _WRONG_MODEL = "no-such-model-0000"
@@ -157,86 +151,6 @@ class Probe:
         except httpx.HTTPError:
             return Exchange(request)
         return Exchange(request, Response(answer.status_code, dict(answer.headers), answer.content))
-
-
-def probed(target: Target, *, with_rules: bool = True) -> Report:
-    """The report of a server: a play for each question, and for each request that should be refused or taken."""
-    with httpx.Client(timeout=target.timeout, trust_env=False) as client:
-        probe = Probe(target, client)
-        probe.questions()
-        if any(each.status for each in probe.heard):
-            probe.mistakes()
-            if with_rules:
-                probe.rule_bodies()
-    report = Report.joined(_judged(target, each) for each in probe.heard)
-    report.named = {target.called: f"probe:{target.base_url}"}
-    report.skipped += list(_skipped(target, probe))
-    return _scored(finished(report))
-
-
-def _judged(target: Target, heard: Heard) -> Report:
-    case = Case(script=(), steps=(), name=heard.question.name)
-    run = Run(
-        case,
-        target.wire,
-        target.vendor or target.wire,
-        "stream" if heard.question.stream else "sync",
-        [heard.exchange],
-        way="probe",
-        trouble=None
-        if heard.status
-        else Trouble(f"no answer came from {heard.exchange.request.url}", ours=False),
-    )
-    if run.trouble:
-        return judged(target.called, run, judge(run))
-    return judged(target.called, run, [verdict(rule, heard) for rule in book.rules.values()])
-
-
-def _skipped(target: Target, probe: Probe) -> Iterator[dict[str, str]]:
-    """What the server was found to be able to do and not, and what could not be judged."""
-    row = {"adapter": target.called, "wire": target.wire}
-    for name, able in probe.able.items():
-        yield {
-            **row,
-            "case": "*",
-            "capability": name,
-            "reason": "found" if able else "not found: it is refused",
-        }
-    if not package(target.wire):
-        yield {**row, "case": "*", "rule": "SRV-003", "reason": "the official SDK is not installed here"}
-
-
-def _scored(report: Report) -> Report:
-    """With the texts of the server's rules, and the score against them: they are in no requirement set yet."""
-    wires = dict.fromkeys((row.wire, row.vendor) for row in report.rows)
-    report.rules += [
-        {
-            "id": rule.id,
-            "wire": wire,
-            "vendor": vendor,
-            "level": rule.level.value,
-            "kind": rule.kind.value,
-            "preview": False,
-            "sentence": rule.sentence,
-            "explain": rule.explain,
-            "source": list(rule.source),
-        }
-        for wire, vendor in wires
-        for rule in book.rules.values()
-    ]
-    for name, counts in report.score.items():
-        mine = [row for row in report.rows if f"{row.adapter} {row.wire}" == name and row.rule in book.rules]
-        for level in Level:
-            ruled = {row.rule for row in mine if row.level == level}
-            broken = {
-                row.rule
-                for row in mine
-                if row.level == level and row.verdict in {"fail", "warn", "expected-fail"}
-            }
-            counts[f"{level.lower()}_applicable"] = len(ruled)
-            counts[f"{level.lower()}_passed"] = len(ruled - broken)
-        counts["preview_applicable"] = counts["preview_passed"] = 0
-    return report
 
 
 def _malformed(wire: str, name: str, content: Json) -> bytes:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ...contract.answers import Event, Told, events_of
 from ...contract.exchange import Exchange
+from ...contract.provider_answers.answer import Event, Told, events_of
 from .questions import Question
 
 __all__ = ["Heard"]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...contract.answers import Called, Told
 from ...contract.exchange import Item
+from ...contract.provider_answers.answer import Called, Told
 from ...runner.live_recordings import as_answer
 from ...scenarios.case import Ask, Case
 from ...scenarios.messages import PDF, Image, Part, Text, ToolCall, ToolResult, Turn
 from ...scenarios.script import Answer, Cut, Failure, Say, Step
-from .calls import check_calls
+from .adapter_input import CannotBeGiven, history, parts, split, system, value_of
 from .conversations import Conversation, Recorded
-from .given import CannotBeGiven, history, parts, split, system, value_of
-from .told import fails, is_cut, told_by
+from .recorded_reply import fails, is_cut, told_by
+from .runnable_calls import check_calls
 from .tools import RecordedResults, ToolFailed, declared
 
 __all__ = ["END", "RecordedCase", "case_of"]

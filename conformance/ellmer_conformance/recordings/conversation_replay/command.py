@@ -12,9 +12,9 @@ from ...report import Report, finished, judged
 from ...report.formats.abilities import abilities
 from ...scenarios.case import MODES, Mode
 from ...server import StrictServer
-from .answers import RecordedAnswers
+from .answer_server import RecordedAnswers
 from .conversations import Conversation, conversations
-from .play import Outcome, Stage
+from .play import ConversationPlayer, Outcome
 from .summary import Summary
 
 __all__ = ["play_recordings"]
@@ -36,14 +36,14 @@ def play_recordings(
         [m for m in MODES if _matches(m, wanted["mode"])] if wanted["mode"] else ("sync", "stream")
     )
     with StrictServer(handler=answers) as server:
-        stage = Stage(adapter, server, answers, modes)
+        player = ConversationPlayer(adapter, server, answers, modes)
         for path in files:
             on_file(path)
             for conversation in conversations([path], _noting(summary), seen):
                 if conversation.first.wire not in adapter.wires:
                     summary.left_out[f"the adapter does not speak {conversation.first.wire}"] += 1
                 elif _is_wanted(conversation, wanted):
-                    outcome = stage.play(conversation)
+                    outcome = player.play(conversation)
                     summary.outcomes.append(outcome)
                     parts += _judged(adapter, asked, outcome, baseline)
     report = Report.joined(parts)

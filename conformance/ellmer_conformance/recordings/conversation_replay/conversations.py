@@ -12,7 +12,7 @@ from ...contract.exchange import Exchange, Item, Request, Response
 from ..reading import Recording, Unreadable, read
 from ..recorded_status import identity
 from ..requests import Skip, request_of
-from .sameness import key
+from .request_comparison import key
 
 __all__ = ["Conversation", "Recorded", "conversations"]
 

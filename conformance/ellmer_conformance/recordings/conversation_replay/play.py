@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,14 +22,14 @@ from ...runner.sessions import CaseRun, NotTestable, close_all, declared_refusal
 from ...scenarios.case import Mode
 from ...scenarios.planted_keys import planted
 from ...server import StrictServer
-from .answers import Playing, RecordedAnswers
+from .adapter_input import CannotBeGiven
+from .answer_server import Playing, RecordedAnswers
 from .cases import RecordedCase, case_of
 from .conversations import Conversation
-from .given import CannotBeGiven
-from .sameness import difference
-from .told import fails
+from .recorded_reply import fails
+from .request_comparison import difference
 
-__all__ = ["UNSEEN", "Outcome", "Stage"]
+__all__ = ["UNSEEN", "ConversationPlayer", "Outcome"]
 
 #: Rules that a recording cannot show, and why.
 UNSEEN = {
@@ -63,7 +63,7 @@ class Outcome:
 
     @property
     def broken(self) -> list[Verdict]:
-        """The rules that must hold and do not."""
+        """The rules that must hold and are broken."""
         return [each for each in self.verdicts if each.outcome == "fail"]
 
     @property
@@ -73,7 +73,7 @@ class Outcome:
 
 
 @dataclass
-class Stage:
+class ConversationPlayer:
     """An adapter, and a server that plays recordings to it."""
 
     adapter: Adapter
@@ -81,11 +81,6 @@ class Stage:
     answers: RecordedAnswers
     modes: Sequence[Mode] = ("sync", "stream")
     _count: int = field(default=0)
-
-    def play_all(self, found: Iterable[Conversation]) -> Iterator[Outcome]:
-        """Each conversation's outcome, in turn."""
-        for conversation in found:
-            yield self.play(conversation)
 
     def play(self, conversation: Conversation) -> Outcome:
         """The outcome of a conversation."""
@@ -96,7 +91,7 @@ class Stage:
             recorded = case_of(conversation)
             mode = self._mode(recorded)
             self._check_abilities(recorded)
-            run, playing = self._perform(recorded, replace(place, model=first.model or place.model), mode)
+            run, playing = self._run(recorded, replace(place, model=first.model or place.model), mode)
         except CannotBeGiven as error:
             return replace(outcome, not_driven=str(error))
         except NotTestable as error:
@@ -109,13 +104,15 @@ class Stage:
     def _place(self, conversation: Conversation) -> Place:
         request = conversation.first
         if "/invoke" in request.url or "/ai/run/" in request.url:
-            raise CannotBeGiven("the body went through another door (InvokeModel, Cloudflare's own)")
+            raise CannotBeGiven(
+                "the request used another API of the provider (InvokeModel, Cloudflare's own)"
+            )
         if (request.wire, request.vendor) in VERSIONS.values():
             raise CannotBeGiven(f"another version of the API was asked ({request.vendor})")
         return place_of(self.adapter, request.wire, self._vendor(request))
 
     def _vendor(self, request: Request) -> str:
-        """By which of its vendors the adapter speaks with the one that was recorded: itself, one for all who are
+        """By which of its providers the adapter speaks with the one that was recorded: itself, one for all who are
         compatible, or the format's author."""
         known = self.adapter.wires.get(request.wire, ())
         choice = (request.vendor, "openai_compatible", readers.MODULES[request.wire].VENDOR)
@@ -137,7 +134,7 @@ class Stage:
         if refused := declared_refusals(self.adapter, request.wire, self._vendor(request), recorded.case):
             raise CannotBeGiven(f"the adapter declares {', '.join(refused)} as refused")
 
-    def _perform(self, recorded: RecordedCase, place: Place, mode: Mode) -> tuple[Run, Playing]:
+    def _run(self, recorded: RecordedCase, place: Place, mode: Mode) -> tuple[Run, Playing]:
         """The case once, with the recorded answers."""
         self._count += 1
         request, playing = recorded.conversation.first, Playing(recorded)

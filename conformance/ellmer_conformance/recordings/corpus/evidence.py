@@ -1,7 +1,7 @@
 """What a refusing rule rests on: recordings of the corpus, and links whose text says it.
 
 Links that a rule names as its source are evidence. More is data, in `evidence.toml` beside the rules of a wire format:
-by vendor and rule, links and recordings. What a vendor has nothing of, and refuses as the format's author does, rests
+by provider and rule, links and recordings. What a provider has nothing of, and refuses as the format's author does, rests
 on the author's.
 """
 
@@ -48,7 +48,7 @@ def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
 
 
 def citations() -> Iterator[tuple[str, str, str, Citation]]:
-    """Every recording that is cited: by a wire format's vendor and rule."""
+    """Every recording that is cited: by a wire format's provider and rule."""
     for wire in rules.WIRES:
         for vendor, by_rule in _data(wire).items():
             for rule, entries in by_rule.items():

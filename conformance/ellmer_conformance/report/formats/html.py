@@ -6,7 +6,8 @@ The page's parts are in `page/`; the program draws two matrices from the data th
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
@@ -52,31 +53,46 @@ class _Table:
         return self.numbers[key]
 
 
+@dataclass
+class _Tables:
+    """The tables of a report, by the names that the program has for them."""
+
+    places: _Table = field(default_factory=_Table)
+    cases: _Table = field(default_factory=_Table)
+    modes: _Table = field(default_factory=_Table)
+    plays: _Table = field(default_factory=_Table)
+    transcripts: _Table = field(default_factory=_Table)
+    rules: _Table = field(default_factory=_Table)
+    evidence: _Table = field(default_factory=_Table)
+
+    def enter_plays(self, report: Report) -> None:
+        """Enters every play, with its place, case, mode and transcript."""
+        for play in report.plays:
+            place = self.places.number((play.adapter, play.wire, play.vendor))
+            printed = report.transcripts.get(play.transcript, "")
+            shown = self.transcripts.number(printed) if printed else -1
+            case, mode = self.cases.number(play.case), self.modes.number(play.mode)
+            self.plays.number(play.place, [place, case, mode, play.cassette, play.recorded_from, shown])
+
+    def rows(self, report: Report, folder: str) -> Iterator[list[int]]:
+        """Each row: its play, its rule, its verdict, how much was checked, the evidence, whether it follows from others."""
+        texts = {(text["wire"], text["vendor"], text["id"]): _said(text) for text in report.rules}
+        followed = consequences(report)
+        for row in report.rows:
+            if row.verdict == "not-applicable":
+                continue
+            play, verdict = self.plays.numbers[row.place], VERDICTS.index(row.verdict)
+            rule = self.rules.number(*(texts.get((row.wire, row.vendor, row.rule)) or _said(_unknown(row))))
+            fine = row.verdict in FINE
+            proof = -1 if fine else self.evidence.number(_key(row), _evidence(row, report, folder))
+            yield [play, rule, verdict, row.checked, proof, int(row.id in followed)]
+
+
 def _data(report: Report, folder: str) -> dict[str, Any]:
     """What the program reads: tables of values, and rows of numbers into them. Not-applicable rows are left out."""
-    places, cases, modes, transcripts, plays, rules, evidence = (_Table() for _ in range(7))
-    for play in report.plays:
-        place = places.number((play.adapter, play.wire, play.vendor))
-        printed = report.transcripts.get(play.transcript, "")
-        shown = transcripts.number(printed) if printed else -1
-        case, mode = cases.number(play.case), modes.number(play.mode)
-        plays.number(play.place, [place, case, mode, play.cassette, play.recorded_from, shown])
-    texts = {(text["wire"], text["vendor"], text["id"]): _said(text) for text in report.rules}
-    rows, followed = [], consequences(report)
-    for row in report.rows:
-        if row.verdict != "not-applicable":
-            rule = rules.number(*(texts.get((row.wire, row.vendor, row.rule)) or _said(_unknown(row))))
-            proof = -1 if row.verdict in FINE else evidence.number(_key(row), _evidence(row, report, folder))
-            rows.append(
-                [
-                    plays.numbers[row.place],
-                    rule,
-                    VERDICTS.index(row.verdict),
-                    row.checked,
-                    proof,
-                    int(row.id in followed),
-                ]
-            )
+    tables = _Tables()
+    tables.enter_plays(report)
+    rows = list(tables.rows(report, folder))
     return {
         "tool": report.tool,
         "requirements": report.requirements,
@@ -84,13 +100,7 @@ def _data(report: Report, folder: str) -> dict[str, Any]:
         "problems": [*report.problems, *sentences(report.unjudged)],
         "exit": report.exit_code,
         "verdicts": [[verdict, MARKS[verdict][0]] for verdict in VERDICTS],
-        "places": places.values,
-        "cases": cases.values,
-        "modes": modes.values,
-        "plays": plays.values,
-        "transcripts": transcripts.values,
-        "rules": rules.values,
-        "evidence": evidence.values,
+        **{name: table.values for name, table in vars(tables).items()},
         "rows": rows,
         "skipped": report.skipped,
     }

@@ -45,7 +45,7 @@ def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], int]:
 
 
 def tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
-    """The matrix: cases by vendors, and the vendors of whom only some cases were played by these cases."""
+    """The matrix: cases by providers, and the providers of whom only some cases were played by these cases."""
     cells: dict[tuple[str, Place, str], list[Row]] = defaultdict(list)
     for row in rows:
         cells[row.case, (row.wire, row.vendor), row.mode].append(row)
@@ -102,13 +102,13 @@ def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
 
 
 def _words(place: Place) -> list[str]:
-    """A heading in short lines: the wire format, and the vendor unless that is said already."""
+    """A heading in short lines: the wire format, and the provider unless that is said already."""
     wire, vendor = map(printable, place)
     return [*wire.split("-"), *([] if vendor in wire else re.split("[-_]", vendor))]
 
 
 def _name(place: Place) -> str:
-    """The vendor, with the wire format unless it is the one that most vendors speak."""
+    """The provider, with the wire format unless it is the one that most providers speak."""
     wire, vendor = map(printable, place)
     return vendor if wire == "openai-chat" else f"{vendor} ({wire})"
 

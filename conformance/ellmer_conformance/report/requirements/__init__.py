@@ -1,7 +1,7 @@
 """Frozen, dated sets of requirements: what a score counts against.
 
 `2026-11.json` is `{"id", "date", "wires": {wire: {rule: level}}}`; `*` holds what is true of any wire format, and
-`wire/vendor` what a vendor adds. A set is never edited: rules that are newer count as previews until the next one.
+`wire/vendor` what a provider adds. A set is never edited: rules that are newer count as previews until the next one.
 
     python -m ellmer_conformance.report.requirements 2026-11     prints today's rules as a set
 """
@@ -52,7 +52,7 @@ def requirements(id: str = LATEST) -> Requirements:
 
 
 def vendors() -> dict[str, list[str]]:
-    """The vendors with whom each wire format is at home."""
+    """The providers with whom each wire format is at home."""
     found: dict[str, list[str]] = {}
     for wire, vendor in sorted(WHERE):
         found.setdefault(wire, []).append(vendor)

@@ -22,8 +22,10 @@ FEATURES = {
     "cancel": "requests that are given up (`cancelled` in its steps)",
     "reload": "conversations that are saved and loaded (`reloaded` in its steps)",
 }
-#: What a caller may set for one turn, by the name of the capability.
-_SETTINGS = {"tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching"}
+#: Capabilities that open cases where they are declared: data of a schema, and what a caller may set for one turn.
+_ASKED_FOR = {"structured", "tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching"}
+#: Capabilities that no command has: nothing in a conversation, as it is given to one, asks for them.
+_NOT_SAID = {"approval", "changed_prompt", "citations", "compaction", "uploads"}
 _MODES: tuple[Mode, ...] = ("sync", "stream")
 _NAMES = frozenset(field.name for field in fields(Capabilities)) - {"modes"}
 
@@ -45,17 +47,10 @@ class Declared:
 
     def why_not(self, case: Case) -> str:
         """Why a case cannot be played by it; empty where it can."""
-        if any(ask.schema for ask in case.steps) and self.capabilities.structured == "refused":
-            return "the command declares no structured output (`capabilities`)"
-        missing = self.capabilities.refused([need for need in case.needs if need in _SETTINGS])
-        if missing:
-            return (
-                f"the command does not declare {', '.join(missing)} (`capabilities`; `options` in its steps)"
-            )
-        if any(ask.instructed or ask.compacted for ask in case.steps):
-            return "a command has no word for a changed prompt, and none for compaction"
-        if case.approve or case.searching or case.needs & {"uploads"}:
-            return "a command has no word for approvals, for searches of the provider's, and for uploads"
+        if beyond := sorted(case.needs & _NOT_SAID):
+            return f"no message to a command says {', '.join(beyond)}"
+        if missing := self.capabilities.refused(sorted(case.needs & _ASKED_FOR)):
+            return f"the command does not declare {', '.join(missing)} in its `capabilities`"
         wanted = {
             "conversations": len(case.speakers) > 1,
             "cancel": any(ask.cancelled for ask in case.steps),

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 from ...adapters import Capabilities, Endpoint, Place
-from ...adapters.shared.endpoints import WHERE, place_for
+from ...adapters.shared.endpoints import WHERE
 from ...contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
 from ...scenarios.case import Case, Mode
 from ...scenarios.cases import all_cases
@@ -108,8 +108,7 @@ class Driver:
         return replace(run, varied=[Varied(one, play) for one, play in zip(others, plays, strict=True)])
 
     def _play(self, wire: str, vendor: str, case: Case, mode: Mode, server: StrictServer) -> Run:
-        place = place_for(case, self, wire, vendor)
-        conversation = Conversation(server, place, wire, vendor, case.at(vendor))
+        conversation = Conversation(server, self, wire, vendor, case)
         lines, trouble, leaks = self._perform(conversation, mode)
         refused = self.capabilities(wire, vendor).refused(case.needs)
         run = Run(

@@ -33,16 +33,12 @@ def span(part: Say, source: Source) -> tuple[int, int]:
 
 def url_citations(part: Say) -> list[Json]:
     """OpenAI's: https://platform.openai.com/docs/guides/tools-web-search"""
-    return [
-        {
-            "type": "url_citation",
-            "end_index": span(part, source)[1],
-            "start_index": span(part, source)[0],
-            "title": source.title,
-            "url": source.url,
-        }
-        for source in part.sources
-    ]
+    found: list[Json] = []
+    for source in part.sources:
+        start, end = span(part, source)
+        place: Json = {"type": "url_citation", "end_index": end, "start_index": start}
+        found.append({**place, "title": source.title, "url": source.url})
+    return found
 
 
 def page_citations(part: Say) -> list[Json]:

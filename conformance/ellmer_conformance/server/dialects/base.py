@@ -1,6 +1,6 @@
 """Neutral → theirs: each provider's replies, refusals and failures, in its own bytes.
 
-One module per wire format, each with the same sections: *answers*, *failures*, *refusals*. A vendor that
+One module per wire format, each with the same sections: *answers*, *failures*, *refusals*. A provider that
 differs is a subclass in a file of its own. Everything is a pure function of a `Ticket`: ids, times and
 headers come from the case and the place in the conversation, so that recording twice changes nothing.
 """

@@ -59,7 +59,7 @@ class Route:
 
 
 def route(target: str, host: str) -> Route:
-    """Finds the way. `host` is the `Host` header: a client that was rerouted still names its vendor there.
+    """Finds the way. `host` is the `Host` header: a client that was rerouted still names its provider there.
 
     A nonce may name it, too: `/c/one_tool/7@api.deepseek.com`. Short ways are remembered.
     """

@@ -63,7 +63,7 @@ class Services:
 
 
 def provider_of(http: HttpRequest, way: Route) -> str:
-    """Whose service a path is: some have the same names for them, and differ in the headers, or the vendor's name."""
+    """Whose service a path is: some have the same names for them, and differ in the headers, or the provider's name."""
     if any(pattern.search(way.path) for _, pattern, _ in ollama.ROUTES):
         return "ollama"
     if readers.vendor_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":

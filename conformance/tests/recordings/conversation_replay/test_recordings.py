@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from ellmer_conformance.adapters.broken_on_purpose import BROKEN
 from ellmer_conformance.cli.run import command
-from ellmer_conformance.recordings.conversation_replay.answers import RecordedAnswers
+from ellmer_conformance.recordings.conversation_replay.answer_server import RecordedAnswers
 from ellmer_conformance.recordings.conversation_replay.conversations import conversations
-from ellmer_conformance.recordings.conversation_replay.play import Stage
+from ellmer_conformance.recordings.conversation_replay.play import ConversationPlayer
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.server import StrictServer
 
@@ -29,14 +29,14 @@ TOOLS = [
 
 
 @pytest.fixture(scope="module")
-def stage():
+def player():
     answers = RecordedAnswers()
     with StrictServer(handler=answers) as server:
-        yield lambda adapter: Stage(adapter, server, answers)
+        yield lambda adapter: ConversationPlayer(adapter, server, answers)
 
 
 @pytest.fixture
-def play(stage, tmp_path):
+def play(player, tmp_path):
     """Plays interactions, or a file; gives the outcomes and what was left out."""
 
     def play(recorded, adapter="ellmer-core"):
@@ -46,7 +46,7 @@ def play(stage, tmp_path):
             path.parent.mkdir(exist_ok=True)
             path.write_text(json.dumps({"interactions": recorded}))
         left_out = Counter()
-        one = stage(find_adapter(adapter))
+        one = player(find_adapter(adapter))
         return [
             one.play(each) for each in conversations([path], lambda why: left_out.update([why]))
         ], left_out

@@ -64,7 +64,7 @@ def parsed(body: bytes | str) -> Any:
 
 
 def readable(data: bytes) -> Iterator[str]:
-    """What in bytes can be read: all of them, or the runs of printable characters in them."""
+    """Yields the readable text in bytes: all of them, or the runs of printable characters."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -91,7 +91,9 @@ def _items(items: list[Any], place: Place, key: str) -> Iterator[tuple[Any, Plac
         return
     if len(items) == 2 and isinstance(items[0], str) and isinstance(items[1], str) and telling(items[0]):
         key = items[0]  # a header, or a field of a form, as a pair
-    yield from ((item, (place, index), key) for index, item in enumerate(items))
+    yield from (
+        (item, (place, index), key) for index, item in enumerate(items) if not isinstance(item, int | float)
+    )
 
 
 def _named(value: dict[str, Any]) -> str:

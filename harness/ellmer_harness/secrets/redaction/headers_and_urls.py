@@ -1,4 +1,4 @@
-"""What may be written and what may not: headers by an allow-list, URLs without their secrets, values masked.
+"""Redaction of headers (by an allow-list), URLs and values.
 
 `Scrub` is what a tape applies to everything on its way into a cassette *and* to every request it looks up, so
 that a recording made with a key matches a replay made with another, or with none.
@@ -88,7 +88,19 @@ def _clean_parameter(piece: str) -> str:
 
 @dataclass(frozen=True)
 class Scrub:
-    """The secrets of one tape. `values` maps each to the placeholder that stands for it."""
+    """Says what may be written into a cassette. `Scrub.of()` is the usual way to make one.
+
+    Requests are changed in the same way before they are compared, so a recording made with one key replays with another.
+
+    Args:
+        values: A mapping of each secret value to the placeholder that replaces it.
+        request_headers: Patterns of the request headers that are written. Default: eight that change the meaning of a request.
+        response_headers: Patterns of the answer's headers that are written.
+
+    Examples:
+        >>> Scrub({"tk-93hf62kd": "<TOKEN>"}).url("https://api.example.com/tk-93hf62kd/me?password=1234")
+        'https://api.example.com/<TOKEN>/me?password=REDACTED'
+    """
 
     values: Mapping[str, str]
     request_headers: tuple[str, ...] = REQUEST_HEADERS
@@ -96,7 +108,16 @@ class Scrub:
 
     @classmethod
     def of(cls, secrets: Mapping[str, str] | None, keep: Iterable[str] = ()) -> Scrub:
-        """Builds a `Scrub` from `secrets` (`{"NAME": "value"}`) and from the keys, tokens and passwords of the environment."""
+        """Builds a `Scrub` from named secrets, and from the keys, tokens and passwords of the environment.
+
+        Args:
+            secrets: `{"NAME": "value"}`; the placeholder of each is `<NAME>`.
+            keep: Patterns of further header names to write, of requests and answers.
+
+        Examples:
+            >>> Scrub.of({"ACCOUNT": "acme-4711"}).text("hello acme-4711")
+            'hello <ACCOUNT>'
+        """
         kept = tuple(name.lower() for name in keep)
         found = {value: f"<{name}>" for name, value in _from_environment().items()}
         found |= {value: f"<{name}>" for name, value in (secrets or {}).items() if value}
@@ -107,23 +128,44 @@ class Scrub:
         return Replacer(self.values)
 
     def text(self, text: str) -> str:
-        """The text with every secret value, however it is escaped, replaced by its placeholder."""
+        """Returns the text with every secret value replaced by its placeholder, however the value is escaped.
+
+        Args:
+            text: Any text.
+        """
         return self._replacer.text(text)
 
     def url(self, url: str) -> str:
-        """The URL as it may be written."""
+        """Returns the URL as it may be written: without user and password, and with secret parameters masked.
+
+        Args:
+            url: Any URL.
+        """
         return self.text(clean_url(url)) if self.values else clean_url(url)
 
     def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
-        """The body with every secret value replaced; `sizes`, its chunks', are changed to fit."""
+        """Returns the body with every secret value replaced by its placeholder.
+
+        Args:
+            body: The bytes of the body.
+            sizes: The sizes in bytes of its chunks; the list is changed to fit the new body. Default: not needed.
+        """
         return self._replacer.body(body, sizes)
 
     def request(self, headers: Iterable[tuple[str, str]]) -> Headers:
-        """The request headers that may be written."""
+        """Returns the request headers that may be written.
+
+        Args:
+            headers: (name, value) pairs, names in lower case.
+        """
         return self._kept(headers, names(self.request_headers))
 
     def response(self, headers: Iterable[tuple[str, str]]) -> Headers:
-        """The response headers that may be written."""
+        """Returns the answer's headers that may be written.
+
+        Args:
+            headers: (name, value) pairs, names in lower case.
+        """
         return self._kept(headers, names(self.response_headers))
 
     def _kept(self, headers: Iterable[tuple[str, str]], allowed: Callable[[str], bool]) -> Headers:

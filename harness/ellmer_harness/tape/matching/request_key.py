@@ -1,4 +1,4 @@
-"""What makes two requests the same: method, URL, the headers that change meaning, the body's value.
+"""The comparison of requests: method, URL, the headers that change meaning, the body's value.
 
 JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ), forms by their
 fields, multipart bodies by their parts whatever the boundary; anything else byte for byte.
@@ -27,11 +27,19 @@ Head = tuple[str, str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class Match:
-    """What counts when a request is looked up.
+    """Says which parts of two requests must be equal for them to be the same request.
 
-    `headers` are patterns of the header names that count. `ignore` are JSON pointers into the body that do not
-    (`/metadata/user_id`; `*` stands for any key or index), or parameters of the URL (`?beta`). `body=False` compares no
-    bodies at all, `url=False` no URLs.
+    Args:
+        headers: Patterns of the header names that are compared. Default: `content-type`, `range`, `*-version` and `*-beta`.
+        ignore: What is not compared: JSON pointers into the body (`/metadata/user_id`; `*` stands for any key or index), or
+            parameters of the URL (`?beta`).
+        body: Whether bodies are compared. Default: True. JSON is compared by value, forms by field, multipart by part.
+        url: Whether URLs are compared. Default: True.
+
+    Examples:
+        >>> with use_cassette("weather.json", match=Match(ignore=("?trace",))):
+        ...     httpx.get("https://api.example.com/weather?trace=7").json()
+        {'temperature': 21}
     """
 
     headers: tuple[str, ...] = SEMANTIC
@@ -40,7 +48,11 @@ class Match:
     url: bool = True
 
     def without(self, parts: Iterable[str]) -> Match:
-        """The same with `headers`, `body` or `url` not compared at all."""
+        """Returns a copy that compares fewer parts.
+
+        Args:
+            parts: The names of the parts that are no longer compared: `headers`, `body`, `url`.
+        """
         return replace(
             self,
             headers=() if "headers" in parts else self.headers,
@@ -49,13 +61,24 @@ class Match:
         )
 
     def head(self, method: str, url: str, headers: Iterable[tuple[str, str]]) -> Head:
-        """All but the body, as one hashable value."""
+        """Returns all that is compared but the body, as one hashable value.
+
+        Args:
+            method: The HTTP method.
+            url: The URL.
+            headers: (name, value) pairs, names in lower case.
+        """
         counts = names(self.headers)
         found = [(name, _value(name, value)) for name, value in headers if counts(name)]
         return method.upper(), _url(url, self.ignore) if self.url else "", tuple(sorted(found))
 
     def canonical(self, body: bytes, content_type: str) -> bytes:
-        """The body's value as bytes: equal for bodies that mean the same."""
+        """Returns the body's value as bytes: equal for bodies that mean the same.
+
+        Args:
+            body: The bytes of the body.
+            content_type: The value of its `content-type` header.
+        """
         if not self.body or not body:
             return b""
         if content_type.startswith("multipart/"):
@@ -73,7 +96,13 @@ class Match:
         return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
     def digest(self, head: Head, body: bytes, content_type: str) -> bytes:
-        """The key of a request."""
+        """Returns the key by which a request is found: a SHA-256 hash (32 bytes).
+
+        Args:
+            head: What `head()` returned.
+            body: The bytes of the body.
+            content_type: The value of its `content-type` header; `""` if there is none.
+        """
         canonical = self.canonical(body, content_type or _guessed(body))
         return sha256(repr(head).encode() + b"\n" + canonical).digest()
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...exchange import Json
-from ...readers.json_access import items_of
+from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
 from .refusals import path, refused
 
@@ -18,6 +18,7 @@ __all__ = [
     "CLOSED",
     "COMPOSED",
     "OPEN",
+    "ROOTS",
     "SCHEMA",
     "STRICT",
     "array_findings",
@@ -39,12 +40,21 @@ def one_property(schema: Json) -> Json:
 
 
 # Where the provider's reasons were seen.
-STRICT = ("https://github.com/xemantic/xemantic-ai-tool-schema/issues/37",)
+STRICT = (
+    "https://github.com/xemantic/xemantic-ai-tool-schema/issues/37",
+    "https://github.com/cyanheads/git-mcp-server/issues/47 (the format)",
+    "https://github.com/vectorize-io/hindsight/pull/3944 (`$ref`)",
+    "https://github.com/camel-ai/camel/issues/3001 (`$ref`)",
+)
+ROOTS = "https://github.com/podly-pure-podcasts/podly_pure_podcasts/pull/89 (the root)"
 ARRAYS = "https://github.com/AIPentest/CyberStrikeAI/issues/71"
 
 COMPOSED = ("oneOf", "anyOf", "allOf", "enum", "not")
 _BARE = {"type", "description", "title", "additionalProperties", "required", "$schema"}
 _TYPED = {"type", "$ref", "anyOf", "enum", "oneOf", "allOf", "not", "properties"}
+
+# What schema generators put beside a `$ref`.
+_BESIDE = {"default", "description", "title"}
 
 Context = tuple[str, ...]
 
@@ -76,6 +86,11 @@ def array_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
 
 def strict_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
     """A finding for each thing that strict mode refuses in a schema, or one that there is none."""
+    root = object_of(schema).get("type")
+    if isinstance(root, str) and root != "object":
+        text = f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{root}\"'."
+        yield broken(pointer, text, name=name, reason=text, path=path(pointer))
+        return
     problems = [
         (context, reason) for context, inner in _schemas(schema) for reason in _strict_problems(inner)
     ]
@@ -95,6 +110,11 @@ def _strict_problems(schema: Json) -> Iterator[str]:
             yield f"'{key}' is not permitted."
     if not schema.keys() & _TYPED:
         yield "schema must have a 'type' key."
+    beside = sorted(schema.keys() & _BESIDE) if "$ref" in schema else []
+    if beside:
+        yield f"$ref cannot have keywords {{{', '.join(map(repr, beside))}}}."
+    if schema.get("format") == "uri" and schema.get("type") == "string":
+        yield "'uri' is not a valid format."
 
 
 def _open_object(schema: Json, properties: Json) -> Iterator[str]:

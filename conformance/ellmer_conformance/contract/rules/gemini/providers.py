@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
-from ...readers.gemini import declarations
+from ...readers.gemini import declarations, get, key_of
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
+from .._lacks import Lack, enter
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
 from .interactions import INTERACTIONS
 
@@ -24,7 +25,13 @@ VERTEX = book.extend(
     ],
     STO_010={"preview": True},
     IMG_006={"preview": True},
-    REQ_020={"preview": True},
+    REQ_020={
+        "source": (
+            "https://github.com/BerriAI/litellm/issues/26682 (gemini-2.5-pro)",
+            "https://github.com/BerriAI/litellm/pull/23717",
+        ),
+        "refusal": refused("Multiple tools are supported only when they are all search tools."),
+    },
     TRM_003={"preview": False},
     THK_015={"preview": True},
     THK_016={"preview": True},
@@ -84,6 +91,62 @@ def parameters_are_objects(request: Request) -> Iterator[Finding]:
             kind, name = schema.get("type"), declaration.get("name")
             right = kind == OBJECT or str(kind).upper() == "OBJECT"
             yield met(place) if right else broken(place, "it is of another type", name=name)
+
+
+_THINKING = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/gemini"
+
+
+def _thinks(request: Request) -> str | None:
+    """A budget for thoughts."""
+    budget = get(get(get(request.body, "generationConfig"), "thinkingConfig"), "thinkingBudget")
+    return f"/{key_of(request.body, 'generationConfig')}" if budget else None
+
+
+def _shows(request: Request) -> str | None:
+    """Thoughts to be shown, without a budget for them."""
+    shown = get(get(get(request.body, "generationConfig"), "thinkingConfig"), "includeThoughts")
+    return f"/{key_of(request.body, 'generationConfig')}" if shown and not _thinks(request) else None
+
+
+enter(
+    VERTEX,
+    [
+        Lack(
+            "THK-026",
+            "Gemini 2.0 has no budget for thoughts.",
+            ("gemini-2.0-flash", "gemini-2.0-flash-00*", "gemini-2.0-flash-lite*", "gemini-2.0-flash-exp"),
+            refused(
+                "Unable to submit request because thinking is not supported by this model. "
+                f"Learn more: {_THINKING}"
+            ),
+            ("https://github.com/googleapis/js-genai/issues/681 (gemini-2.0-flash)",),
+            _thinks,
+            body(ASK, named="gemini-2.0-flash"),
+            body(
+                ASK,
+                named="gemini-2.0-flash",
+                generationConfig={"thinkingConfig": {"thinkingBudget": 500}},
+            ),
+        ),
+        Lack(
+            "THK-027",
+            "Gemini 2.0 has no thoughts to show.",
+            ("gemini-2.0-flash", "gemini-2.0-flash-00*", "gemini-2.0-flash-lite*"),
+            refused(
+                "Unable to submit request because Thinking_config.include_thoughts is only enabled when thinking is "
+                f"enabled.. Learn more: {_THINKING}"
+            ),
+            ("https://github.com/lobehub/lobehub/issues/7985 (gemini-2.0-flash, gemini-2.0-flash-lite)",),
+            _shows,
+            body(ASK, named="gemini-2.0-flash"),
+            body(
+                ASK,
+                named="gemini-2.0-flash",
+                generationConfig={"thinkingConfig": {"includeThoughts": True}},
+            ),
+        ),
+    ],
+)
 
 
 def dialect(vendor: str) -> RuleBook:

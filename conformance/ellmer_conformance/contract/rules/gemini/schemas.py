@@ -72,6 +72,7 @@ def schemas_can_be_read(request: Request) -> Iterator[Finding]:
         "https://github.com/iBUHub/AIStudioToAPI/issues/154 (required)",
         "https://github.com/musistudio/claude-code-router/issues/475 (enum)",
         "https://github.com/anomalyco/opencode/issues/11889 (properties)",
+        "https://github.com/browser-use/browser-use/issues/3786 (an object of an answer)",
     ],
     refusal=refused("{text}"),
     examples=[
@@ -86,11 +87,12 @@ def schemas_can_be_read(request: Request) -> Iterator[Finding]:
             ASK,
             tools=_declared(properties={"x": {"type": "string", "properties": {"y": {"type": "string"}}}}),
         ),
+        body(ASK, generationConfig={"responseSchema": {"type": "object", "properties": {}}}),
     ],
 )
 def schemas_make_sense(request: Request) -> Iterator[Finding]:
     """In `parameters` and `responseSchema`, arrays have `items`, required names are properties, and only
-    strings have an `enum`.
+    strings have an `enum`. An object in `responseSchema` has properties.
 
     Fix: use `parametersJsonSchema` and `responseJsonSchema`, which accept JSON Schema.
     """
@@ -164,6 +166,9 @@ def _senseless(schema: Json, at: _At) -> Iterator[Problem]:
                     f"{at.named}.required[{i}]: property is not defined",
                 )
                 yield Problem(place, f"{name!r} is required and is no property", said)
+        if not properties and "response_schema" in at.named:
+            said = f"{at.named}.properties: should be non-empty for OBJECT type"
+            yield Problem(at.pointer, "an object without properties", said)
     elif kind in TYPES and properties:
         said = f"{at.named}.properties: only allowed for OBJECT type"
         yield Problem(f"{at.pointer}/properties", f"{kind} has no properties", said)

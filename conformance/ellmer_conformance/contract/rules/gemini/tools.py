@@ -88,9 +88,11 @@ def functions_or_json(request: Request) -> Iterator[Finding]:
     "REQ-012",
     MUST,
     REJECT,
-    source="https://github.com/pydantic/pydantic-ai (models/google.py)",
+    source=[
+        "https://github.com/AstrBotDevs/AstrBot/pull/7407",
+        "https://github.com/musistudio/claude-code-router/pull/1207",
+    ],
     refusal=refused("Function calling config is set without function_declarations."),
-    preview=True,
     examples=[body(ASK, tools=TOOLS, toolConfig={"functionCallingConfig": {"mode": "ANY"}})],
     counterexamples=[body(ASK, toolConfig={"functionCallingConfig": {"mode": "ANY"}})],
 )

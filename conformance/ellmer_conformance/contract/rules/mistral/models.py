@@ -116,6 +116,22 @@ def some_models_tell_no_logprobs(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "REQ-032",
+    MUST,
+    REJECT,
+    source="https://github.com/devoxx/DevoxxGenieIDEAPlugin/issues/338 (Codestral, Mistral Large)",
+    refusal=Refusal("top_p must be 1 when using greedy sampling.", type="invalid_request_error"),
+    examples=[body(ASK, temperature=0, top_p=1), body(ASK, temperature=0.1, top_p=0.5)],
+    counterexamples=[body(ASK, temperature=0, top_p=0.5)],
+)
+def the_greedy_choose_from_all(request: Request) -> Iterator[Finding]:
+    """With a `temperature` of 0, `top_p` is 1 or not set."""
+    if request.body.get("temperature") == 0:
+        narrow = request.body.get("top_p") not in (None, 1)
+        yield broken("/top_p", "the choice is narrowed twice") if narrow else met("/temperature")
+
+
+@book.rule(
     "REQ-021",
     MUST,
     REJECT,

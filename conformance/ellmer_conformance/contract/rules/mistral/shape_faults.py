@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from ...exchange import Json, Request
 from ...shapes import Fault
-from .._shape_faults import FaultKind, Wording, enter, types_of
+from .._pydantic import choice, mistyped, untagged
+from .._shape_faults import FaultKind, Wording, enter
 from ._rulebook import ASK, IMAGE, INVALID, TOOL, A, body, book, call, result, user
 
-_TYPES = {
-    "string": ("string_type", "Input should be a valid string"),
-    "boolean": ("bool_type", "Input should be a valid boolean"),
-    "integer": ("int_type", "Input should be a valid integer"),
-    "number": ("float_type", "Input should be a valid number"),
-    "array": ("list_type", "Input should be a valid list"),
-    "object": (
-        "model_attributes_type",
-        "Input should be a valid dictionary or object to extract fields from",
-    ),
-    "null": ("none_required", "Input should be None"),
-}
-_PARSED = {
-    "boolean": ("bool_parsing", "Input should be a valid boolean, unable to interpret input"),
-    "integer": ("int_parsing", "Input should be a valid integer, unable to parse string as an integer"),
-    "number": ("float_parsing", "Input should be a valid number, unable to parse string as a number"),
-}
 _BOUNDS = {
     "minimum": ("greater_than_equal", "ge", "Input should be greater than or equal to {}"),
     "maximum": ("less_than_equal", "le", "Input should be less than or equal to {}"),
@@ -51,33 +34,22 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
         case FaultKind.MISSING_FIELD:
             error |= {"type": "missing", "loc": [*at, fault.key], "msg": "Field required"}
         case FaultKind.WRONG_TYPE:
-            error |= dict(zip(("type", "msg"), _mistyped(fault), strict=True))
+            error |= dict(zip(("type", "msg"), mistyped(fault), strict=True))
         case FaultKind.OUT_OF_RANGE:
             name, key, text = _BOUNDS[fault.bound]
             error |= {"type": name, "msg": text.format(fault.expected), "ctx": {key: fault.expected}}
         case FaultKind.WRONG_VARIANT:
             error |= _untagged(fault) | {"loc": at[:-1]}
         case _:
-            choice = _choice(fault.expected)
-            error |= {"type": "enum", "msg": f"Input should be {choice}", "ctx": {"expected": choice}}
+            known = choice(fault.expected)
+            error |= {"type": "enum", "msg": f"Input should be {known}", "ctx": {"expected": known}}
     return {"detail": json.dumps([error], separators=(",", ":"), ensure_ascii=False)}
-
-
-def _mistyped(fault: Fault) -> tuple[str, str]:
-    name = types_of(fault.expected)[0]
-    return (_PARSED if isinstance(fault.value, str) and name in _PARSED else _TYPES)[name]
 
 
 def _untagged(fault: Fault) -> Json:
     tag, tags = fault.value[fault.key], ", ".join(f"'{each}'" for each in fault.expected)
-    text = f"Input tag '{tag}' found using '{fault.key}' does not match any of the expected tags: {tags}"
     facts = {"discriminator": f"'{fault.key}'", "tag": tag, "expected_tags": tags}
-    return {"type": "union_tag_invalid", "msg": text, "ctx": facts}
-
-
-def _choice(values: list[Any]) -> str:
-    quoted = [f"'{value}'" for value in values]
-    return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+    return {"type": "union_tag_invalid", "msg": untagged(fault), "ctx": facts}
 
 
 _TEXT = {"type": "text", "text": "Hi"}

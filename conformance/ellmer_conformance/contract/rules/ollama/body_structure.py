@@ -19,6 +19,17 @@ _GO = {dict: "object", list: "array", str: "string", bool: "bool", int: "number"
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/\r\n]")
 
 GEMMA3 = ("gemma3", "gemma3:*", "gemma3n", "gemma3n:*")
+#: Models of the library whose template has no place for tools.
+TOOLLESS = (
+    *GEMMA3,
+    "llama2",
+    "llama2:*",
+    "llama3",
+    "llama3:*",
+    "phi4",
+    "phi4:*",
+    "smollm2:360m*",
+)
 #: Models of the library whose template has no place for thoughts.
 THOUGHTLESS = (
     *GEMMA3,
@@ -152,14 +163,20 @@ def few_logprobs_are_asked_for(request: Request) -> Iterator[Finding]:
     "REQ-020",
     MUST,
     REJECT,
-    source=["recorded refusal (gemma3:1b)", "https://github.com/ollama/ollama/issues/13578"],
+    source=[
+        "recorded refusal (gemma3:1b)",
+        "https://github.com/ollama/ollama/issues/13578 (smollm2:360m)",
+        "https://github.com/ItzCrazyKns/Vane/issues/1137 (llama2, phi4)",
+        "https://github.com/anomalyco/opencode/issues/303 (llama2)",
+        "https://github.com/BoltAI/BoltAI/issues/143 (llama3)",
+    ],
     refusal=Refusal("registry.ollama.ai/library/{model} does not support tools"),
-    models=GEMMA3,
+    models=TOOLLESS,
     examples=[body(ASK, model="gemma3:1b", tools=[])],
     counterexamples=[body(ASK, model="gemma3:1b", tools=[TOOL])],
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """Tools are sent only to models whose template supports them; the template of Gemma 3 does not."""
+    """Tools are sent only to models whose template supports them; those of Gemma 3, Llama 2 and 3 and Phi 4 do not."""
     tagged = request.model if ":" in request.model else f"{request.model}:latest"
     tools = request.body.get("tools")
     yield broken("/tools", "tools", model=tagged) if tools else met("/model")

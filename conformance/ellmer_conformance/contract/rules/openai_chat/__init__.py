@@ -14,6 +14,7 @@ for _part in (
     "shape_faults",
     "reasoning",
     "models",
+    "features",
     "media",
     "order",
 ):

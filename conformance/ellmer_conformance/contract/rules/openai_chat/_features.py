@@ -13,6 +13,7 @@ __all__ = [
     "forced",
     "functions",
     "logprobs",
+    "option",
     "streamed_format",
 ]
 
@@ -54,6 +55,17 @@ def forced(request: Request) -> str | None:
 def logprobs(request: Request) -> str | None:
     """Log probabilities."""
     return "/logprobs" if request.body.get("logprobs") else None
+
+
+def option(name: str, *values: object) -> Found:
+    """An option; with values, where it is one of these."""
+
+    def found(request: Request) -> str | None:
+        given = request.body.get(name)
+        there = given in values if values else given is not None
+        return f"/{name}" if there else None
+
+    return found
 
 
 def streamed_format(request: Request) -> str | None:

@@ -15,6 +15,7 @@ from .._openai.schemas import (
     ARRAYS,
     CLOSED,
     OPEN,
+    ROOTS,
     SCHEMA,
     STRICT,
     array_findings,
@@ -151,17 +152,25 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     "STO-008",
     MUST,
     REJECT,
-    source="recorded refusal (gpt-4o-mini)",
+    source=["recorded refusal (gpt-4o-mini)", ROOTS, *STRICT],
     refusal=refused("Invalid schema for response_format '{name}': {reason}", param="response_format"),
     examples=[
         body(ASK, response_format=_format(CLOSED)),
         body(ASK, response_format=_format(OPEN, strict=False)),
     ],
-    counterexamples=[body(ASK, response_format=_format(OPEN))],
+    counterexamples=[
+        body(ASK, response_format=_format(OPEN)),
+        body(ASK, response_format=_format({"type": "array", "items": {"type": "string"}})),
+        body(ASK, response_format=_format(one_property({"type": "string", "format": "uri"}))),
+        body(ASK, response_format=_format(one_property({"$ref": "#", "description": "A sum."}))),
+    ],
 )
 def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict response format, every object sets `additionalProperties: false` and requires all its
-    properties."""
+    """In a strict response format, the root is an object, and every object sets `additionalProperties: false` and
+    requires all its properties.
+
+    A `$ref` stands without a description, a default or a title, and a string has not the format `uri`.
+    """
     format = request.body.get("response_format")
     schema = format.get("json_schema") if isinstance(format, dict) else None
     if isinstance(schema, dict) and schema.get("strict") is True:

@@ -1,8 +1,10 @@
-"""Features that some models refuse, as recorded."""
+"""Features that some models refuse, as recorded or reported."""
 
 from __future__ import annotations
 
+from ...exchange import Request
 from ...readers.json_access import object_of
+from ...readers.openai_responses import tools
 from .._lacks import Lack, enter
 from .._openai.refusals import refused
 from ._rulebook import ASK, body, book
@@ -13,9 +15,30 @@ _TESTS = (
     "tests/profiles/cassettes/test_openai_reasoning_ground_truth/"
 )
 
+
+def _searches_in_haste(request: Request) -> str | None:
+    """A web search, with the least effort."""
+    searches = any(tool.get("type") == "web_search" for _, tool in tools(request.body))
+    hasty = object_of(request.body.get("reasoning")).get("effort") == "minimal"
+    return "/tools" if searches and hasty else None
+
+
 enter(
     book,
     [
+        Lack(
+            "REQ-061",
+            "GPT-5 does not search the web with the effort `minimal`.",
+            ("gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*"),
+            refused(
+                "The following tools cannot be used with reasoning.effort 'minimal': web_search.",
+                param="tools",
+            ),
+            ("https://github.com/openai/codex/issues/3559 (gpt-5)",),
+            _searches_in_haste,
+            body(ASK, model="gpt-5", tools=[{"type": "web_search"}], reasoning={"effort": "low"}),
+            body(ASK, model="gpt-5", tools=[{"type": "web_search"}], reasoning={"effort": "minimal"}),
+        ),
         Lack(
             "REQ-046",
             "A mode of reasoning is given to a model that has one.",
@@ -30,6 +53,6 @@ enter(
             ),
             body(ASK, model="gpt-5.4-mini", reasoning={"effort": "low"}),
             body(ASK, model="gpt-5.4-mini", reasoning={"mode": "pro"}),
-        )
+        ),
     ],
 )

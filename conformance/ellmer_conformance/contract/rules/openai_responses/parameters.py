@@ -89,9 +89,12 @@ def one_thing_is_continued(request: Request) -> Iterator[Finding]:
     source=[
         "recorded refusal of temperature (gpt-5-mini)",
         "https://github.com/lfnovo/open-notebook/issues/107",
+        "https://github.com/hotovo/aider-desk/issues/427 (gpt-5-codex)",
+        "https://github.com/epam/ai-dial-chat/issues/8538 (gpt-5.1-codex)",
+        "https://github.com/AnswerDotAI/shell_sage/issues/77 (gpt-5.2-codex)",
     ],
     refusal=refused("Unsupported parameter: '{key}' is not supported with this model.", param="{key}"),
-    models=[*REASONING, "!*chat*"],
+    models=[*REASONING, "gpt-5*-codex*", "!*chat*"],
     examples=[body(ASK, model="gpt-5-mini", top_p=1)],
     counterexamples=[body(ASK, model="gpt-5-mini", temperature=0), body(ASK, model="gpt-5", top_p=0.5)],
 )

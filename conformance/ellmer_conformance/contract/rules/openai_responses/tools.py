@@ -15,6 +15,7 @@ from .._openai.schemas import (
     CLOSED,
     COMPOSED,
     OPEN,
+    ROOTS,
     SCHEMA,
     STRICT,
     array_findings,
@@ -148,18 +149,25 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     "STO-008",
     MUST,
     REJECT,
-    source="recorded refusal (gpt-4o-mini)",
+    source=["recorded refusal (gpt-4o-mini)", ROOTS, *STRICT],
     refusal=refused(
         "Invalid schema for response_format '{name}': {reason}",
         code="invalid_json_schema",
         param="text.format.schema",
     ),
     examples=[body(ASK, text=_text(CLOSED, strict=True)), body(ASK, text=_text(OPEN, strict=False))],
-    counterexamples=[body(ASK, text=_text(OPEN, strict=True))],
+    counterexamples=[
+        body(ASK, text=_text(OPEN, strict=True)),
+        body(ASK, text=_text({"type": "array", "items": {"type": "string"}}, strict=True)),
+        body(ASK, text=_text(one_property({"$ref": "#", "description": "A sum."}), strict=True)),
+    ],
 )
 def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict response format, every object sets `additionalProperties: false` and requires all its
-    properties."""
+    """In a strict response format, the root is an object, and every object sets `additionalProperties: false` and
+    requires all its properties.
+
+    A `$ref` stands without a description, a default or a title, and a string has not the format `uri`.
+    """
     format = wire.format_of(request.body)
     if format.get("type") == "json_schema" and format.get("strict") is True:
         yield from strict_findings(format.get("name"), format.get("schema"), "/text/format/schema")

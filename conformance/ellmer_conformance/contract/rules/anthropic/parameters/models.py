@@ -10,6 +10,7 @@ from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, body, book, refused, user
 from .._turns import all_blocks
 from ..tools._grammar import strict_problem
+from ._answer_formats import answer_formats
 
 SUM: Json = {"type": "object", "properties": {"sum": {"type": "number"}}, "additionalProperties": False}
 
@@ -46,7 +47,7 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
 
     Fix: set `additionalProperties: false`, and write the bounds into the description.
     """
-    for place, format in _formats(request.body):
+    for place, format in answer_formats(request.body):
         if isinstance(format.get("schema"), dict):
             pointer = f"/{place.replace('.', '/')}/schema"
             reason = strict_problem(format["schema"])
@@ -72,7 +73,7 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
 )
 def old_models_have_no_format(request: Request) -> Iterator[Finding]:
     """Structured output requires a model of the 4.5 generation or newer."""
-    asked = any(True for _ in _formats(request.body))
+    asked = any(True for _ in answer_formats(request.body))
     yield broken("/model", "this model has no output format", model=request.model) if asked else met("/model")
 
 
@@ -95,11 +96,26 @@ def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
             yield broken(place, "this model does not cite", model=request.model) if asked else met(place)
 
 
-def _formats(request: Json) -> Iterator[tuple[str, Json]]:
-    config = request.get("output_config")
-    for place, format in (
-        ("output_config.format", config.get("format") if isinstance(config, dict) else None),
-        ("output_format", request.get("output_format")),
-    ):
-        if isinstance(format, dict):
-            yield place, format
+@book.rule(
+    "THK-026",
+    MUST,
+    REJECT,
+    source=["https://github.com/anthropics/claude-code/issues/12914 (claude-3-5-haiku)"],
+    refusal=refused("'{model}' does not support thinking."),
+    models=["claude-3-haiku*", "claude-3-sonnet*", "claude-3-opus*", "claude-3-5-*"],
+    examples=[body(ASK, model="claude-3-5-haiku-20241022", thinking={"type": "disabled"})],
+    counterexamples=[
+        body(
+            ASK,
+            model="claude-3-5-haiku-20241022",
+            max_tokens=4096,
+            thinking={"type": "enabled", "budget_tokens": 1024},
+        )
+    ],
+)
+def old_models_do_not_think(request: Request) -> Iterator[Finding]:
+    """Thinking requires Claude 3.7 Sonnet or a newer model."""
+    thinking = request.body.get("thinking")
+    asked = isinstance(thinking, dict) and thinking.get("type") == "enabled"
+    problem = "this model does not think"
+    yield broken("/thinking", problem, model=request.model) if asked else met("/model")

@@ -51,6 +51,48 @@ def a_token_limit_is_set(request: Request) -> Iterator[Finding]:
     yield met("/max_tokens") if given else broken("", "`max_tokens` is missing")
 
 
+#: The most tokens that a model answers with.
+MOST = {
+    "claude-3-haiku": 4096,
+    "claude-3-sonnet": 4096,
+    "claude-3-opus": 4096,
+    "claude-3-5": 8192,
+    "claude-opus-4-0": 32000,
+    "claude-opus-4-1": 32000,
+    "claude-opus-4-2025": 32000,
+    "claude-opus-4-5": 64000,
+    "claude-sonnet-4-0": 64000,
+    "claude-sonnet-4-2025": 64000,
+    "claude-sonnet-4-5": 64000,
+    "claude-haiku-4-5": 64000,
+}
+
+
+@book.rule(
+    "REQ-065",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/anthropics/claude-code/issues/24451 (claude-opus-4-5)",
+        "https://docs.claude.com/en/docs/about-claude/models/overview",
+    ],
+    refusal=refused(
+        "max_tokens: {given} > {most}, which is the maximum allowed number of output tokens for {model}"
+    ),
+    models=[f"{name}*" for name in MOST],
+    examples=[body(ASK, model="claude-opus-4-5-20251101", max_tokens=64000)],
+    counterexamples=[body(ASK, model="claude-opus-4-5-20251101", max_tokens=128001)],
+)
+def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
+    """`max_tokens` is at most what the model can answer with."""
+    given, model = request.body.get("max_tokens"), request.model
+    most = next((most for name, most in MOST.items() if model.startswith(name)), None)
+    if isinstance(given, int) and most and "output-" not in str(request.headers):
+        facts = {"given": given, "most": most, "model": model}
+        fine, place = given <= most, "/max_tokens"
+        yield met(place) if fine else broken(place, f"{given} tokens of {most}", **facts)
+
+
 @book.rule(
     "REQ-013",
     MUST,

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....exchange import Json, Request
-from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, body, book, refused
+from ..parameters._answer_formats import answer_formats
 from ._client_tools import custom
 from ._grammar import circle, enum_problem, optional_count, strict_problem, union_count
 
@@ -28,14 +28,13 @@ def _answer(**schema: Any) -> Json:
     return {"format": {"type": "json_schema", "schema": {"additionalProperties": False, **schema}}}
 
 
-def _enum(values: list[Any]) -> Json:
-    properties = {"x": {"type": ["string", "null"], "enum": values}}
-    return {"type": "object", "properties": properties, "required": ["x"]}
-
-
 _CIRCULAR = "Self-referencing or mutually-referencing definitions are not supported."
 MANY = [f"p{i}" for i in range(25)]
-FREE: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": True}
+NULLABLE_ENUM: Json = {
+    "type": "object",
+    "properties": {"x": {"type": ["string", "null"], "enum": ["a", None]}},
+    "required": ["x"],
+}
 NODE: Json = {
     "type": "object",
     "properties": {"next": {"$ref": "#/$defs/Node"}},
@@ -149,7 +148,7 @@ def strict_tools_are_few(request: Request) -> Iterator[Finding]:
     refusal=refused("output_config.format.schema: {reason}"),
     examples=[body(ASK, model="claude-sonnet-5", output_config=_answer(**_object("x", required=True)))],
     counterexamples=[
-        body(ASK, model="claude-sonnet-5", output_config=_answer(**_enum(["a", None]))),
+        body(ASK, model="claude-sonnet-5", output_config=_answer(**NULLABLE_ENUM)),
         body(ASK, model="claude-sonnet-5", output_config=_answer(**{**NODE, "$defs": {"Node": NODE}})),
     ],
 )
@@ -169,7 +168,7 @@ def answers_have_a_schema_that_compiles(request: Request) -> Iterator[Finding]:
 
 def _answers(request: Json) -> list[Json]:
     """The schema of the answer, where one is asked for."""
-    form = object_of(object_of(request.get("output_config")).get("format"))
+    form = dict(answer_formats(request)).get("output_config.format", {})
     schema = form.get("schema")
     return [schema] if form.get("type") == "json_schema" and isinstance(schema, dict) else []
 

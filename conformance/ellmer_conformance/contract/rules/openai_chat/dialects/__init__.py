@@ -12,15 +12,19 @@ from .._rulebook import book
 
 __all__ = ["compact", "elsewhere"]
 
-# What only OpenAI says of its own parameters and models: at another vendor it means nothing.
+# What only OpenAI says of its own parameters and models: at another provider it means nothing.
 _OWN = (
     "REQ-001",
     "REQ-004",
     "REQ-012",
     "REQ-024",
     "REQ-031",
+    "REQ-060",
+    "REQ-061",
+    "REQ-062",
     "SCH-003",
     "STO-008",
+    "STO-017",
     "IMG-008",
     "TRM-003",
     "TRM-015",

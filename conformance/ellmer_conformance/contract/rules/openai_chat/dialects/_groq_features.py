@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....exchange import Request
+from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import RuleBook
 from ..._lacks import Lack, enter
-from .._features import functions
+from .._features import functions, option
 from .._rulebook import ASK, MUST, REJECT, TOOL, body
 
 #: Recorded by others, in public.
@@ -57,7 +58,55 @@ def tools_are_of_a_known_kind(request: Request) -> Iterator[Finding]:
         yield met(place) if kind in _KINDS else broken(place, f"{kind!r} is no kind of tool", index=index)
 
 
+_JSON = {"type": "json_object"}
+_ASKED = {"role": "user", "content": "Answer in JSON."}
+
+
+def _json_and_tools(request: Request) -> str | None:
+    """A format of the answer beside functions."""
+    kind = object_of(request.body.get("response_format")).get("type")
+    both = kind in {"json_object", "json_schema"} and request.body.get("tools")
+    return "/response_format" if both else None
+
+
 _LACKS = [
+    Lack(
+        "STO-018",
+        "An answer in JSON is not asked for beside tools.",
+        ("!groq/compound*",),
+        _refused("json mode cannot be combined with tool/function calling"),
+        (
+            "https://github.com/vercel/ai/pull/16540",
+            "https://github.com/agno-agi/agno/issues/1065 (the earlier text)",
+        ),
+        _json_and_tools,
+        body(_ASKED, model="openai/gpt-oss-20b", tools=[TOOL]),
+        body(_ASKED, model="openai/gpt-oss-20b", tools=[TOOL], response_format=_JSON),
+        (_refused("response_format` json_object cannot be combined with tool/function calling"),),
+    ),
+    Lack(
+        "REQ-063",
+        "A reasoning effort goes to a model that reasons.",
+        ("llama-3.1-*", "llama-3.3-*", "llama3*", "meta-llama/llama-4*", "gemma*"),
+        _refused("`reasoning_effort` is not supported with this model"),
+        (
+            "https://github.com/iamsrikanthnani/pluely/issues/242 (llama-3.1-8b-instant)",
+            "https://github.com/brendanlong/lion-reader/pull/1325 (llama-4-scout)",
+        ),
+        option("reasoning_effort"),
+        body(ASK, model="llama-3.1-8b-instant"),
+        body(ASK, model="llama-3.1-8b-instant", reasoning_effort="low"),
+    ),
+    Lack(
+        "REQ-064",
+        "The effort of Qwen 3 is `none` or `default`.",
+        ("qwen/qwen3*",),
+        _refused("`reasoning_effort` must be one of `none` or `default`"),
+        ("https://github.com/earendil-works/pi/issues/1745 (qwen/qwen3-32b)",),
+        option("reasoning_effort", "low", "medium", "high"),
+        body(ASK, model="qwen/qwen3-32b", reasoning_effort="default"),
+        body(ASK, model="qwen/qwen3-32b", reasoning_effort="high"),
+    ),
     Lack(
         "REQ-047",
         "Groq's compound systems take no functions.",

@@ -9,7 +9,8 @@ from ....rule import Refusal
 from ....shapes import Fault
 from ..._lacks import Lack, enter
 from ..._openai.refusals import refused
-from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem
+from ..._pydantic import choice, mistyped, untagged
+from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
 from .._features import forced, streamed_format
 from .._rulebook import ASK, TOOL, body, call, result
@@ -81,10 +82,26 @@ def _place(fault: Fault) -> str:
 
 
 def _say(fault: Fault, _: Request) -> Mapping[str, str]:
+    """A place and what pydantic says of it; of a union it says more than is on record."""
     place = _place(fault)
-    if fault.kind is FaultKind.UNKNOWN_FIELD:
-        return {"text": f"{place}: property '{place}' is unsupported"}
-    return {"text": f"{place}: {problem(fault)}{UNRECORDED}"}
+    match fault.kind:
+        case FaultKind.UNKNOWN_FIELD:
+            text = f"property '{place}' is unsupported"
+        case FaultKind.MISSING_FIELD:
+            place, text = _missing(fault), "Field required"
+        case FaultKind.UNKNOWN_VALUE:
+            text = f"Input should be {choice(fault.expected)}"
+        case FaultKind.WRONG_VARIANT if fault.key:
+            place, text = place.removesuffix(f".{fault.key}"), untagged(fault)
+        case FaultKind.WRONG_TYPE if len(types_of(fault.expected)) == 1:
+            text = mistyped(fault)[1]
+        case _:
+            text = f"{problem(fault)}{UNRECORDED}"
+    return {"text": f"{place}: {text}"}
+
+
+def _missing(fault: Fault) -> str:
+    return f"{_place(fault)}.{fault.key}"
 
 
 enter_shape(
@@ -98,7 +115,8 @@ enter_shape(
                 "{text}", type="invalid_request_error", param="validation_error", code="wrong_api_format"
             ),
         ),
-        "https://github.com/Alishahryar1/free-claude-code/issues/1136",
+        "https://github.com/Alishahryar1/free-claude-code/issues/1136 "
+        "https://github.com/egoist/chatwise-releases/issues/1325 (pydantic)",
         body(ASK, call("a"), result("a"), tools=[TOOL]),
         {
             FaultKind.UNKNOWN_FIELD: [

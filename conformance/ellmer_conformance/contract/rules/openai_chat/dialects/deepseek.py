@@ -44,7 +44,7 @@ deepseek = elsewhere(
     "deepseek",
     envelope=wrap,
     only=["PAIR-001", "PAIR-002", "PAIR-013", "ORD-002", "ORD-003"],
-    without=["REQ-007", "STO-001", "STO-007"],
+    without=["REQ-005", "REQ-007", "STO-001", "STO-007"],
     PAIR_001=NEEDED,
     ORD_002=NEEDED,
     ORD_003=NEEDED,
@@ -82,6 +82,44 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
     for index, (pointer, message) in enumerate(messages(request.body)):
         right, place = isinstance(message.get("content", ""), str | list | None), f"{pointer}/content"
         yield met(place) if right else broken(place, "neither a string nor a list", index=index)
+
+
+def _unknown_role(known: str, status: int = 400) -> Refusal:
+    place = f"messages[{{index}}].role: unknown variant `{{role}}`, expected one of {known}"
+    return refused(
+        f"Failed to deserialize the JSON body into the target type: {place} at line 1 column {{column}}",
+        status,
+    )
+
+
+_ROLES = "`system`, `user`, `assistant`, `tool`"
+
+
+@deepseek.rule(
+    "REQ-005",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/decolua/9router/issues/773 (deepseek-v4-pro)",
+        "https://github.com/losesky/ai-auto-trading/issues/14 (deepseek-chat)",
+        "https://github.com/eclipse-theia/theia/issues/15144 (2025)",
+    ],
+    refusal=_unknown_role(f"{_ROLES}, `latest_reminder`"),
+    formerly=[_unknown_role(_ROLES), _unknown_role(_ROLES, 422)],
+    examples=[body({"role": "system", "content": "Be brief."}, ASK, model="deepseek-chat")],
+    counterexamples=[body({"role": "developer", "content": "Be brief."}, ASK, model="deepseek-chat")],
+)
+def roles_are_known(request: Request) -> Iterator[Finding]:
+    """The role of a message is `system`, `user`, `assistant` or `tool`, not `developer`."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        role, place = message.get("role"), f"{pointer}/role"
+        known = role in {"system", "user", "assistant", "tool", "latest_reminder"}
+        facts = {
+            "index": index,
+            "role": role,
+            "column": 0 if known else _column(request.body, str(role), "role"),
+        }
+        yield met(place) if known else broken(place, f"there is no role {role!r}", **facts)
 
 
 @deepseek.rule(
@@ -122,6 +160,8 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/earendil-works/pi/issues/3636",
         "https://github.com/BigPizzaV3/CodexPlusPlus/issues/252",
+        "https://github.com/SaladDay/cc-switch-cli/issues/170 (deepseek-v4-pro, which thinks unless told not to)",
+        "https://api-docs.deepseek.com/guides/thinking_mode",
     ],
     refusal=refused("The `reasoning_content` in the thinking mode must be passed back to the API."),
     models=["deepseek-v4*", "deepseek-chat", "deepseek-reasoner"],
@@ -135,15 +175,16 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
         )
     ],
     counterexamples=[
-        body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro")
+        body(ASK, call("a"), result("a"), thinking={"type": "enabled"}, model="deepseek-v4-pro"),
+        body(ASK, call("a"), result("a"), model="deepseek-v4-flash"),
     ],
 )
 def thoughts_come_back(request: Request) -> Iterator[Finding]:
     """With thinking enabled, an assistant message with tool calls has its `reasoning_content`, which may be empty.
 
-    Before V4, the reasoning of earlier user turns was not required.
+    V4 thinks unless it is told not to. Before V4, the reasoning of earlier user turns was not required.
     """
-    if _told_to_think(request):
+    if _thinks(request):
         found = list(messages(request.body))
         asked = [i for i, (_, message) in enumerate(found) if message.get("role") == "user"]
         start = 0 if request.model.startswith("deepseek-v4") else max(asked, default=0)
@@ -256,7 +297,7 @@ def _thinks(request: Request) -> bool:
     return _told_to_think(request) or (untold and request.model.startswith("deepseek-v4"))
 
 
-def _column(request: Json, kind: str) -> int:
-    """Where in the compact text of the body its reader stops: behind the type."""
-    text, found = json.dumps(request, separators=(",", ":")), f'"type":"{kind}"'
+def _column(request: Json, kind: str, key: str = "type") -> int:
+    """Where in the compact text of the body its reader stops: behind the type, or the role."""
+    text, found = json.dumps(request, separators=(",", ":")), f'"{key}":"{kind}"'
     return text.find(found) + len(found)

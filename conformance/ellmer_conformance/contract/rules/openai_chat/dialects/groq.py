@@ -63,7 +63,13 @@ UNSCHEMED = [
     "qwen/qwen3-32b",
 ]
 
-groq = elsewhere("groq", envelope=wrap, without=["REQ-007", "REQ-011", "REQ-045"])
+groq = elsewhere(
+    "groq",
+    envelope=wrap,
+    only=["STO-007"],
+    without=["REQ-007", "REQ-011", "REQ-045"],
+    STO_007={"source": ("https://github.com/mem0ai/mem0/pull/4161",)},
+)
 
 
 @groq.rule(

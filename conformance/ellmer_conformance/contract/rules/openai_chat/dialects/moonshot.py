@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....exchange import Request
+from ....readers.json_access import object_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, broken, met
 from ..._openai.refusals import refused
@@ -22,6 +23,7 @@ _OPEN: dict[str, object] = {
 moonshot = elsewhere(
     "moonshot",
     only=["PAIR-001", "ORD-002", "ORD-003"],
+    without=["REQ-017"],
     PAIR_001=_OPEN,
     ORD_002=_OPEN,
     ORD_003=_OPEN,
@@ -71,3 +73,36 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
         if message.get("role") == "assistant":
             something = message.get("content") or calls_of(message) or message.get("partial")
             yield met(pointer) if something else broken(pointer, "neither content nor calls", index=index)
+
+
+@moonshot.rule(
+    "REQ-017",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/HKUDS/nanobot/pull/202 (kimi-k2.5)",
+        "https://github.com/NousResearch/hermes-agent/pull/12668 (kimi-k2.5, tried value by value)",
+        "https://github.com/HKUDS/nanobot/pull/4962 (kimi-k2.6 that does not think)",
+        "https://platform.kimi.ai/docs/guide/migrating-from-openai-to-kimi",
+    ],
+    refusal=refused("invalid temperature: only {only} is allowed for this model"),
+    models=["kimi-k2.5*", "kimi-k2.6*"],
+    examples=[
+        body(ASK, model="kimi-k2.5", temperature=1),
+        body(ASK, model="kimi-k2.6", temperature=0.6, thinking={"type": "disabled"}),
+    ],
+    counterexamples=[
+        body(ASK, model="kimi-k2.5", temperature=0.6),
+        body(ASK, model="kimi-k2.6", temperature=1, thinking={"type": "disabled"}),
+    ],
+)
+def the_temperature_is_the_models(request: Request) -> Iterator[Finding]:
+    """From Kimi K2.5 on, the temperature is 1, or 0.6 if thinking is disabled.
+
+    Fix: leave the temperature out.
+    """
+    value, place = request.body.get("temperature"), "/temperature"
+    if isinstance(value, int | float):
+        quiet = object_of(request.body.get("thinking")).get("type") == "disabled"
+        only = 0.6 if quiet else 1
+        yield met(place) if value == only else broken(place, f"the temperature is {value}", only=only)

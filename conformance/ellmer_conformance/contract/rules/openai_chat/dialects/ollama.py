@@ -13,10 +13,12 @@ from typing import Any
 from ....exchange import Request
 from ....readers.json_access import items_of
 from ....readers.openai_chat import messages
-from ....rule import Finding, broken, met
+from ....rule import Finding, Refusal, broken, met
 from ..._openai.refusals import refused
+from ...ollama.body_structure import TOOLLESS
+from .._features import functions
 from .._pairing import calls_of
-from .._rulebook import ASK, IMAGE, MUST, REJECT, body, call, result
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere
 
 SERVER = "https://github.com/ollama/ollama (openai/openai.go, FromChatRequest)"
@@ -95,6 +97,27 @@ def arguments_are_json(request: Request) -> Iterator[Finding]:
             if isinstance(arguments, str):
                 place = f"{pointer}/tool_calls/{i}/function/arguments"
                 yield met(place) if _is_object(arguments) else broken(place, "no JSON object")
+
+
+@ollama.rule(
+    "REQ-052",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/ollama/ollama/issues/5793 (llama3)",
+        "https://github.com/louisho5/picobot/issues/6 (gemma3)",
+        "https://github.com/pydantic/pydantic-ai/issues/703 (llama3:8b)",
+    ],
+    refusal=Refusal("registry.ollama.ai/library/{model} does not support tools", type="api_error"),
+    models=TOOLLESS,
+    examples=[body(ASK, model="llama3:8b")],
+    counterexamples=[body(ASK, model="llama3:8b", tools=[TOOL])],
+)
+def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
+    """Tools are sent only to models whose template supports them."""
+    tagged = request.model if ":" in request.model else f"{request.model}:latest"
+    place = functions()(request)
+    yield broken(place, "tools", model=tagged) if place else met("/model")
 
 
 def _refused(part: Any) -> str | None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from ....rule import Refusal
 from ..._lacks import Lack, enter
-from .._features import functions
-from .._rulebook import ASK, TOOL, body
+from .._features import a_part, functions
+from .._rulebook import ASK, IMAGE, TOOL, body
 from . import compact, elsewhere
 
 #: Recorded by others, in public.
@@ -44,6 +44,24 @@ enter(
             functions(),
             body(ASK, model=_GEMMA),
             body(ASK, model=_GEMMA, tools=[TOOL]),
-        )
+        ),
+        Lack(
+            "REQ-050",
+            "An image goes to a model that sees.",
+            (
+                "deepseek/deepseek-v4*",
+                "deepseek/deepseek-r1*",
+                "openai/gpt-oss*",
+                "meta-llama/llama-3.[13]-*",
+            ),
+            Refusal("No endpoints found that support image input", 404),
+            (
+                "https://github.com/NousResearch/hermes-agent/pull/23411 (deepseek-v4-pro)",
+                "https://openrouter.ai/docs/guides/overview/models (which models take images)",
+            ),
+            a_part("image_url"),
+            body(ASK, model="deepseek/deepseek-v4-pro"),
+            body({"role": "user", "content": [IMAGE]}, model="deepseek/deepseek-v4-pro"),
+        ),
     ],
 )

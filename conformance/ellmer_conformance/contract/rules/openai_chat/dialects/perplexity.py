@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from .._rulebook import ASK, MUST, REJECT, body
+from ..._lacks import Lack, enter
+from .._features import functions
+from .._rulebook import ASK, MUST, REJECT, TOOL, body
 from . import compact, elsewhere
 
 
@@ -50,3 +52,20 @@ def sides_alternate(request: Request) -> Iterator[Finding]:
         wrong = side == before and role != "tool"
         yield broken(pointer, f"{role} after {before}") if wrong else met(pointer)
         before = side
+
+
+enter(
+    perplexity,
+    [
+        Lack(
+            "REQ-052",
+            "Tools go to a model that calls them.",
+            ("sonar",),
+            Refusal("Tool calling is not supported for this model"),
+            ("https://github.com/pipecat-ai/pipecat/pull/4862",),
+            functions(),
+            body(ASK, model="sonar"),
+            body(ASK, model="sonar", tools=[TOOL]),
+        )
+    ],
+)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ellmer_harness.format import aws_event_stream, sse_and_ndjson
 
-from .exchange import Json
+from ..exchange import Json
 
 __all__ = ["Called", "Event", "Told", "events_of"]
 
@@ -20,7 +20,7 @@ _EOL = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True)
 class Event:
-    """One event of a stream: its name, where it has one, and its data; `text` is what is no JSON object."""
+    """An event of a stream: its name, if any, and its data; `text` is data that is not a JSON object."""
 
     name: str
     data: Json = field(default_factory=dict)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...contents.content import (
     Content,
@@ -21,7 +20,7 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
 from ...errors import ContentError, UsageError
-from ...tools.results import described, result_text
+from ...tools.results import described, result_items, result_text
 from ...wire.base import Wire
 from ...wire.shared.json_bodies import json_text
 
@@ -93,14 +92,8 @@ def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
     """Results say themselves in words what the model does not take: this names it for the warning."""
     for result in turn.contents:
         if isinstance(result, ContentToolResult) and result.error is None:
-            media = [item for item in _items(result.value) if is_media(item) and wire.refuses(item)]
+            media = [item for item in result_items(result) if is_media(item) and wire.refuses(item)]
             replaced += [f"{_name(m)} of a tool ({wire.objection(m) or 'not taken'})" for m in media]
-
-
-def _items(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _without_calls(turn: Turn) -> Turn:

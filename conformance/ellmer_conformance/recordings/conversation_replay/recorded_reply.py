@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
-from ...contract.answers import Told, events_of
+from ...contract.provider_answers.answer import Told, events_of
+from ...contract.provider_answers.joined_streams import folded
+from ...contract.provider_answers.whole_answers import read
 from ...contract.readers.json_access import items_of, object_of
-from ...contract.whole_answers import folded, read
+from .adapter_input import CannotBeGiven
 from .conversations import Recorded
-from .given import CannotBeGiven
 
 __all__ = ["fails", "is_cut", "told_by"]
 

@@ -11,7 +11,7 @@ import ellmer_core
 from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentText, ContentThinking
 from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.conversation.request.cache import RequestCache, encoded
+from ellmer_core.conversation.request.json_cache import RequestCache, encoded
 from ellmer_core.errors import ContentError, UsageError
 from ellmer_core.tools.definition import tool
 
@@ -125,7 +125,8 @@ def test_old_bytes_are_used_again(name, monkeypatch):
     written.request(wire, turns, (), **HOW)
     asked = []
     monkeypatch.setattr(
-        "ellmer_core.conversation.request.cache.encoded", lambda body: [asked.append(body), encoded(body)][1]
+        "ellmer_core.conversation.request.json_cache.encoded",
+        lambda body: [asked.append(body), encoded(body)][1],
     )
     _, body = written.request(wire, [*turns, AssistantTurn("Yes."), UserTurn("And?")], (), **HOW)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...contract.answers import Told
 from ...contract.exchange import Json
+from ...contract.provider_answers.answer import Told
 from ...contract.readers.json_access import items_of, object_of
 from ...scenarios.messages import Tool
-from .given import CannotBeGiven
+from .adapter_input import CannotBeGiven
 
 __all__ = ["check_calls"]
 

@@ -1,0 +1,92 @@
+"""Downloads of media by URL: from public addresses only, of a limited size, within a limited time.
+
+httpx is imported when first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from ipaddress import IPv4Address, IPv6Address
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from ..errors import ConnectError, UsageError
+from .network_addresses import addresses_of, is_private
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["MAX_BYTES", "download", "url_parts"]
+
+MAX_BYTES = 50_000_000  # no provider takes a larger document
+MAX_REDIRECTS = 5
+MAX_SECONDS = 60
+
+
+def download(
+    url: str, client: httpx.Client | None, allow_private: bool, schemes: Sequence[str] = ("https", "http")
+) -> bytes:
+    """What is at a URL. Raises `UsageError` for an address or an answer that is not allowed, `ConnectError` for none."""
+    import httpx  # noqa: PLC0415 - imported when first needed
+
+    until = monotonic() + MAX_SECONDS
+    with nullcontext(client) if client else httpx.Client(timeout=30) as http:
+        for _ in range(MAX_REDIRECTS + 1):
+            host = _host(url, schemes)
+            addresses = [] if allow_private else addresses_of(host, resolve=client is None)
+            if any(map(is_private, addresses)):
+                raise UsageError(
+                    f"{url} is inside a private network. If you trust it, pass allow_private=True."
+                )
+            try:
+                where = _at(httpx.URL(url), addresses if client is None else [])
+                with http.stream("GET", **where, follow_redirects=False) as response:
+                    if not response.has_redirect_location:
+                        return _body(response, until)
+                    url = urljoin(url, response.headers["location"])
+            except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+                raise ConnectError(f"{url} could not be downloaded: {error}") from error
+    raise UsageError(f"{url}: redirected more than {MAX_REDIRECTS} times.")
+
+
+def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
+    """The request for a URL, at the very address that was looked at: a name may stand for another one a moment later."""
+    if not addresses:
+        return {"url": url}
+    host = url.netloc.decode("ascii")
+    return {
+        "url": url.copy_with(host=str(addresses[0])),
+        "headers": {"host": host},
+        "extensions": {"sni_hostname": url.host},
+    }
+
+
+def _body(response: httpx.Response, until: float) -> bytes:
+    if not response.is_success:
+        raise UsageError(f"{response.url} answered {response.status_code} {response.reason_phrase}.")
+    body = bytearray()
+    for chunk in response.iter_bytes():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            raise UsageError(f"{response.url} is larger than {MAX_BYTES:,} bytes.")
+        if monotonic() > until:
+            raise UsageError(f"{response.url} took longer than {MAX_SECONDS} seconds.")
+    return bytes(body)
+
+
+def _host(url: str, schemes: Sequence[str]) -> str:
+    parts = url_parts(url)
+    if parts.scheme not in schemes or not parts.hostname:
+        there = " or ".join(f"{scheme}:" for scheme in schemes)
+        raise UsageError(f"What is downloaded has a URL that starts with {there}, not {url[:60]!r}.")
+    return parts.hostname
+
+
+def url_parts(url: str) -> SplitResult:
+    """The parts of a URL; raises `UsageError` for what is none."""
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise UsageError(f"{url[:60]!r} is not a URL: {error}.") from error

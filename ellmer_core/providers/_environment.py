@@ -1,0 +1,21 @@
+"""What the environment says of a provider: keys, addresses, names of accounts."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import UsageError
+
+__all__ = ["setting", "variable"]
+
+
+def setting(name: str, value: str | None, *variables: str) -> str:
+    """What the caller gave as `name`, or else the first of the environment variables that is set."""
+    if found := value or next(filter(None, map(variable, variables)), ""):
+        return found
+    raise UsageError(f"Give {name}=, or set the environment variable {' or '.join(variables)}.")
+
+
+def variable(name: str) -> str:
+    """The value of an environment variable, without the space around it; empty where it is not set."""
+    return os.environ.get(name, "").strip()

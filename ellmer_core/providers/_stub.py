@@ -1,0 +1,37 @@
+"""Writes `__init__.pyi`: `python -m ellmer_core.providers._stub`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .. import providers
+from ._construction import own_providers
+
+__all__ = ["stub"]
+
+
+def stub() -> str:
+    """What `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
+    names = {vendor: vendor for vendor in own_providers()} | providers.ALIASES
+    lines = [
+        "# Written by `python -m ellmer_core.providers._stub`.",
+        "",
+        "from collections.abc import Callable",
+        "from typing import Any",
+        "",
+        *sorted(f"from .{vendor} import chat_{vendor} as chat_{name}" for name, vendor in names.items()),
+        "",
+        *(f"models_{name}: Callable[..., list[dict[str, Any]]]" for name in sorted(names)),
+        "",
+        "ALIASES: dict[str, str]",
+        "",
+        "__all__ = [",
+        *sorted(f'    "{kind}_{name}",' for kind in ("chat", "models") for name in names),
+        "]",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("__init__.pyi").write_text(stub(), encoding="utf-8")
