@@ -35,7 +35,10 @@ class OpenAI(BridgeAdapter):
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Responses takes media inside a result; Chat Completions does not."""
         media: Literal["native", "pointer"] = "native" if wire == "openai-responses" else "pointer"
-        return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
+        audio: Literal["native", "refused"] = "native" if wire == "openai-chat" else "refused"
+        return Capabilities(
+            structured="native", audio_in_user=audio, image_in_tool_result=media, pdf_in_tool_result=media
+        )
 
     def kind(self, endpoint: Endpoint) -> type[SDKSession]:
         """Two of the SDK's resources."""

@@ -52,6 +52,8 @@ class Declared:
             return (
                 f"the command does not declare {', '.join(missing)} (`capabilities`; `options` in its steps)"
             )
+        if self.capabilities.refused(case.needs & {"audio_in_user"}):
+            return "the command does not declare audio_in_user (`capabilities`; `audio` in its steps)"
         if any(ask.instructed or ask.compacted for ask in case.steps):
             return "a command has no word for a changed prompt, and none for compaction"
         if case.approve or case.searching or case.needs & {"uploads"}:
