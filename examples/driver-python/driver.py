@@ -15,7 +15,7 @@ from typing import Any
 from wire import ApiError, Incomplete, Json, ask
 
 #: What it says of itself when it is asked: a conversation without steps.
-SETTINGS = ("structured", "tool_choice", "stop_sequences", "json_mode", "model_override")
+SETTINGS = ("audio_in_user", "structured", "tool_choice", "stop_sequences", "json_mode", "model_override")
 SELF = {"capabilities": dict.fromkeys(SETTINGS, "native"), "features": ["conversations", "cancel", "reload"]}
 
 #: The types of media that the API takes: https://platform.openai.com/docs/guides/images-vision
@@ -31,6 +31,8 @@ def part(value: Json) -> Json:
         return {"type": "text", "text": whole_characters(value["text"])}
     if value["type"] == "image":
         return image(value["url"]) if "url" in value else inline_image(value["media_type"], value["data"])
+    if value["type"] == "audio":
+        return {"type": "input_audio", "input_audio": {"data": value["data"], "format": "wav"}}
     return pdf(value["filename"], value["data"])
 
 

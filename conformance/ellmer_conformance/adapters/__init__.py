@@ -60,7 +60,7 @@ class Capabilities:
     """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested.
 
     `pointer`: media are moved behind the results, which point at them. `dangling_call` is a history with calls that
-    nobody answered, and the user goes on. `interleaved_parts`, refused: texts and media are given apart, in two lists, so
+    nobody answered, and the user goes on. With `audio_in_user`, a turn may have an `Audio`. `interleaved_parts`, refused: texts and media are given apart, in two lists, so
     that each keeps its own order and no more is asked.
 
     A session may have `reloaded()`: a fresh session that goes on from what was saved of it; an adapter
@@ -82,6 +82,7 @@ class Capabilities:
     structured: Ability = "refused"
     image_in_user: Ability = "native"
     pdf_in_user: Ability = "native"
+    audio_in_user: Ability = "refused"
     image_in_tool_result: MediaAbility = "pointer"
     pdf_in_tool_result: MediaAbility = "pointer"
     dangling_call: Ability = "native"

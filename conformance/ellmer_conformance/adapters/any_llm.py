@@ -11,7 +11,7 @@ from any_llm import AnyLLM as Client
 from ..contract.exchange import Json
 from . import Capabilities
 from .shared.bridge import BridgeAdapter
-from .shared.chat_messages import ChatMessages
+from .shared.chat_messages import HEARING, ChatMessages
 from .shared.sdk_session import Said
 
 __all__ = ["AnyLLM", "adapter"]
@@ -116,7 +116,7 @@ class AnyLLM(BridgeAdapter):
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Messages are OpenAI's, so media follow the results."""
-        return Capabilities()
+        return Capabilities(audio_in_user="native" if wire in HEARING else "refused")
 
 
 adapter = AnyLLM

@@ -12,7 +12,7 @@ from google import genai
 from google.genai import types
 from pydantic import BaseModel
 
-from ..scenarios.messages import PDF, Image, Part, Text
+from ..scenarios.messages import PDF, Audio, Image, Part, Text
 from . import Capabilities
 from .shared.bridge import BridgeAdapter
 from .shared.sdk_session import Answered, Said, texts_and_calls
@@ -151,7 +151,7 @@ def _part(part: Part) -> types.Part:
             return types.Part(text=text)
         case Image(url=url) if url:
             return types.Part(file_data=types.FileData(file_uri=url, mime_type="image/png"))
-        case Image(data) | PDF(data):
+        case Image(data) | PDF(data) | Audio(data):
             return types.Part(inline_data=types.Blob(data=data, mime_type=media_type(part)))
     raise TypeError(f"{type(part).__name__} has no place in a user content")
 
@@ -165,7 +165,7 @@ class GoogleGenAI(BridgeAdapter):
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Media follow the results."""
-        return Capabilities(structured="native")
+        return Capabilities(structured="native", audio_in_user="native")
 
 
 adapter = GoogleGenAI

@@ -10,9 +10,9 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # it downloads pr
 import litellm
 
 from ..contract.exchange import Json
-from . import Capabilities
+from . import Ability, Capabilities
 from .shared.bridge import FOUR_WIRES, BridgeAdapter
-from .shared.chat_messages import MediaInResults
+from .shared.chat_messages import HEARING, MediaInResults
 from .shared.sdk_session import Said
 
 __all__ = ["LiteLLM", "adapter"]
@@ -87,7 +87,8 @@ class LiteLLM(BridgeAdapter):
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Tool messages may hold media."""
         media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
-        return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media)
+        audio: Ability = "native" if wire in HEARING else "refused"
+        return Capabilities(audio_in_user=audio, image_in_tool_result=media, pdf_in_tool_result=media)
 
 
 adapter = LiteLLM

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from ..contract.exchange import Json
 from ..scenarios.messages import PDF, Image, Part, Text
-from . import Capabilities, Endpoint
+from . import Ability, Capabilities, Endpoint
 from .shared.bridge import BridgeAdapter
 from .shared.chat_messages import ChatMessages, json_of
 from .shared.sdk_session import Answered, Said, SDKSession, texts_and_calls
@@ -35,7 +35,10 @@ class OpenAI(BridgeAdapter):
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Responses takes media inside a result; Chat Completions does not."""
         media: Literal["native", "pointer"] = "native" if wire == "openai-responses" else "pointer"
-        return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
+        audio: Ability = "native" if wire == "openai-chat" else "refused"
+        return Capabilities(
+            structured="native", audio_in_user=audio, image_in_tool_result=media, pdf_in_tool_result=media
+        )
 
     def kind(self, endpoint: Endpoint) -> type[SDKSession]:
         """Two of the SDK's resources."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ..scenarios.case import Case, Mode
-from ..scenarios.messages import PDF, Image, Reply
+from ..scenarios.messages import PDF, Audio, Image, Reply
 from ..scenarios.script import Answer, Call, Cut, Step
 from ..scenarios.variations import Variation, VariedAnswer, expanded
 from ..scenarios.variations.events import sizes
@@ -194,12 +194,12 @@ def _usual(media: Media) -> bool:
 
 
 def all_media_of(value: object) -> list[Media]:
-    """The images and PDFs in a value, one level deep, whoever takes them."""
+    """The images, PDFs and sounds in a value, one level deep, whoever takes them."""
     values = value if isinstance(value, list | tuple) else [value]
-    return [_media(item) for item in values if isinstance(item, Image | PDF)]
+    return [_media(item) for item in values if isinstance(item, Audio | Image | PDF)]
 
 
-def _media(part: Image | PDF) -> Media:
+def _media(part: Audio | Image | PDF) -> Media:
     if isinstance(part, PDF):
         return Media("application/pdf", part.data, filename=part.filename)
-    return Media(part.type, part.data, part.url)
+    return Media(part.type, part.data, "" if isinstance(part, Audio) else part.url)

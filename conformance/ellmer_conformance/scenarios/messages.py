@@ -9,6 +9,7 @@ from typing import Any, Literal
 __all__ = [
     "PDF",
     "Approve",
+    "Audio",
     "Image",
     "Part",
     "Reply",
@@ -50,6 +51,14 @@ class PDF:
 
 
 @dataclass(frozen=True)
+class Audio:
+    """The bytes of a sound."""
+
+    data: bytes = field(repr=False)
+    type: str = "audio/wav"
+
+
+@dataclass(frozen=True)
 class ToolCall:
     """A tool call the model made."""
 
@@ -84,7 +93,7 @@ class Source:
     cited: str = ""
 
 
-Part = Text | Image | PDF | Upload | ToolCall | ToolResult
+Part = Text | Image | PDF | Audio | Upload | ToolCall | ToolResult
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from agno.tools.function import Function
 from agno.tools.function import ToolResult as Result
 from google.genai.types import HttpOptions, HttpRetryOptions
 
-from ...scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
+from ...scenarios.messages import PDF, Audio, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from .. import Capabilities, Endpoint
 from ..shared.bridge import FOUR_WIRES, BridgeAdapter
 from ..shared.chat_messages import json_of
@@ -162,6 +162,8 @@ def _messages(parts: Sequence[Part], role: str, names: Mapping[str, str]) -> lis
         if isinstance(p, ToolResult)
     ]
     said = [part for part in parts if not isinstance(part, ToolResult)]
+    if any(isinstance(part, Audio) for part in said):
+        raise TypeError("this bridge has no place for audio")
     calls = [_call(part) for part in said if isinstance(part, ToolCall)]
     text = "".join(part.text for part in said if isinstance(part, Text))
     media = {"images": _images(said) or None, "files": _files(said) or None}

@@ -102,7 +102,7 @@ class SmolAgents(BridgeAdapter):
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Blocking only."""
-        return Capabilities(modes=("sync", "stream"))
+        return Capabilities(modes=("sync", "stream"), audio_in_user="native")
 
 
 adapter = SmolAgents

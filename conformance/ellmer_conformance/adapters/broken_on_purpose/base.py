@@ -56,7 +56,7 @@ class BrokenAdapter(EllmerCore):
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """What can be said in a blocking call, or a stream."""
-        able = dict.fromkeys(("structured", "approval", "citations", "uploads"), "native")
+        able = dict.fromkeys(("audio_in_user", "structured", "approval", "citations", "uploads"), "native")
         return Capabilities(modes=[self.mode], **able)  # type: ignore[arg-type]  # the names are its fields
 
     def session(

@@ -1,4 +1,4 @@
-"""Adapters that lose, dump, reorder or misplace images."""
+"""Adapters that lose, dump, reorder or misplace images and audio."""
 
 from __future__ import annotations
 
@@ -29,6 +29,18 @@ class DropsImages(BrokenAdapter):
 
     def body(self, body: Json) -> Json:
         return without_media(body)
+
+
+class DropsAudio(BrokenAdapter):
+    """Leaves what the user said aloud out without a word."""
+
+    case, caught_by, on = "audio_from_user", ("IMG-001", "IMG-002"), ("openai-chat", "gemini")
+    also = ("REQ-018",)
+
+    def body(self, body: Json) -> Json:
+        for found in blocks(body):
+            found[:] = [block for block in found if "inlineData" not in block and "input_audio" not in block]
+        return body
 
 
 class DumpsBase64(BrokenAdapter):

@@ -10,7 +10,7 @@ from typing import Any
 
 import ellmer_core as ec
 
-from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult, Turn
+from ...scenarios.messages import PDF, Audio, Image, Part, Text, Tool, ToolCall, ToolResult, Turn
 
 __all__ = ["content", "requests", "tool_of", "turns_of", "type_of"]
 
@@ -29,6 +29,8 @@ def content(part: Part) -> ec.Content:
             return ec.ContentImageInline(media_type, base64.b64encode(data).decode())
         case PDF(data, filename):
             return ec.ContentPDF("application/pdf", base64.b64encode(data).decode(), filename)
+        case Audio(data, media_type):
+            return ec.ContentFile(media_type, base64.b64encode(data).decode(), "sound.wav")
         case ToolCall(id, name, arguments):
             return ec.ContentToolRequest(id, name, arguments)
     raise TypeError(f"{type(part).__name__} has no place in a turn that the caller writes")

@@ -25,6 +25,7 @@ from ..shared.endpoints import WHERE
 __all__ = ["Vendor", "vendors", "vendors_by_key"]
 
 _IMAGE = ec.ContentImageInline("image/png", "")
+_AUDIO = ec.ContentFile("audio/wav", "", "a.wav")
 _PDF = ec.ContentPDF("application/pdf", "", "a.pdf")
 _ANY_MODEL = "example-model"  # where the provider has no model of its own
 
@@ -65,6 +66,7 @@ class Vendor:
             structured="native",  # where the API has no schemas, the prompt has
             tools="native" if tools else "refused",
             image_in_user="native" if images else "refused",
+            audio_in_user="refused" if wire.refuses(_AUDIO) else "native",
             image_in_tool_result="pointer" if images and tools else "refused",
             pdf_in_user="native" if pdfs else "refused",
             pdf_in_tool_result="pointer" if pdfs and tools else "refused",

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...contract.exchange import Json
-from ...scenarios.messages import PDF, Image, Part, Text, Tool
+from ...scenarios.messages import PDF, Audio, Image, Part, Text, Tool
 from .sdk_session import Answered, Said, SDKSession, texts_and_calls
-from .tool_values import data_url, parameters
+from .tool_values import base64_of, data_url, parameters
 
-__all__ = ["ChatMessages", "MediaInResults", "chat_part", "chat_tool", "json_of"]
+__all__ = ["HEARING", "ChatMessages", "MediaInResults", "chat_part", "chat_tool", "json_of"]
 
+#: The wire formats in which a message may have audio, as the messages have it.
+HEARING = ("openai-chat", "gemini")
 _CHAT_STOPS = {"tool_calls": "tool", "content_filter": "filter"}
 
 
@@ -90,6 +92,8 @@ def chat_part(part: Part) -> Json:
             return {"type": "text", "text": text}
         case Image():
             return {"type": "image_url", "image_url": {"url": data_url(part)}}
+        case Audio():
+            return {"type": "input_audio", "input_audio": {"data": base64_of(part), "format": "wav"}}
         case PDF(filename=filename):
             return {"type": "file", "file": {"filename": filename, "file_data": data_url(part)}}
     raise TypeError(f"{type(part).__name__} has no place in a user message")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...contract.exchange import Json
-from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, Turn
+from ...scenarios.messages import PDF, Audio, Image, Part, Text, Tool, ToolCall, Turn
 
 __all__ = [
     "CUT",
@@ -31,14 +31,14 @@ CUT_OFF = "The token limit cut your tool call off, and it was not run. Please tr
 CUT = "(cut off)"
 
 
-def base64_of(part: Image | PDF) -> str:
+def base64_of(part: Audio | Image | PDF) -> str:
     """The bytes as base64."""
     return base64.b64encode(part.data).decode("ascii")
 
 
-def media_type(part: Image | PDF) -> str:
+def media_type(part: Audio | Image | PDF) -> str:
     """`image/png`."""
-    return part.type if isinstance(part, Image) else "application/pdf"
+    return "application/pdf" if isinstance(part, PDF) else part.type
 
 
 def data_url(part: Image | PDF) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...contract.exchange import Json
 from ...scenarios.case import Ask, Case
-from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult, Upload
+from ...scenarios.messages import PDF, Audio, Image, Part, Text, Tool, ToolCall, ToolResult, Upload
 from ...scenarios.script import Call, Delivery, Step, answers_of
 
 __all__ = ["VERSION", "as_json"]
@@ -91,12 +91,13 @@ def _part(part: Part) -> Json:
     match part:
         case Text(text):
             return {"type": "text", "text": text}
-        case Image(url=url) if url:
-            return {"type": "image", "url": url}
-        case Image(data, media_type):
-            return {"type": "image", "media_type": media_type, "data": _base64(data)}
+        case Image(data, media_type, url):
+            inline = {"media_type": media_type, "data": _base64(data)}
+            return {"type": "image", **({"url": url} if url else inline)}
         case PDF(data, filename):
             return {"type": "pdf", "filename": filename, "data": _base64(data)}
+        case Audio(data, media_type):
+            return {"type": "audio", "media_type": media_type, "data": _base64(data)}
         case ToolCall(id, name, arguments):
             return {"type": "tool_call", "id": id, "name": name, "arguments": dict(arguments)}
         case Upload():

@@ -22,8 +22,12 @@ FEATURES = {
     "cancel": "requests that are given up (`cancelled` in its steps)",
     "reload": "conversations that are saved and loaded (`reloaded` in its steps)",
 }
-#: Capabilities that open cases where they are declared: data of a schema, and what a caller may set for one turn.
-_ASKED_FOR = {"structured", "tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching"}
+#: Capabilities that open cases where they are declared: audio, data of a schema, what a caller may set for one turn.
+_ASKED_FOR = {
+    "audio_in_user",
+    "structured",
+    *["tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching"],
+}
 #: Capabilities that no command has: nothing in a conversation, as it is given to one, asks for them.
 _NOT_SAID = {"approval", "changed_prompt", "citations", "compaction", "uploads"}
 _MODES: tuple[Mode, ...] = ("sync", "stream")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+import wave
 import zlib
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
-from ..messages import PDF, Image, Tool
+from ..messages import PDF, Audio, Image, Tool
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
@@ -47,6 +49,18 @@ def pdf(text: str, filename: str) -> PDF:
 
 
 REPORT = pdf("The total is 42 EUR", "report.pdf")
+
+
+def wav(samples: bytes) -> Audio:
+    """A sound of 8,000 samples a second, a byte each."""
+    out = BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setparams((1, 1, 8000, len(samples), "NONE", ""))
+        file.writeframes(samples)
+    return Audio(out.getvalue())
+
+
+TONE = wav((b"\x40" * 8 + b"\xc0" * 8) * 50)
 
 #: Formats that have no way to say a call whose arguments are no JSON.
 NO_MALFORMED_ARGUMENTS = {

@@ -1,20 +1,20 @@
-"""Images and PDFs, from the user and from tools. What the model says next depends on the decoded bytes."""
+"""Images, PDFs and audio, from the user and from tools. What the model says next depends on the decoded bytes."""
 
 from __future__ import annotations
 
 from hashlib import sha256
 
 from ..case import Case, ask, case
-from ..messages import PDF, Image, Text
+from ..messages import PDF, Audio, Image, Text
 from ..script import Answer, Call, Say, Sees, Usage
-from ._media_and_tools import BLUE, GREEN, RED, REPORT, returning, weather
+from ._media_and_tools import BLUE, GREEN, RED, REPORT, TONE, returning, weather
 
 _IMAGE, _PDF = frozenset({"image_in_tool_result"}), frozenset({"pdf_in_tool_result"})
 
 
 def _media(*parts: object) -> tuple[str, ...]:
-    """The sha256 of each image and PDF, in order."""
-    return tuple(sha256(p.data).hexdigest() for p in parts if isinstance(p, Image | PDF))
+    """The sha256 of each image, PDF and sound, in order."""
+    return tuple(sha256(p.data).hexdigest() for p in parts if isinstance(p, Audio | Image | PDF))
 
 
 def _sees(*parts: object, says: str, usage: Usage) -> Sees:
@@ -41,6 +41,23 @@ def pdf_from_user() -> Case:
         needs=frozenset({"pdf_in_user"}),
         script=[_sees(REPORT, says="The total is 42 EUR.", usage=Usage(300, 9))],
         steps=[ask("What is the total?", REPORT, text="The total is 42 EUR.")],
+    )
+
+
+@case
+def audio_from_user() -> Case:
+    """A sound after a text in a user turn: the model hears its bytes, and the next turn still has them."""
+    deaf = ("anthropic", "bedrock", "cohere", "ollama", "openai-chat/deepseek")
+    parts = (Text("What do you hear?"), TONE)
+    return Case(
+        needs=frozenset({"audio_in_user"}),
+        inexpressible=dict.fromkeys(deaf, "its messages have no audio"),
+        models={"openai-chat": "gpt-audio"},
+        script=[
+            _sees(*parts, says="A short tone.", usage=Usage(40, 5)),
+            Answer((Say("Less than a second."),), usage=Usage(55, 6)),
+        ],
+        steps=[ask(*parts, text="A short tone."), ask("How long is it?", text="Less than a second.")],
     )
 
 

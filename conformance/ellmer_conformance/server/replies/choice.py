@@ -33,9 +33,9 @@ def chosen(step: Answer | Fills | Hears | Sees, request: Request) -> Answer:
 
 
 def visible(request: Request) -> list[Media]:
-    """The images and documents that the request brings after the model's last word, in the order it reads."""
+    """The images, documents and sounds that the request brings after the model's last word, in the order it reads."""
     news = takewhile(lambda item: item.role != "assistant", reversed(readers.read(request)))
-    return [item.media for item in news if item.media and item.kind in {"image", "document"}][::-1]
+    return [item.media for item in news if item.media and item.kind in {"image", "document", "other"}][::-1]
 
 
 def _filled(body: Json, value: Any) -> Say | Call:

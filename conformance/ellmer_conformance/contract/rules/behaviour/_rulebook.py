@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....scenarios.case import Ask
-from ....scenarios.messages import Reply, Upload
+from ....scenarios.messages import Audio, Reply, Upload
 from ...exchange import Item, Json
 from ...observed_run import Run
 from ...rule import Finding, Kind, Level, broken, met
@@ -41,6 +41,7 @@ def found(fine: object, pointer: str, problem: str) -> Finding:
 def declined(run: Run, ask: Ask) -> bool:
     """Whether a step asks for what the adapter declares that it cannot do."""
     asks_for = {
+        "audio_in_user": any(isinstance(part, Audio) for part in ask.parts),
         "changed_prompt": bool(ask.instructed),
         "compaction": ask.compacted,
         "approval": run.case.approve is not None,

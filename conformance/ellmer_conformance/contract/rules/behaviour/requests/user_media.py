@@ -1,40 +1,48 @@
-"""Images and PDFs from the user: complete, in their place, and with the right type."""
+"""Images, PDFs and audio from the user: complete, in their place, and with the right type."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from .....scenarios.messages import PDF, Image, Text
+from .....scenarios.messages import PDF, Audio, Image, Text
 from ....observed_run import Run, all_media_of
+from ....readers.json_access import kind_of
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
+
+_KINDS = {"image": "image", "document": "document", "other": "audio"}
 
 
 @book.rule("IMG-001", MUST, LOSS, source="every provider's guide to vision and documents")
 def user_media_arrive(run: Run) -> Iterator[Finding]:
-    """An image or a PDF from the user reaches the provider as media with the same bytes.
+    """An image, a PDF or audio from the user reaches the provider as media with the same bytes.
 
-    Fix: send an image part or block of the wire format with standard base64, and the data-URL prefix only
+    Fix: send the part or block that the wire format has for it with standard base64, and the data-URL prefix only
     where the format has it.
     """
     if run.refused or not run.said:
         return
     sent = {(item.media.sha256, item.kind) for items in run.said for item in items if item.media}
     for media in _given(run):
-        kind = "document" if media.type == "application/pdf" else "image"
-        problem = f"{media.type} {media.sha256[:8]} did not reach the provider as {kind}"
+        kind = kind_of(media)
+        problem = f"{media.type} {media.sha256[:8]} did not reach the provider as {_KINDS[kind]}"
         yield found((media.sha256, kind) in sent, "/exchanges", problem)
 
 
 @book.rule("IMG-002", MUST, LOSS, source="a model is told 'this' and 'that'")
 def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
-    """Text and images of a user turn arrive once and in the order in which they were given.
+    """Text, images and audio of a user turn arrive once and in the order in which they were given.
 
     If a library documents that it takes texts and media separately, each kind must keep its own order.
     """
     given = [part for ask in run.case.steps[:1] for part in ask.parts]
-    if run.refused or not run.said or not any(isinstance(p, Image) for p in given) or run.case.history:
+    if (
+        run.refused
+        or not run.said
+        or not any(isinstance(p, Audio | Image) for p in given)
+        or run.case.history
+    ):
         return
     wanted = ["text" if isinstance(p, Text) else all_media_of([p])[0].sha256 for p in given]
     items = [item for item in run.said[0] if item.role == "user"]
