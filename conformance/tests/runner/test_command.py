@@ -26,6 +26,7 @@ PLAYS = [
     ("tool_returns_remote_image", "sync"),
     ("tool_returns_unsupported_image", "sync"),
     ("two_parallel_tools", "sync"),
+    ("audio_from_user", "stream"),
     ("dangling_call", "sync"),
     ("length_inside_arguments", "sync"),
     ("cut_inside_arguments", "stream"),
@@ -222,9 +223,12 @@ def test_a_declaration_that_is_wrong_says_why(line, sentence):
 
 def test_what_a_command_cannot_be_told_is_listed_with_the_reason():
     silent = declared("")
-    able = declared('{"capabilities": {"structured": "native"}, "features": ["conversations", "cancel"]}')
+    able = declared(
+        '{"capabilities": {"structured": "native", "audio_in_user": "native"}, "features": ["conversations", "cancel"]}'
+    )
 
     assert "structured in its `capabilities`" in silent.why_not(CASES["structured_answer"])
+    assert "audio_in_user" in silent.why_not(CASES["audio_from_user"])
     assert "several conversations" in silent.why_not(CASES["several_conversations"])
     assert "given up" in silent.why_not(CASES["cancelled_in_the_middle"])
     assert "stop_sequences" in able.why_not(CASES["stop_sequences"])
