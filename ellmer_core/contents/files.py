@@ -71,13 +71,15 @@ def _type_of(path: Path, data: bytes) -> str:
     named = NAMED.get(path.suffix.lower()) or mimetypes.guess_type(path.name, strict=False)[0]
     if named:
         return named
+    return "text/plain" if _is_text(data) else "application/octet-stream"
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether bytes are text: UTF-8, without the NUL that no text has."""
     try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"What {path} is, neither its bytes nor its name say: give content_type=."
-        ) from error
-    return "text/plain"
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False
 
 
 def _text_of(type: str, data: bytes, source: str) -> str:

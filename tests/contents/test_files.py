@@ -82,10 +82,17 @@ def test_what_a_file_is(made, word, book):
     assert book.text == "# Prices\nfish\t3\nmilk\t1.5"
 
 
-def test_what_nobody_can_tell_has_to_be_said(made, tmp_path):
-    with pytest.raises(ec.UsageError, match="give content_type="):
-        made("thing", b"\xff\x00\xfe")
-    assert ec.content_file(tmp_path / "thing", "audio/wav").type == "audio/wav"
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"a\0b", b"\x7fELF\0\0"])
+def test_bytes_that_are_no_text_are_bytes_and_are_refused_before_they_are_sent(made, tmp_path, data):
+    thing = made("thing.dmp7", data)
+    assert (thing.type, thing.text) == ("application/octet-stream", "")
+    for wire in WIRES.values():
+        with pytest.raises(ec.ContentError, match="application/octet-stream"):
+            wire.request([UserTurn([thing])])
+    assert ec.content_file(tmp_path / "thing.dmp7", "audio/wav").type == "audio/wav"
+
+
+def test_what_cannot_be_read_is_an_error(made, tmp_path):
     for name in ("a.docx", "a.xlsx"):
         with pytest.raises(ec.UsageError, match="cannot be read as"):
             made(name, b"no zip")

@@ -110,7 +110,7 @@ SEARCHED = {
             {
                 "type": "web_search_tool_result",
                 "tool_use_id": "srvtoolu_1",
-                "content": [{"type": "web_search_result", "url": "https://x", "encrypted_content": "e"}],
+                "content": [{"type": "web_search_result", "url": "https://x", "title": "X", "encrypted_content": "e"}],
             },
             {"type": "text", "text": "Cats."},
         ],
@@ -125,7 +125,7 @@ SEARCHED = {
                 "id": "msg_1",
                 "role": "assistant",
                 "status": "completed",
-                "content": [{"type": "output_text", "text": "Cats.", "annotations": [{"type": "url_citation", "url": "https://x"}]}],
+                "content": [{"type": "output_text", "text": "Cats.", "annotations": [{"type": "url_citation", "url": "https://x", "title": "X", "start_index": 0, "end_index": 5}]}],
             },
         ],
     },

@@ -16,11 +16,11 @@ from ellmer_core.wire.gemini.request import Gemini
 from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
 CLAUDE = [
-    {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "cats"}},
-    {"type": "web_search_tool_result", "tool_use_id": "s1",
+    {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "cats"}},
+    {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1",
      "content": [{"type": "web_search_result", "url": "https://c.test", "title": "Cats", "encrypted_content": "E"}]},
-    {"type": "server_tool_use", "id": "s2", "name": "bash_code_execution", "input": {"command": "ls"}},
-    {"type": "bash_code_execution_tool_result", "tool_use_id": "s2",
+    {"type": "server_tool_use", "id": "srvtoolu_2", "name": "bash_code_execution", "input": {"command": "ls"}},
+    {"type": "bash_code_execution_tool_result", "tool_use_id": "srvtoolu_2",
      "content": {"type": "bash_code_execution_tool_result_error", "error_code": "unavailable"}},
 ]  # fmt: skip
 OPENAI = [
@@ -89,7 +89,7 @@ def test_a_search_that_is_pending_is_a_call_without_a_result():
     [call] = turn.contents
 
     assert (call.name, call.arguments, call.result) == ("web_search", {"query": "cats"}, None)
-    assert str(call) == '[tool request (s1)]: web_search(query = "cats")'
+    assert str(call) == '[tool request (srvtoolu_1)]: web_search(query = "cats")'
     [message] = ec.contents_shinychat([turn])
     assert [block["type"] for block in message.blocks] == ["tool_request"]
 

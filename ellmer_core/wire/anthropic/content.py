@@ -20,20 +20,11 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..base import Wire
 from ..shared import content_parts, json_bodies, tool_calls
+from ..shared.block_shapes import fits, legal
 from ..values import Json
+from .blocks import BLOCKS, CALLER, CITATION
 
 __all__ = ["AnthropicContent"]
-
-_IN_DOCUMENT = {"cited_text": str, "document_index": int}
-_BLOCKS = {"start_block_index": int, "end_block_index": int}
-#: What the API requires of a citation that comes back (anthropic.types.*LocationParam).
-_CITED: dict[str, dict[str, type]] = {
-    "char_location": {**_IN_DOCUMENT, "start_char_index": int, "end_char_index": int},
-    "page_location": {**_IN_DOCUMENT, "start_page_number": int, "end_page_number": int},
-    "content_block_location": {**_IN_DOCUMENT, **_BLOCKS},
-    "web_search_result_location": {"cited_text": str, "encrypted_index": str, "url": str},
-    "search_result_location": {"cited_text": str, "source": str, "search_result_index": int, **_BLOCKS},
-}
 
 
 class AnthropicContent(Wire):
@@ -50,7 +41,7 @@ class AnthropicContent(Wire):
             case ContentToolRequest() as call:
                 block = self.call(call)
             case ContentUnknown(data=data):
-                block = dict(data)
+                block = legal(data, BLOCKS, self.name)
             case ContentJson():
                 block = self.content(content)
             case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
@@ -68,8 +59,7 @@ class AnthropicContent(Wire):
         """A thinking block as it came. It is refused without its signature (it was cut off, or is another's), and
         without its text, which may be empty."""
         block = (self.issued(thinking.extra) or {}).get("block", {})
-        signed = isinstance(block.get("thinking"), str) and block.get("signature")
-        return dict(block) if signed or block.get("data") else None
+        return dict(block) if fits(block, BLOCKS) and (block.get("signature") or block.get("data")) else None
 
     def file(self, file: ContentFile) -> Json | None:
         """The text of a document, as a document."""
@@ -123,15 +113,8 @@ def _legal(fields: Mapping[str, Any]) -> Json:
     """What a block had beside its text or its input, as the API takes it back."""
     kept = json_bodies.without(fields, "citations")
     said = fields.get("citations")
-    if cited := [one for one in said if _is_citation(one)] if isinstance(said, (list, tuple)) else []:
+    if cited := [one for one in said if fits(one, CITATION)] if isinstance(said, (list, tuple)) else []:
         kept["citations"] = cited
-    caller = kept.get("caller")
-    if "caller" in kept and not (isinstance(caller, Mapping) and isinstance(caller.get("type"), str)):
+    if "caller" in kept and not fits(kept["caller"], CALLER):
         del kept["caller"]
     return kept
-
-
-def _is_citation(value: object) -> bool:
-    if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
-        return False
-    return all(isinstance(value.get(name), kind) for name, kind in _CITED.get(value["type"], {}).items())

@@ -23,8 +23,9 @@ from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
 from ..shared.schema_limits import SchemaLimits
 from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
+from .blocks import paired
 from .content import AnthropicContent
-from .response import PAUSE, AnthropicResponse
+from .response import AnthropicResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_calls import ToolDef
@@ -35,9 +36,6 @@ __all__ = ["AnthropicMessages"]
 
 #: https://docs.claude.com/en/docs/build-with-claude/files
 FILES_BETA = "files-api-2025-04-14"
-
-#: Calls of tools that the server runs.
-SERVED = ("server_tool_use", "mcp_tool_use")
 
 #: `Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'`
 PLAIN_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -163,10 +161,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Neighbours of one role are one message, as the API itself would merge them."""
         messages: list[Json] = []
-        said = self.kept(turns)
-        if any(isinstance(turn, AssistantTurn) and turn.finish_reason == PAUSE for turn in turns):
-            said = _without_pending(said)
-        for message in said:
+        for message in paired(self.kept(turns)):
             if messages and messages[-1]["role"] == message["role"]:
                 messages[-1] = {**message, "content": [*messages[-1]["content"], *message["content"]]}
             else:
@@ -240,25 +235,6 @@ def _with_files(headers: Mapping[str, str]) -> dict[str, str]:
     name = names.get("anthropic-beta", "anthropic-beta")
     betas = [beta.strip() for beta in headers.get(name, "").split(",") if beta.strip()]
     return {**headers, name: ",".join(dict.fromkeys([*betas, FILES_BETA]))}
-
-
-def _without_pending(messages: list[Json]) -> list[Json]:
-    """Calls that the server has not run stay out once the conversation went on without them: `web_search tool use
-    with id … was found without a corresponding web_search_tool_result block`."""
-    answered = [block.get("tool_use_id") for message in messages for block in message["content"]]
-    last = max((n for n, message in enumerate(messages) if message["role"] == "user"), default=0)
-
-    def settled(message: Json) -> Json:
-        blocks = message["content"]
-        if any(block.get("type") == "tool_use" for block in blocks):  # the server waits for results of ours
-            return message
-        return {
-            **message,
-            "content": [b for b in blocks if b.get("type") not in SERVED or b.get("id") in answered],
-        }
-
-    before = [message for message in map(settled, messages[:last]) if message["content"]]
-    return [*before, *messages[last:]]
 
 
 def _without_trailing_space(messages: list[Json]) -> list[Json]:

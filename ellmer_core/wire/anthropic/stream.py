@@ -67,6 +67,14 @@ class AnthropicMerger(Merger):
 
 
 _FIELD_OF = {"partial_json": "input", "citation": "citations"}
+#: What deltas add to blocks of these kinds; to another they may add anything.
+_DELTAS = {
+    "text": ("text", "citations"),
+    "thinking": ("thinking", "signature"),
+    "tool_use": ("input",),
+    "server_tool_use": ("input",),
+    "mcp_tool_use": ("input",),
+}
 
 
 class _Block:
@@ -93,7 +101,10 @@ class _Block:
 
     def json(self) -> Json:
         block = dict(self._start)
+        takes = _DELTAS.get(str(block.get("type")), self._parts)
         for name, parts in self._parts.items():
+            if name not in takes:
+                continue
             if name == "input":
                 block[name] = tool_input("".join(parts))
             elif all(isinstance(part, str) for part in parts):

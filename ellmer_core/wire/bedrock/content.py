@@ -21,10 +21,28 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..base import Wire
 from ..shared import content_parts, json_bodies, tool_calls
+from ..shared.block_shapes import WORD, fits, legal
 from ..values import Json
 from .model_families import family_of
 
 __all__ = ["BedrockContent"]
+
+_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
+_TEXTS = [{"text?": str}]
+#: A block of the model that goes back as it came (ContentBlock).
+_BLOCK = {
+    "text?": str,
+    "toolUse?": {"toolUseId": _ID, "name": re.compile(r"[a-zA-Z0-9_-]{1,64}"), "input": dict, "type?": WORD},
+    "toolResult?": {"toolUseId": _ID, "content": [dict], "status?": re.compile("success|error")},
+    "reasoningContent?": {
+        "reasoningText?": {"text": str, "signature?": str},
+        "redactedContent?": str,
+    },
+    "citationsContent?": {
+        "content?": _TEXTS,
+        "citations?": [{"title?": str, "source?": str, "sourceContent?": _TEXTS, "location?": dict}],
+    },
+}
 
 
 class BedrockContent(Wire):
@@ -35,13 +53,14 @@ class BedrockContent(Wire):
         block: Json | None = None
         match content_parts.known(content, self.name):
             case ContentText(text=text, extra=extra):
-                block = (self.issued(extra) or {}).get("block") or {"text": text}
+                own = (self.issued(extra) or {}).get("block")
+                block = own if own and fits(own, _BLOCK) else {"text": text}
             case ContentThinking(extra=extra):
                 block = self.thought((self.issued(extra) or {}).get("block"))
             case ContentToolRequest(id=id, name=name, arguments=arguments):
                 block = {"toolUse": {"toolUseId": self.call_id(id), "name": name, "input": dict(arguments)}}
             case ContentUnknown(data=data):
-                block = dict(data)
+                block = legal(data, _BLOCK, self.name)
             case ContentJson():
                 block = self.content(content)
             case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
@@ -97,6 +116,8 @@ class BedrockContent(Wire):
 
     def thought(self, block: Json | None) -> Json | None:
         """A thought as it came; `None` where its signature is missing and wanted."""
+        if not fits(block, _BLOCK):
+            return None
         said = (block or {}).get("reasoningContent") or {}
         unsigned = "reasoningText" in said and not said["reasoningText"].get("signature")
         return None if unsigned and family_of(self.model).signed_thoughts else block

@@ -199,7 +199,9 @@ class Bedrock(BedrockContent, BedrockResponse):
         the end either: Claude refuses an answer that ends with its thoughts."""
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
-        blocks = [block for c in contents if self.sendable(c) and (block := self.assistant_part(c))]
+        blocks = _answering(
+            [block for c in contents if self.sendable(c) and (block := self.assistant_part(c))]
+        )
         while blocks and "reasoningContent" in blocks[-1]:
             blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []
@@ -236,6 +238,24 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     def schema(self, type: Type) -> Json:
         return json_schema.json_schema(type)
+
+
+def _answering(blocks: list[Json]) -> list[Json]:
+    """The blocks without results that have no call before them, and without calls of a kind that nobody knows or ran."""
+    results = {block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block}
+    called: set[object] = set()
+    kept = []
+    for block in blocks:
+        match block:
+            case {"toolUse": {"toolUseId": id} as call}:
+                called.add(id)
+                fits = call.get("type") in {None, "server_tool_use"} or id in results
+            case {"toolResult": {"toolUseId": id}}:
+                fits = id in called
+            case _:
+                fits = True
+        kept += [block] if fits else []
+    return kept
 
 
 def _with_distinct_names(messages: list[Json]) -> list[Json]:

@@ -53,6 +53,8 @@ class BedrockResponse(Wire):
             case {"toolUse": {"type": "server_tool_use", "input": given} as call}:
                 whole = given if isinstance(given, dict) else {}
                 content = provider_content(self.name, {"toolUse": {**call, "input": whole}})
+            case {"toolUse": {"type": kind}} if kind not in {None, "tool_use"}:
+                pass  # nobody knows whose call it is: not ours to run
             case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
                 content = tool_calls.call_of(id, name, given, cut=cut)
             case {"reasoningContent": dict(thought)}:

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import ClassVar
 
 from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
 from ..openai_chat.content import OpenAIChatContent
 from ..shared import content_parts
+from ..shared.block_shapes import Shape, Tagged, fits
 from ..values import Json
 
 __all__ = ["CohereContent"]
 
+#: A span of the text with its sources (cohere.types.Citation); all of it may be left out.
+_CITATION = {
+    "start?": int,
+    "end?": int,
+    "text?": str,
+    "type?": str,
+    "content_index?": int,
+    "sources?": [
+        Tagged(
+            {
+                "tool": {"id?": str, "tool_output?": dict, "document?": None},
+                "document": {"id?": str, "document?": dict, "tool_output?": None},
+            }
+        )
+    ],
+}
+
 
 class CohereContent(OpenAIChatContent):
     """Writes single contents."""
+
+    returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "thinking": {"thinking": str}})
 
     def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
         """No audio in this form, nor documents; their text is sent."""
@@ -27,7 +47,7 @@ class CohereContent(OpenAIChatContent):
         """As Chat Completions; of the citations those that the API takes back."""
         kept = super().fields(content)
         said = kept.pop("citations", None)
-        if cited := [one for one in said if _is_citation(one)] if isinstance(said, (list, tuple)) else []:
+        if cited := [one for one in said if fits(one, _CITATION)] if isinstance(said, (list, tuple)) else []:
             kept["citations"] = cited
         return kept
 
@@ -39,17 +59,3 @@ class CohereContent(OpenAIChatContent):
                 raise content_parts.refused(content, self.name)
             case _:
                 return super().content(content)
-
-
-def _is_citation(value: object) -> bool:
-    """A span of the text with its sources (cohere.types.Citation). Every field may be missing; none may have another type."""
-    if not isinstance(value, Mapping):
-        return False
-    sources = value.get("sources", [])
-    return (
-        isinstance(value.get("start", 0), int)
-        and isinstance(value.get("end", 0), int)
-        and isinstance(value.get("text", ""), str)
-        and isinstance(sources, (list, tuple))
-        and all(isinstance(one, Mapping) and isinstance(one.get("type"), str) for one in sources)
-    )

@@ -19,9 +19,28 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..base import Wire
 from ..shared import content_parts, json_bodies
+from ..shared.block_shapes import fits, legal
 from ..values import Json
 
 __all__ = ["GeminiContent"]
+
+_WORD = (str, int)  # of an enumeration, or its number
+#: A part that goes back as it came (google.ai.generativelanguage.v1beta.Part).
+_PART = {
+    "text?": str,
+    "thought?": bool,
+    "thoughtSignature?": str,
+    "inlineData?": {"mimeType?": str, "data?": str},
+    "fileData?": {"mimeType?": str, "fileUri?": str},
+    "functionCall?": {"name": str, "args?": dict, "id?": str},
+    "executableCode?": {"code?": str, "language?": _WORD, "id?": str},
+    "codeExecutionResult?": {"outcome?": _WORD, "output?": str, "id?": str},
+    "toolCall?": {"toolType?": _WORD, "args?": dict, "id?": str},
+    "toolResponse?": {"toolType?": _WORD, "response?": dict, "id?": str},
+    "videoMetadata?": dict,
+    "partMetadata?": dict,
+    "mediaResolution?": dict,
+}
 
 
 class GeminiContent(Wire):
@@ -30,7 +49,12 @@ class GeminiContent(Wire):
     def server_id(self, request: ContentToolRequest) -> Json:
         """The id the server gave a call, to be echoed; nothing for an id that was made up on our side."""
         id = (self.issued(request.extra) or {}).get("id")
-        return {"id": id} if id else {}
+        return {"id": id} if id and isinstance(id, str) else {}
+
+    def signature(self, content: Content) -> Json:
+        """The signature that a part came with."""
+        fields = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
+        return dict(fields) if fits(fields, {"thoughtSignature": str}) else {}
 
     def file(self, file: ContentFile) -> Json | None:
         """Text, audio and video, as they are."""
@@ -40,7 +64,7 @@ class GeminiContent(Wire):
 
     def signed_part(self, thinking: ContentThinking) -> Json | None:
         """A thought that carries a signature; others nobody needs. One without words came as empty text."""
-        signature = (self.issued(thinking.extra) or {}).get("fields")
+        signature = self.signature(thinking)
         if not signature:
             return None
         thought = {"thought": True} if thinking.thinking else {}
@@ -49,7 +73,7 @@ class GeminiContent(Wire):
     def assistant_part(self, content: Content) -> Json | None:
         """One part of what the model said; `None` for what only another provider understands."""
         part: Json | None = None
-        signature = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
+        signature = self.signature(content)
         match content_parts.known(content, self.name):
             case ContentText(text=text) if text:
                 part = {"text": text, **signature}
@@ -61,7 +85,7 @@ class GeminiContent(Wire):
                     **signature,
                 }
             case ContentUnknown(wire=wire, data=data) if wire == self.name:
-                part = dict(data)
+                part = legal(data, _PART, self.name) if data else None
             case ContentUploaded(wire=wire) if wire != self.name:
                 part = {"text": content_parts.placeholder(content)}
             case ContentImageInline() | ContentPDF() | ContentUploaded() | ContentJson():

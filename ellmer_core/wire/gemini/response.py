@@ -82,13 +82,13 @@ class GeminiResponse(Wire):
                 return content_parts.unknown(self.name, part)
 
     def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
-        """A call; with streamed arguments (`partialArgs`) it never came whole."""
+        """A call; with streamed arguments (`partialArgs`), or some to come (`willContinue`), it never came whole."""
         own = ({"fields": fields} if fields else {}) | ({"id": call["id"]} if call.get("id") else {})
         return tool_calls.call_of(
             call.get("id") or "",
             call.get("name") or "",
             call.get("args"),
-            cut=cut or "partialArgs" in call,
+            cut=cut or "partialArgs" in call or bool(call.get("willContinue")),
             extra=self.own(**own) if own else {},
         )
 

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
 from ...contents.tool_calls import ContentToolRequest
 from ..openai_chat.content import OpenAIChatContent
 from ..shared import content_parts, tool_calls
+from ..shared.block_shapes import Shape, Tagged
 from ..values import Json
 
 __all__ = ["MistralContent"]
 
+_REFERENCE = {"reference_ids": [(int, str)]}
+
 
 class MistralContent(OpenAIChatContent):
     """Writes single contents."""
+
+    returned: ClassVar[Shape] = Tagged(
+        {
+            "text": {"text": str},
+            "thinking": {"thinking": [Tagged({"text": {"text": str}, "reference": _REFERENCE})]},
+            "reference": _REFERENCE,
+            "image_url": {"image_url": (str, {"url": str})},
+            "document_url": {"document_url": str},
+            "file": {"file_id": str},
+        }
+    )
 
     def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
         """No audio in this form, nor documents; their text is sent."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from ...contents.content import (
     Content,
@@ -19,6 +19,7 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..base import Wire
 from ..shared import content_parts, json_bodies, tool_calls
+from ..shared.block_shapes import Shape, Tagged, fits, legal
 from ..values import Json
 
 __all__ = ["OpenAIChatContent"]
@@ -27,6 +28,9 @@ __all__ = ["OpenAIChatContent"]
 class OpenAIChatContent(Wire):
     """Contents as parts of messages."""
 
+    #: The parts of an answer, with what they need to go back.
+    returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "refusal": {"refusal": str}})
+
     def assistant_part(self, content: Content) -> Json | None:
         """A part of an assistant message's content; `None` for what goes elsewhere, or to another provider only."""
         part: Json | None = None
@@ -34,9 +38,10 @@ class OpenAIChatContent(Wire):
             case ContentText(text=text) if text and "refusal" not in self.fields(content):
                 part = {"type": "text", "text": text}
             case ContentThinking(extra=extra):
-                part = (self.issued(extra) or {}).get("part")
+                own = (self.issued(extra) or {}).get("part")
+                part = own if own and fits(own, self.returned) else None
             case ContentUnknown(wire=wire, data=data) if wire == self.name:
-                part = dict(data)
+                part = legal(data, self.returned, self.name) if data else None
             case ContentJson():
                 part = self.content(content)
             case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, assert_never
 
@@ -20,11 +21,13 @@ from ...contents.content import (
 from ...contents.tool_calls import ContentToolRequest, ContentToolResult
 from ..base import Wire
 from ..shared import content_parts, json_bodies, tool_calls
+from ..shared.block_shapes import WORD, fits
 from ..values import Json
+from .items import FIELDS, ITEMS, NOTE
 
 __all__ = ["ResponsesContent"]
 
-_STATES = ("completed", "in_progress", "incomplete")
+_SUMMARY = {"type": re.compile("summary_text"), "text": str}
 
 
 class ResponsesContent(Wire):
@@ -50,7 +53,7 @@ class ResponsesContent(Wire):
                 item = self.call(call, own)
             case ContentUnknown(wire=wire, data=data) if wire == self.name:
                 item = dict(data)
-            case ContentImageInline(data=data) if own:
+            case ContentImageInline(data=data) if own and fits({**own, "result": data}, ITEMS):
                 item = {**own, "result": data}
             case ContentJson(value=value):
                 item = self.model_message(ContentText(json_bodies.json_text(value)), {})
@@ -71,16 +74,15 @@ class ResponsesContent(Wire):
             part = {"type": "refusal", "refusal": content.text}
         elif part:
             noted = part.get("annotations")
-            annotations = (
-                [one for one in noted if isinstance(one, Mapping)] if isinstance(noted, list) else []
-            )
+            annotations = [one for one in noted if fits(one, NOTE)] if isinstance(noted, list) else []
             part = {"type": "output_text", "text": content.text, **part, "annotations": annotations}
         head = {"type": "message", **own} if own else {}
         return {**head, "role": "assistant", "content": [part] if part else content.text}
 
     def file(self, file: ContentFile) -> Json | None:
-        """Documents of many kinds; https://developers.openai.com/api/docs/guides/file-inputs. No audio, no video."""
-        if file.type.startswith(("audio/", "video/")):
+        """Documents of many kinds; https://developers.openai.com/api/docs/guides/file-inputs. No audio, no video, nor
+        bytes that nobody knows."""
+        if file.type.startswith(("audio/", "video/", "application/octet-stream")):
             return None
         data = f"data:{file.type};base64,{file.data}"
         return {"type": "input_file", "filename": file.filename, "file_data": data}
@@ -129,16 +131,11 @@ class ResponsesContent(Wire):
 
 def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """The item as the API takes it back; nothing where its id is none, for then nobody can look it up."""
-    if not isinstance(item.get("id", ""), str):
+    if not fits(item.get("id"), (WORD, None)):
         return {}
-    kept = {key: value for key, value in item.items() if key != "status" or value in _STATES}
+    kept = {key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])}
     if kept.get("type") == "reasoning":
         summary = kept.get("summary")
-        kept["summary"] = [*filter(_is_summary, summary)] if isinstance(summary, list) else []
+        kept["summary"] = [one for one in summary if fits(one, _SUMMARY)] if isinstance(summary, list) else []
+        return kept if fits(kept, ITEMS) else {}
     return kept
-
-
-def _is_summary(part: object) -> bool:
-    return (
-        isinstance(part, Mapping) and part.get("type") == "summary_text" and isinstance(part.get("text"), str)
-    )

@@ -22,6 +22,7 @@ from ..shared import content_parts, json_bodies, json_schema
 from ..shared.tool_calls import STRUCTURED
 from ..values import Json, Request
 from .content import ResponsesContent
+from .items import sent_back
 from .response import ResponsesResponse
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """The items of an answer. Text that another provider wrote stands before the calls: a message between
         two calls of a batch is refused by some (`No tool output found for tool call`, DeepSeek)."""
-        contents = list(turn.contents)
+        contents = sent_back(turn.contents, self.name)
         if not any(self.item_of(c) for c in contents):
             contents.sort(key=lambda content: isinstance(content, ContentToolRequest))
         whole = not turn.lost and self.is_whole(contents)
@@ -149,9 +150,11 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         """Whether every reasoning item still has the item behind it that it came with; one that was cut off at a
         limit never had any."""
         for content, after in pairwise([*contents, None]):
-            if not isinstance(content, ContentThinking) or not self.item_of(content):
+            if not isinstance(content, ContentThinking) or not (own := self.issued(content.extra)):
                 continue
-            if after is None or content.extra[self.name].get("before") != self.item_of(after).get("id"):
+            if after is None or not self.item_of(content):
+                return False
+            if own.get("before") != self.item_of(after).get("id"):
                 return False
         return True
 

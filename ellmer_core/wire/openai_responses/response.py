@@ -18,8 +18,8 @@ from .stream import ResponsesMerger
 __all__ = ["ResponsesResponse"]
 
 
-#: What an output item says of itself while it is not whole.
-UNFINISHED = ("in_progress", "incomplete")
+#: What an output item says of itself where it is whole; with another word, known or not, it is not.
+FINISHED = (None, "completed")
 
 
 class ResponsesResponse(Wire):
@@ -36,7 +36,7 @@ class ResponsesResponse(Wire):
         contents = [
             content
             for item, after in pairwise([*output, {}])
-            for content in self.output(item, after, cut=not whole or item.get("status") in UNFINISHED)
+            for content in self.output(item, after, cut=not whole or item.get("status") not in FINISHED)
         ]
         return finish_reasons.answer(
             tool_calls.distinct(contents, response),

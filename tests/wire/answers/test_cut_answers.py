@@ -278,11 +278,17 @@ def test_an_ollama_that_is_not_done_is_cut():
     assert turn.tool_requests[0].problem
 
 
-@pytest.mark.parametrize("status", ["in_progress", "incomplete"])
+@pytest.mark.parametrize("status", ["in_progress", "incomplete", "cancelled", "failed", UNKNOWN])
 def test_an_item_that_is_not_completed_is_cut(status):
     body = responses_body("completed")
     body["output"][1]["status"] = status
     assert OpenAIResponses(model="m").turn(body).tool_requests[0].problem
+
+
+def test_a_call_of_gemini_that_goes_on_is_cut():
+    body = gemini_body("STOP")
+    body["candidates"][0]["content"]["parts"][1]["functionCall"]["willContinue"] = True
+    assert Gemini(model="m").turn(body).tool_requests[0].problem
 
 
 def test_an_item_that_was_never_done_is_cut():

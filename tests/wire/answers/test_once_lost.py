@@ -109,9 +109,9 @@ def test_an_error_line_of_llama_cpp_is_an_error():
     assert SseDecoder().feed(b"error: gone\n") == [{"error": "gone"}]
 
 
-def test_a_block_of_the_models_own_goes_back_whatever_it_is():
+def test_a_block_of_a_kind_that_nobody_knows_goes_back_as_it_came():
     turn = Bedrock().turn(
-        {"output": {"message": {"content": [{"toolResult": ["odd"]}]}}, "stopReason": "end_turn"}
+        {"output": {"message": {"content": [{"newBlock": ["odd"]}]}}, "stopReason": "end_turn"}
     )
     *_, message = Bedrock(model="m").request([turn]).json["messages"]
-    assert message["content"] == [{"toolResult": ["odd"]}]
+    assert message["content"] == [{"newBlock": ["odd"]}]

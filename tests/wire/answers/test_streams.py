@@ -183,12 +183,14 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.filterwarnings("ignore:.*It is not sent back:UserWarning")
 @given(st.lists(st.dictionaries(WORDS, JSON, max_size=5), max_size=4), st.sampled_from(ALL))
 def test_no_events_crash_it(events, wire):
     with suppress(EllmerError):
         wire.message(folded(wire, *events)[0])
 
 
+@pytest.mark.filterwarnings("ignore:.*It is not sent back:UserWarning")
 @given(st.dictionaries(WORDS, JSON, max_size=5), st.sampled_from(ALL))
 def test_no_answer_crashes_it(answer, wire):
     with suppress(EllmerError):

@@ -7,6 +7,9 @@ from ellmer_core.contents.content import ContentText, ContentThinking
 END = ANTHROPIC_TEXT[-2:]
 
 
+FOUND = {"type": "web_search_result", "url": "https://c.test", "title": "C", "encrypted_content": "E"}
+
+
 def test_anthropic_blocks():
     citation = {"type": "char_location", "cited_text": "x", "file_id": None, "document_index": 0}
     citation |= {"start_char_index": 0, "end_char_index": 1}
@@ -28,12 +31,12 @@ def test_anthropic_blocks():
         ),
         *block(
             3,
-            {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {}},
+            {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}},
             ("input_json_delta", "partial_json", '{"q": 1}'),
         ),
         *block(
             4,
-            {"type": "web_search_tool_result", "tool_use_id": "srv", "content": [{"encrypted_content": "E"}]},
+            {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [FOUND]},
         ),
         *block(
             5,
@@ -64,11 +67,11 @@ def test_anthropic_blocks():
                     "text": "hi",
                     "citations": [{k: v for k, v in citation.items() if k != "file_id"}],
                 },
-                {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"q": 1}},
+                {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"q": 1}},
                 {
                     "type": "web_search_tool_result",
-                    "tool_use_id": "srv",
-                    "content": [{"encrypted_content": "E"}],
+                    "tool_use_id": "srvtoolu_1",
+                    "content": [FOUND],
                 },
                 {
                     "type": "tool_use",

@@ -7,10 +7,10 @@ from ellmer_core.contents.content import ContentText
 ITEMS = [
     {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "p1"}, {"type": "summary_text", "text": "p2"}], "encrypted_content": "ENC"},
     {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "phase": "commentary", "content": [
-        {"type": "output_text", "text": "a", "annotations": [{"type": "url_citation", "url": "u"}], "logprobs": [{"token": "a"}]},
+        {"type": "output_text", "text": "a", "annotations": [{"type": "url_citation", "url": "u", "title": "U", "start_index": 0, "end_index": 1}], "logprobs": [{"token": "a"}]},
         {"type": "output_text", "text": "b", "annotations": []},
     ]},
-    {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"query": "q"}},
+    {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"}},
     {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "f", "arguments": '{"x": 1.50}', "status": "completed"},
 ]  # fmt: skip
 
