@@ -69,9 +69,15 @@ class Engine:
     def _called_by_name(self, request: HttpRequest) -> bool:
         """Whether the client means this server. A web page may have its own name lead here (DNS rebinding), and
         then read what this server tells."""
+        said = request.headers.get("host", "")
         try:
-            host = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+            host = urlsplit(f"//{said}").hostname or ""
         except ValueError:
+            return False
+        if "]" in said and said.rpartition("]")[2][:1] not in {
+            "",
+            ":",
+        }:  # Python 3.11 takes `[::1].example` for `::1`
             return False
         if host in self.names or host == "localhost" or host.endswith(".localhost"):
             return True

@@ -159,7 +159,13 @@ def test_references_to_references_do_not_hang(server, target, body):
 
 @pytest.mark.parametrize("page", ["/", "/reports", "/c/any/report"])
 def test_a_page_of_the_web_cannot_read_the_reports(server, page):
-    for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1.evil.example", "[::1"):
+    for host in (
+        "evil.example",
+        f"evil.example:{server.port}",
+        "127.0.0.1.evil.example",
+        "[::1",
+        "[::1].evil.example",
+    ):
         answer = send(server, request(page, host=host))
         assert status(answer) in {400, 403}
         assert b"conversations" not in answer
