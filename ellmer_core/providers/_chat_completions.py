@@ -33,7 +33,7 @@ class ChatCompletions(OpenAIChat):
 
 
 class Alternating(ChatCompletions):
-    """User and model have to take turns (templates of open models raise for two of one): neighbours are joined."""
+    """Joins neighbouring messages of one role, because templates of open models raise an error for two in a row."""
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         messages: list[Json] = []

@@ -216,7 +216,7 @@ class AsyncDriver(HttpExchange):
         return b"".join(body)
 
     async def drop(self) -> None:
-        """Lets go of the open answer, if there is one."""
+        """Closes the open answer, if there is one."""
         response, self.response, self.socket = self.response, None, None
         if response is not None:
             await response.aclose()

@@ -194,7 +194,7 @@ class BlockingDriver(HttpExchange):
         hang_up(self.socket)
 
     def drop(self) -> None:
-        """Lets go of the open answer, if there is one."""
+        """Closes the open answer, if there is one."""
         self.stop_alarm()
         response, self.response, self.socket = self.response, None, None
         if response is not None:

@@ -50,6 +50,9 @@ function part(one) {
   }
 }
 
+/** The value as it is after it has been written and read: -0 is 0. */
+const asJson = (value) => JSON.parse(JSON.stringify(value));
+
 const isResult = (one) => one.type === "tool_result";
 const media = (item) => item?.$media !== undefined;
 const file = (item) => ({
@@ -100,7 +103,7 @@ class Chat {
       inputSchema: jsonSchema(parameters),
       execute: (input) => {
         this.ran.push({ name, arguments: input });
-        const found = results.find((each) => isDeepStrictEqual(each.arguments, input));
+        const found = results.find((each) => isDeepStrictEqual(asJson(each.arguments), asJson(input)));
         if (!found) throw new Error("unexpected arguments");
         if (found.error !== undefined) throw new Error(found.error);
         return found.value;

@@ -1,4 +1,4 @@
-"""What can go wrong, and whose business it is.
+"""The errors of the harness, and their order.
 
 ```
 HarnessError

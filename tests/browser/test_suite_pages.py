@@ -116,6 +116,21 @@ def test_a_report_opens_on_what_failed_and_folds_what_follows(planted, page, axe
     assert "`" not in page.locator("#matrix").inner_text()
 
 
+def test_the_message_that_is_marked_is_the_one_in_the_wrong_place(tmp_path, page):
+    cases = ("--case", "result_then_text", "--wire", "openai-chat", "--mode", "sync")
+    folder = run(tmp_path, "ellmer_conformance.adapters.broken_on_purpose:BROKEN.puts_user_first", *cases)
+    page.goto((folder / "out" / "index.html").as_uri())
+    page.get_by_role("button", name="ORD-002").first.click()
+
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("messages[2] stands between the call in messages[1] and its result")
+    expect(dialog).to_contain_text("/exchanges/0/request/messages/2")
+    marked = dialog.locator(".here").first
+    lines = dialog.locator("pre", has=page.locator(".here")).first.inner_text().splitlines()
+    after = lines[lines.index(marked.inner_text().rstrip("\n")) + 1]
+    assert '"role": "user"' in after
+
+
 def test_the_commands_of_a_failure_work_when_they_are_pasted(planted, page):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto((planted / "out" / "index.html").as_uri())

@@ -20,7 +20,7 @@ _FLAKY_PLAYS = 20  # so often it must have been played before it may be called f
 
 
 class BaselineError(ValueError):
-    """A file that says what it may not, or not what it must; the message lists every fault."""
+    """The file has fields that are not allowed, or lacks required ones; the message lists every fault."""
 
 
 def load(path: Path, *, today: date | None = None) -> Baseline:

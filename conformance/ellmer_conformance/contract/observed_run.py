@@ -40,7 +40,7 @@ class ToolRun:
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why a play could not be judged: `ours` where the harness or the suite is at fault, not the adapter."""
+    """The reason why a run could not be judged: `ours` if the harness or the suite is at fault, not the adapter."""
 
     text: str
     ours: bool

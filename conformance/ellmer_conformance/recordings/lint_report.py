@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ..report.formats.sarif import sarif_document
 from .lint import Complaint, FileReport, LintResult
 
 __all__ = ["as_github", "as_json", "as_sarif", "as_text"]
@@ -103,25 +104,21 @@ def as_sarif(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG0
     results = [
         {
             "ruleId": c.rule,
-            "level": levels[c.outcome],
-            "message": {"text": f"{c.place}{c.pointer}: {c.message}"},
+            **_sarif(levels[c.outcome], f"{c.place}{c.pointer}: {c.message}"),
             "locations": [_location(file, _line(c))],
         }
         for file, c in told
     ]
-    schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    troubles = [
-        {
-            "level": "error",
-            "message": {"text": f"unreadable: {file.problem}"},
-            "locations": [_location(file, 1)],
-        }
+    unreadable = [
+        {**_sarif("error", f"unreadable: {file.problem}"), "locations": [_location(file, 1)]}
         for file in result.unreadable
     ]
-    troubles += [{"level": "error", "message": {"text": problem}} for problem in result.problems]
-    ended = {"executionSuccessful": not troubles, "toolExecutionNotifications": troubles}
-    runs: list[dict[str, Any]] = [{"tool": {"driver": driver}, "invocations": [ended], "results": results}]
-    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": runs}, indent=1, ensure_ascii=False)
+    problems = [_sarif("error", problem) for problem in result.problems]
+    return sarif_document(driver, results, [*unreadable, *problems])
+
+
+def _sarif(level: str, text: str) -> dict[str, Any]:
+    return {"level": level, "message": {"text": text}}
 
 
 def _location(file: FileReport, line: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from .requirements import LATEST, requirements
 from .results import VERSION, Report
 from .score import score
 
-__all__ = ["UnreadableReport", "finished", "read", "rescored", "schema", "write"]
+__all__ = ["UnreadableReport", "finished", "read", "rescored", "rule_text", "schema", "write"]
 
 _BY_LINE = ("plays", "results")  # one a line: readable, and half the size
 _line = json.JSONEncoder(ensure_ascii=False).encode
@@ -43,18 +43,21 @@ def finished(report: Report, version: str = LATEST) -> Report:
 
 def _text(wire: str, vendor: str, id: str) -> dict[str, Any] | None:
     found: Rule | None = rules.book(wire, vendor).rules.get(id) or behaviour.book.rules.get(id)
-    if found is None:
-        return None
+    return rule_text(found, wire, vendor) if found else None
+
+
+def rule_text(rule: Rule, wire: str, vendor: str) -> dict[str, Any]:
+    """What a report says of a rule."""
     return {
-        "id": id,
+        "id": rule.id,
         "wire": wire,
         "vendor": vendor,
-        "level": found.level.value,
-        "kind": found.kind.value,
-        "preview": found.preview,
-        "sentence": found.sentence,
-        "explain": found.explain,
-        "source": list(found.source),
+        "level": rule.level.value,
+        "kind": rule.kind.value,
+        "preview": rule.preview,
+        "sentence": rule.sentence,
+        "explain": rule.explain,
+        "source": list(rule.source),
     }
 
 

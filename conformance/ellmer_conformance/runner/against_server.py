@@ -85,7 +85,7 @@ class Conversation:
         return [replace(e, request=replace(e.request, wire=self.wire, vendor=self.vendor)) for e in found]
 
     def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
-        """The trouble that nothing was said at all, unless a refusal came before any request, and may."""
+        """Returns the fault that no request was sent, unless the case allows a refusal before any request."""
         may = all(ask.outcome == "refused" for ask in self.case.steps) and all(raised)
         if self.exchanges or refused or may:
             return None

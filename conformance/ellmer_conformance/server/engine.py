@@ -44,7 +44,7 @@ _CONVERSATIONS = 65_536  # whose place in the script is remembered
 
 @dataclass
 class Engine:
-    """All state of the server: how far each conversation is, and what happened."""
+    """The state of the server: the position of each conversation, and the log of events."""
 
     scripts: Mapping[str, Script]
     mode: Mode = "reject"
@@ -67,7 +67,7 @@ class Engine:
         return self._page(request, way)
 
     def _called_by_name(self, request: HttpRequest) -> bool:
-        """Whether the client means this server. A page of the web may have its own name lead here (DNS rebinding), and
+        """Whether the client means this server. A web page may have its own name lead here (DNS rebinding), and
         then read what this server tells."""
         said = request.headers.get("host", "")
         try:

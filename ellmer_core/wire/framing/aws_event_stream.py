@@ -75,7 +75,7 @@ class EventStreamDecoder(Decoder):
 
 
 def _opened(frame: bytes) -> tuple[dict[str, str], bytes]:
-    """Headers and payload of one whole frame."""
+    """Returns the headers and the payload of a complete frame."""
     if crc32(frame[: -_CRC.size]) != _CRC.unpack_from(frame, len(frame) - _CRC.size)[0]:
         raise ResponseError("The event stream is damaged: a frame does not match its checksum.")
     end = _PRELUDE.size + _PRELUDE.unpack_from(frame)[1]

@@ -182,7 +182,7 @@ class Gemini(GeminiContent, GeminiResponse):
         return [{"role": "model", "parts": self.signed(parts)}] if parts else []
 
     def sendable(self, content: Content) -> bool:
-        """Whether there is something to send."""
+        """Tells whether the message has content to send."""
         return content_parts.sendable(content, self.name)
 
     def signed(self, parts: list[Json]) -> list[Json]:

@@ -65,7 +65,7 @@ class Batches(ABC):
 
     @abstractmethod
     def done(self, batch: Json) -> bool:
-        """Whether there is nothing to wait for. Raises `BadRequestError` where it failed as a whole."""
+        """Tells whether the job has ended. Raises `BadRequestError` where it failed as a whole."""
 
     @abstractmethod
     def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:

@@ -1,4 +1,4 @@
-"""What import and migrate have in common."""
+"""Functions that `import` and `migrate` share."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Tally:
         return made
 
     def refuse(self, why: str) -> None:
-        """One more that could not be done."""
+        """Reports a file that could not be converted, and counts it."""
         self.failed += 1
         complain(why)
 

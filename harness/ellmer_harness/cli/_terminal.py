@@ -1,4 +1,4 @@
-"""What is printed, and where."""
+"""Functions that print to the terminal."""
 
 # ruff: noqa: T201  # printing is what a command line is for
 

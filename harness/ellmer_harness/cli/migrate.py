@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 class _Migration:
-    """What is made, file by file, before anything changes places."""
+    """Converts files one by one, before any file is replaced."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options, self.rules = options, rules(options)

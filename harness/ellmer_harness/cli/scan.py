@@ -80,7 +80,7 @@ def _is_cassette(value: Any) -> bool:
 
 
 def _damage(file: Path, value: Any) -> Iterator[str]:
-    """What keeps a cassette of ours from being replayed; nothing about any other file."""
+    """Returns the reasons why a cassette of ours cannot be replayed; none for any other file."""
     if isinstance(value, bytes):
         if file.suffix == ".json" and OURS.encode() in value:
             yield "the cassette is not complete JSON"

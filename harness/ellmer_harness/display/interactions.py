@@ -45,7 +45,7 @@ class Events:
 
 @dataclass(frozen=True)
 class View:
-    """One interaction. A body is a JSON value, `Events`, text, `Media`, or None where there is none."""
+    """An interaction. A body is a JSON value, `Events`, text, `Media`, or None where there is none."""
 
     interaction: Interaction
     request: Any

@@ -1,4 +1,4 @@
-"""What can go wrong with an answer, injected while a cassette replays.
+"""Faults of an answer, injected while a cassette replays.
 
 ```python
 use_cassette(path, faults=[Status(429, headers={"retry-after": "2"}), Cut(after_event=3)])

@@ -1,4 +1,4 @@
-"""What goes wrong within the recorded answer."""
+"""Faults that damage the recorded answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fault is, where in a body one may be, and who hands them out."""
+"""The base class of faults, positions in a body, and the schedule of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes instead of the recorded answer."""
+"""Faults that replace the recorded answer."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def override(
     headers: Mapping[str, str] | None,
     times: int | None,
 ) -> Fault:
-    """What `Tape.replace` adds to the faults of a tape."""
+    """Returns the fault that `Tape.replace` adds to a tape."""
     asked = partial(_has_url, when) if isinstance(when, str) else when
     often = sys.maxsize if times is None else times
     return _Override(status=status, body=body, headers=headers or {}, times=often, when=asked)

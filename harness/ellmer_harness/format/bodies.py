@@ -79,7 +79,7 @@ def _plain(body: bytes, content_type: str, blobs: Blobs) -> Form:
 
 
 def _parsers(content_type: str, body: bytes) -> Iterator[Callable[[bytes], Form | None]]:
-    """What to try, by the content type first and by the look of the body otherwise."""
+    """Yields the parsers to try: by the content type first, then by the first bytes of the body."""
     start = body[:64].lstrip()[:1]
     if "event-stream" in content_type or body.startswith((b"data:", b"event:")):
         yield sse_and_ndjson.parse

@@ -57,7 +57,7 @@ def line_of(text: str | bytes, path: Sequence[str | int]) -> int:
 
 
 def _child(text: str, at: int, step: str | int) -> int | None:
-    """Where the value of a key, or the item of an index, begins."""
+    """Returns the position at which the value of a key, or the item of an index, begins."""
     index, at, is_object = 0, at + 1, text[at] == "{"
     while (at := _skipped(text, at)) < len(text) and text[at] not in "]}":
         key: str | int = index

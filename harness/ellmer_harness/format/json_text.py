@@ -91,7 +91,7 @@ def _refuse(name: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _encoder(style: str) -> tuple[Callable[[Any], str], list[tuple[str, str]]]:
-    """What writes a value in the style, and what to replace in its text."""
+    """Returns the function that writes a value in the style, and the replacements in its text."""
     words = style.split()
     ascii_only, escaped = "ascii" in words, [("/", "\\/")] if "slash" in words else []
     separators, indent = _SEPARATORS[""], None

@@ -102,7 +102,7 @@ def _tight(text: str) -> bool:
 
 
 def _event(block: str, framing: list[str], hint: str) -> tuple[Form, str]:
-    """One event, and the JSON style of its data (or the hint, where it has none)."""
+    """Returns an event and the JSON style of its data (the hint, if it has no JSON)."""
     eol, gap = _framing(framing)
     if not block.endswith(eol * 2):
         return {"raw": block}, hint

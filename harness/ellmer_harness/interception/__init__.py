@@ -1,4 +1,4 @@
-"""Where requests are intercepted: the transports of httpx and httpx2, the network guard, the virtual clock.
+"""Interception of requests: the transports of httpx and httpx2, the network guard, the virtual clock.
 
 The modules import `exchange` and `errors`, and know an open cassette only by its protocol. `store` and `tape` import them.
 """

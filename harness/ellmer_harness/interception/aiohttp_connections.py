@@ -1,4 +1,4 @@
-"""Where the requests of aiohttp leave: its connector, asked for a connection.
+"""Interception of aiohttp's requests, in its connector.
 
 While a tape plays, the connection is one that holds the recorded answer; while it records, the bytes of the answer are
 noted as they come in. Redirects, cookies, timeouts and exceptions are aiohttp's own.
@@ -27,7 +27,7 @@ _NOTED: WeakKeyDictionary[Any, _Incoming] = WeakKeyDictionary()
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """What to wrap, and with what."""
+    """Yields each method to wrap, with its wrapper."""
     yield BaseConnector, "connect", _connecting
     yield ResponseHandler, "data_received", _data_received
     yield ResponseHandler, "connection_lost", _connection_lost
@@ -173,7 +173,7 @@ def _closing(real: Any) -> Any:
 
 
 def _failure(error: BaseException) -> Failure:
-    """What httpx would call it: so it is in cassettes."""
+    """Returns httpx's name for the failure, which is the one that cassettes use."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     for name, ours in (
         ("ConnectionTimeoutError", "ConnectTimeout"),

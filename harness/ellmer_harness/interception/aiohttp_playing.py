@@ -45,7 +45,7 @@ def played(connector: Any, req: Any, take: RequestInFlight) -> Any:
 
 
 def _raise_early(broken: BrokenError, req: Any) -> None:
-    """What a connection fails with that does not come about."""
+    """Raises the recorded error of a connection that could not be established."""
     match broken.error:
         case "ConnectTimeout":
             raise ConnectionTimeoutError(f"Connection timeout to host {req.url}")
@@ -54,7 +54,7 @@ def _raise_early(broken: BrokenError, req: Any) -> None:
 
 
 def _breaking(broken: BrokenError) -> Iterator[Piece]:
-    """Nothing but the failure."""
+    """Raises the failure."""
     raise broken
     yield  # it is a generator
 
@@ -113,7 +113,7 @@ class _Playing(ResponseHandler):
         super().close()
 
     def _reschedule_timeout(self) -> None:
-        """What is late is late on the tape's clock."""
+        """Does nothing, because delays are counted on the tape's clock."""
 
     async def _play(self) -> None:
         try:

@@ -14,7 +14,7 @@ _BLOCKING = ("__call__", "with_call", "future")
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """What to wrap, and with what: every way to make a call that these versions of grpcio have."""
+    """Yields each method to wrap, with its wrapper: every way to make a call in the installed version of grpcio."""
     from grpc import _channel  # noqa: PLC0415  # it is there, if this is asked for
     from grpc.aio import _channel as aio  # noqa: PLC0415  # likewise
 

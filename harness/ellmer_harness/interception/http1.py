@@ -64,7 +64,7 @@ class Outgoing:
 
 @dataclass
 class BodyReader:
-    """What is left of an answer's body to read: its pieces as they come in. `length` None: up to the end of the connection."""
+    """Reads the rest of an answer's body, piece by piece. `length` None means up to the end of the connection."""
 
     take: RequestInFlight
     chunked: bool = False

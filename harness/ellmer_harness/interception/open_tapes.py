@@ -17,7 +17,7 @@ __all__ = ["OpenTape", "any_open", "current", "offline", "push", "remove"]
 
 
 class OpenTape(Protocol):
-    """What the transports and the network guard need of a cassette in use."""
+    """The interface of a cassette in use, for the transports and the network guard."""
 
     path: Path
     misses: list[Miss]
@@ -34,7 +34,7 @@ class OpenTape(Protocol):
         """The request as it really goes out."""
 
     def target(self, url: str) -> str:
-        """Where a request really goes, if it is sent."""
+        """Returns the URL that a request is sent to."""
 
     def allows(self, host: str) -> bool:
         """Whether a host is reached as if there were no cassette."""

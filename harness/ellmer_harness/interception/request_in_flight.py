@@ -1,4 +1,4 @@
-"""One request on its way: what to send, and what is noted while the answer passes through.
+"""A request in flight: what to send, and the record of its answer.
 
 A `RequestInFlight` does no I/O. The transports ask it for the reply to play or, when there is none, for the request to really
 send; the streams tell it of every chunk and of the end. Both ways the same `Exchange` grows.
@@ -82,7 +82,7 @@ class RequestInFlight:
         self._end("error", failure)
 
     def seen(self) -> Reply:
-        """What came, as a reply to keep."""
+        """Returns the answer as a reply to record."""
         it = self.exchange
         pieces = [Piece(*pair) for pair in zip(it.chunks, self.waits, strict=True)]
         return Reply(it.status, it.reason, it.headers, pieces, it.ended, it.failure, it.http_version)

@@ -1,4 +1,4 @@
-"""Where requests leave: the transports of httpx and httpx2, the connections of urllib3 and aiohttp, wrapped while a tape
+"""Interception of requests: the transports of httpx and httpx2, the connections of urllib3 and aiohttp, wrapped while a tape
 is open.
 
 Nothing else is patched, and the wrapper of a process without an open tape only passes on. A request belongs

@@ -1,4 +1,4 @@
-"""Where the requests of urllib3 leave: one exchange on one of its connections. So do those of requests and botocore.
+"""Interception of urllib3's connections, which requests and botocore use, too.
 
 While a tape plays, the connection gets a socket that holds the recorded answer; while it records, the answer's bytes are
 noted as the client reads them. Retries, redirects, proxies and exceptions are urllib3's own.
@@ -27,7 +27,7 @@ _SENDING: ContextVar[tuple[RequestInFlight, Callable[[], None]] | None] = Contex
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """What to wrap, and with what."""
+    """Yields each method to wrap, with its wrapper."""
     yield HTTPConnectionPool, "_make_request", _exchange
     yield http.client.HTTPResponse, "begin", _begun
 
@@ -63,7 +63,7 @@ def _recorded(
 
 
 def _failure(error: Exception) -> Failure:
-    """What httpx would call it: so it is in cassettes."""
+    """Returns httpx's name for the failure, which is the one that cassettes use."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     for name, ours in (
         ("NewConnectionError", "ConnectError"),  # which is a ConnectTimeoutError, too
@@ -79,7 +79,7 @@ def _failure(error: Exception) -> Failure:
 
 
 def _plain(error: Exception) -> str:
-    """What it says, without the address of an object."""
+    """Returns the error's text without the address of an object."""
     return str(error).rpartition(">: ")[2] or type(error).__name__
 
 

@@ -22,7 +22,7 @@ _RESET = "Connection reset by peer"
 def played(  # noqa: PLR0917  # as urllib3 has them
     real: Any, pool: Any, connection: Any, method: str, url: str, options: Any, take: RequestInFlight
 ) -> Any:
-    """What urllib3 makes of the recorded answer."""
+    """Returns the recorded answer as urllib3's response."""
     connection.sock = _Played(take)
     connection.is_verified = True
     try:

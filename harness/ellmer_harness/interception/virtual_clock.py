@@ -38,7 +38,7 @@ class Clock:
         self.now += seconds
 
     def sleep(self, seconds: float) -> None:
-        """For a client's sleep hook: notes the pause instead of making it."""
+        """Records a client's pause instead of waiting."""
         self.slept.append(seconds)
         self.now += seconds
 

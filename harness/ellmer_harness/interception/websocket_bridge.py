@@ -50,7 +50,7 @@ def bridge(tape: Any, url: str, headers: dict[str, str]) -> Bridge:
 
 
 class Bridge:
-    """One connection. `url` is where the client is to go."""
+    """A WebSocket connection. `url` is the address that the client connects to."""
 
     def __init__(self, tape: Any, take: RequestInFlight, target: str) -> None:
         self._tape, self._take = tape, take
@@ -76,7 +76,7 @@ class Bridge:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def _wait(self) -> None:
-        """For the end of a conversation that the client has closed: we hear of it a moment later."""
+        """Waits until the end of a conversation that the client has closed; the message arrives a moment later."""
         self._over.wait(_MOMENT)
 
     def _opened(self, _: ServerConnection, request: Request) -> Response | None:

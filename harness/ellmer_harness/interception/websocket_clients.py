@@ -1,4 +1,4 @@
-"""Where WebSockets are opened: the clients of `websockets` and of aiohttp, led to a `Bridge`."""
+"""Interception of WebSockets: the clients of `websockets` and aiohttp connect to a `Bridge`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEEDED = 'WebSockets are recorded through the package websockets: pip install "
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """What to wrap, and with what."""
+    """Yields each method to wrap, with its wrapper."""
     if find_spec("websockets"):
         connect = importlib.import_module("websockets.asyncio.client").connect
         yield connect, next(name for name in _OPENING if hasattr(connect, name)), _async

@@ -39,7 +39,7 @@ __all__ = [
 
 @pytest.fixture
 def cassette_folder(request: pytest.FixtureRequest) -> Path:
-    """Where the cassettes of a test are: `cassettes/<module>` beside its file."""
+    """The folder of a test's cassettes: `cassettes/<module>` beside its file."""
     return request.path.parent / "cassettes" / request.path.stem
 
 
@@ -52,37 +52,37 @@ def cassette_name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def cassette_blobs(request: pytest.FixtureRequest) -> Path:
-    """Where the media files are: `cassettes/blobs` beside the test's file."""
+    """The folder of binary bodies: `cassettes/blobs` beside the test's file."""
     return request.path.parent / "cassettes" / "blobs"
 
 
 @pytest.fixture
 def cassette_mode() -> Mode | None:
-    """What is done with cassettes where `--cassette-mode` says nothing."""
+    """The mode, if `--cassette-mode` is not given."""
     return None
 
 
 @pytest.fixture
 def cassette_match() -> Match:
-    """What makes two requests the same."""
+    """The `Match` that says when two requests are the same."""
     return Match()
 
 
 @pytest.fixture
 def cassette_scrub() -> Scrub | None:
-    """What may be written: `Scrub.of({"NAME": "secret value"}, keep=["x-header"])`."""
+    """The `Scrub` that says what may be written: `Scrub.of({"NAME": "secret value"}, keep=["x-header"])`."""
     return None
 
 
 @pytest.fixture
 def cassette_routes() -> Mapping[str, str] | None:
-    """Where requests really go while recording."""
+    """The hosts that requests go to while recording."""
     return None
 
 
 @pytest.fixture
 def cassette_judge() -> Judge | None:
-    """What finds fault with the requests of a recording."""
+    """The judge: a function that checks the requests of a recording."""
     return None
 
 
@@ -94,7 +94,7 @@ def cassette_clock() -> Clock:
 
 @pytest.fixture(scope="session")
 def cassette_store(pytestconfig: pytest.Config) -> Store | str | None:
-    """Where cassettes are shared: `--cassette-store`, else `cassette_store` of the configuration file."""
+    """The store that shares cassettes: `--cassette-store`, else `cassette_store` in the configuration file."""
     given = pytestconfig.getoption("--cassette-store")
     return given if given is not None else pytestconfig.getini("cassette_store") or None
 

@@ -128,7 +128,7 @@ def cassette(
 
 @contextmanager
 def _failing() -> Iterator[None]:
-    """What we have to say fails the test, without our stack."""
+    """Fails the test with the harness's errors, without the harness's stack."""
     said = ""
     try:
         yield
@@ -215,7 +215,7 @@ def _hook(request: pytest.FixtureRequest) -> Policy:
 
 
 def _command(request: pytest.FixtureRequest) -> str:
-    """What records this test again, from the folder where pytest was started."""
+    """Returns the command that records this test again, from the folder where pytest was started."""
     config, store = request.config, request.config.getoption("--cassette-store")
     module, colons, test = request.node.nodeid.partition("::")
     here = Path(relpath(config.rootpath / module, config.invocation_params.dir)).as_posix()

@@ -1,4 +1,4 @@
-"""What a run of pytest did not use, as a file for `ellmer-harness prune`.
+"""A report of what a pytest run did not use, for `ellmer-harness prune`.
 
 `{"unused": {path: ["#3 POST https://…"]}, "orphans": [path]}`. A cassette is in it only if every test that opened it
 passed, but for the complaint that something was left.

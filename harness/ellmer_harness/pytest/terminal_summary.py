@@ -69,7 +69,7 @@ class Summary:
             write_report(Path(path), left_over(sure, self.failed), self._orphans(whole))
 
     def _about_the_whole(self) -> Iterator[str]:
-        """What can be said only of modules that ran as a whole: cassettes, and parts of them, that nobody wants."""
+        """Lists unused cassettes and interactions of modules of which every test ran."""
         whole = self._whole()
         for path, requests in nobody_asked([one for name, one in self.verdicts if _module(name) in whole]):
             yield f"{'UNUSED':9}{path}: no test of this run asked for {', '.join(requests)}"
@@ -87,7 +87,7 @@ class Summary:
         return self.modules - self.partial
 
     def _folders(self, whole: set[str]) -> set[Path]:
-        """Folders on this machine whose tests all ran: those of whole modules; of a whole run, any."""
+        """Returns the folders of cassettes on this machine whose tests all ran: those of whole modules, or all after a whole run."""
         here = {
             Path(one.path).parent for name, one in self.verdicts if not one.store and _module(name) in whole
         }

@@ -56,7 +56,7 @@ def encoded(text: str, encoding: str) -> bytes:
 
 
 def _typed(kind: str, content: Any) -> bytes | None:
-    """As cassetter has it: parsed, or bytes in hex (https://github.com/Kludex/cassetter)."""
+    """Reads a body of cassetter: parsed, or bytes in hex (https://github.com/Kludex/cassetter)."""
     match kind:
         case "none":
             return b""
@@ -68,7 +68,7 @@ def _typed(kind: str, content: Any) -> bytes | None:
 
 
 def _of_kind(kind: str, more: Mapping[str, Any], folder: Path) -> bytes | None:
-    """As braintrust's recorder has it. The blank lines between the events of a stream are not kept."""
+    """Reads a body of braintrust's recorder. The blank lines between the events of a stream are not kept."""
     match kind:
         case "empty":
             return b""

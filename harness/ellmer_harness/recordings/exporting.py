@@ -46,7 +46,7 @@ def _grouped(headers: list[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _text(body: bytes) -> str | bytes:
-    """As vcrpy writes it: text where it is UTF-8."""
+    """Returns the body as vcrpy writes it: as text if it is UTF-8."""
     try:
         return body.decode()
     except UnicodeDecodeError:

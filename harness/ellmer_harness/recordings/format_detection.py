@@ -72,7 +72,7 @@ def _plain(loader: Any, suffix: str, node: Any) -> Any:
 
 
 def _made(value: Any) -> Any:
-    """What an object of Python's was made of: a string of aiohttp's (`istr`), bytes behind a file."""
+    """Returns the content of a Python object: of a string of aiohttp's (`istr`), or the bytes of a file."""
     match value:
         case (
             [str() | bytes() as only]
@@ -160,7 +160,7 @@ def _suffix(path: Path, data: bytes) -> str | None:
 
 
 def _documents(text: str, path: Path) -> Found | None:
-    """What a YAML text holds. Where it has several documents, the number of the document comes first in a place."""
+    """Reads a YAML text. If it has several documents, places begin with the number of the document."""
     values = [*yaml.load_all(modest(text), _Loader)]
     if len(values) == 1:
         return _found(values[0], text, path)

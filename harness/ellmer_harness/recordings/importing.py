@@ -33,7 +33,7 @@ _WITH_BODY = {"POST", "PUT", "PATCH"}
 
 @dataclass(frozen=True)
 class Rules:
-    """What may be written. `recorded_from` is for recordings that do not say themselves who answered."""
+    """The rules for what may be written. `recorded_from` is for recordings that do not name their origin."""
 
     scrub: Scrub
     recorded_from: str = "imported"

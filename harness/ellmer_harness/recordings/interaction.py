@@ -1,4 +1,4 @@
-"""One recorded exchange, as far as its file tells."""
+"""A recorded exchange, as far as its file describes it."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Unreadable(CassetteError):
 
 @contextmanager
 def explained(path: Path, place: str = "it") -> Iterator[None]:
-    """Whatever reading a file or a place in it raises, as `Unreadable`."""
+    """Raises `Unreadable` for any error while a file, or a place in it, is read."""
     try:
         yield
     except Unreadable:

@@ -38,7 +38,7 @@ def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -
 
 
 def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
-    """What is to be masked so that `scan` finds nothing but what is accepted, each with what to write in its place:
+    """Returns what must be masked so that `scan` finds only accepted values, each with its replacement:
     the secrets, and the base64 that hides one."""
     left = {hit.holder or hit.secret for hit in search(value) if fingerprint(hit.secret) not in accepted}
     return dict.fromkeys(sorted(left, key=len, reverse=True), MASK)

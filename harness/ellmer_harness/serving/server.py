@@ -49,7 +49,7 @@ class CassetteServer(ThreadingHTTPServer):
         self.origins: list[str] = []
 
     def server_bind(self) -> None:
-        """As the base's, without looking up the name of this machine."""
+        """Binds the socket without looking up the name of this machine."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
@@ -57,7 +57,7 @@ class CassetteServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address of the server, for example `http://127.0.0.1:8123`."""
         host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
         return f"http://{host}:{self.server_port}"
 

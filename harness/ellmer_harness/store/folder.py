@@ -28,7 +28,7 @@ class Folder:
             return None
 
     def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
-        """One writer of a folder at a time, by a lock that ends with its process."""
+        """Writes an object under a lock that ends with the process."""
         self._check()
         path = self.root / key
         path.parent.mkdir(parents=True, exist_ok=True)

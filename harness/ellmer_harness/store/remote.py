@@ -40,7 +40,7 @@ class Remote:
             return None
 
     def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
-        """Compares, and writes on the condition that nobody wrote since."""
+        """Writes the object if nobody has changed it since it was compared."""
         condition = self._unchanged(key) if over is not None else {"mode": "create"}
         now = self.get(key)
         if now != over or now == data:
@@ -70,7 +70,7 @@ class Remote:
         return f"{self._root}/{key}"
 
     def _unchanged(self, key: str) -> dict[str, Any]:
-        """What makes a write fail if the object is not the one it is now."""
+        """Returns the condition that makes a write fail if the object has changed."""
         if not self._names & _S3:
             return {}
         try:

@@ -49,11 +49,11 @@ class Shared:
         return absolute.relative_to(self.root).as_posix()
 
     def copy(self, path: Path) -> Path:
-        """Where the copy of a cassette, or of a folder of blobs, is."""
+        """Returns the path of the local copy of a cassette, or of a folder of blobs."""
         return self.copies / self.key(path)
 
     def name(self, path: Path) -> str:
-        """What to call it in a message."""
+        """Returns its name for messages."""
         return f"{self.store.url}/{self.key(path)}"
 
     def fetch(self, path: Path, *, offline: bool = True) -> bytes | None:
@@ -73,7 +73,7 @@ class Shared:
         return data
 
     def look(self, path: Path) -> bytes | None:
-        """What the store itself holds now, whole or not."""
+        """Returns the object as the store has it now, whole or not."""
         with self._reached(self.key(path)):
             return self.store.get(self.key(path))
 
@@ -121,7 +121,7 @@ class Shared:
 
     @contextmanager
     def _reached(self, key: str) -> Iterator[None]:
-        """Whatever goes wrong with the store, in plain words; and sockets that no cassette blocks."""
+        """Raises `StoreError` for any error of the store, and lets its sockets through."""
         if self.gone:
             raise self._unreachable(key)
         try:
@@ -147,7 +147,7 @@ _KNOWN: dict[tuple[str | Store, Path, str | None], Shared] = {}
 
 
 def shared(store: str | Store, root: Path) -> Shared:
-    """One for each store and process: connections are kept, and a store that is gone is asked once."""
+    """Returns the `Shared` of a store, one per process: connections are kept, and an unavailable store is asked once."""
     place = store, root, os.environ.get("CASSETTE_CACHE")
     if place not in _KNOWN:
         opened = open_store(store) if isinstance(store, str) else store

@@ -1,4 +1,4 @@
-"""Who sends the requests of a tape: one after the other, or several at once."""
+"""Detects whether the requests of a tape are sent one after the other or concurrently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said about a cassette when it is opened."""
+"""The options of a cassette."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def chosen_mode(mode: str | None) -> Mode:
 
 
 def set_default_mode(mode: str | None) -> str | None:
-    """For the pytest plugin; gives the value before."""
+    """Sets the default mode, for the pytest plugin; returns the previous value."""
     before, _default[0] = _default[0], mode
     return before
 

@@ -49,7 +49,7 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
 
     @cached_property
     def parsed_uri(self) -> SplitResult:
-        """As vcrpy's matchers expect it."""
+        """Returns the parsed URL, as vcrpy's matchers expect it."""
         return urlsplit(self.uri)
 
     @cached_property

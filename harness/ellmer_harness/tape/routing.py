@@ -1,4 +1,4 @@
-"""Where a request really goes while it is recorded; client and cassette see the URL the client asked for."""
+"""Routes of requests while recording; client and cassette keep the URL that the client asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a cassette in use: its options, where it lies, what was sent, what was missed.
+"""The state of a cassette in use: its options, its files, the requests, the misses.
 
 `Tape` adds the running of it; the verdict, staleness and saving only read what is here.
 """
@@ -64,13 +64,13 @@ class TapeState(Options):
 
     @property
     def blob_folder(self) -> Path:
-        """Where new media files go on this machine."""
+        """The folder for new media files on this machine."""
         folder = Path(self.blobs or self.path.parent / "blobs")
         return self.shared.copy(folder) if self.shared else folder
 
     @property
     def name(self) -> str:
-        """What to call the cassette in a message."""
+        """The name of the cassette in messages."""
         return self.shared.name(self.path) if self.shared else str(self.path)
 
     @property
@@ -86,7 +86,7 @@ class TapeState(Options):
 
     @property
     def none(self) -> str:
-        """What to say of a cassette that does not exist: a run that sends nothing needs none."""
+        """The message for a cassette that does not exist; a run that sends nothing needs none."""
         return f"there is no cassette {self.name}.\n{command(self.rerecord)}"
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:

@@ -1,4 +1,4 @@
-"""What a body is made of, without its values: two answers of a model never say the same, and have the same fields.
+"""The structure of a body without its values: two answers of a model have the same fields and other texts.
 
 The structure of an object is that of its fields, of a list that of all its items together; null and an empty list fit
 anything.
@@ -21,7 +21,7 @@ _KINDS = {bool: "a boolean", int: "a number", float: "a number", str: "a text"}
 
 
 def drift(recorded: Reply, live: Reply) -> Iterator[str]:
-    """What a live answer has otherwise than the recorded one, one line each."""
+    """Yields a line for each difference between the structures of the live and the recorded answer."""
     if recorded.status != live.status:
         yield f"status: recorded {recorded.status}, now {live.status}"
         return
@@ -73,7 +73,7 @@ def _object(values: list[dict[str, Any]]) -> Any:
 
 
 def _together(one: Any, other: Any) -> Any:
-    """What fits both."""
+    """Returns the structure that fits both."""
     if _ANY in (one, other):
         return other if one == _ANY else one
     if isinstance(one, dict) and isinstance(other, dict):

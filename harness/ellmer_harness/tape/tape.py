@@ -120,7 +120,7 @@ class Tape(TapeState):
         return f"<Tape {self.name} ({self.mode}): {len(self.sent)} sent>"
 
     def __call__(self, function: F) -> F:
-        """As a decorator: each call of the function has the cassette opened anew."""
+        """Decorates a function; each call opens the cassette anew."""
         return decorated(function, lambda: replace(self))
 
     def __enter__(self) -> Self:
@@ -150,7 +150,7 @@ class Tape(TapeState):
 
     @property
     def verdict(self) -> Verdict:
-        """What this run did with its cassette (so far)."""
+        """The `Verdict` on this run, up to now."""
         return verdict(self)
 
     @property

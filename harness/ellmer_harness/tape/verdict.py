@@ -1,4 +1,4 @@
-"""What a run did with its cassette, in one word and a few numbers; and the table of many such verdicts."""
+"""The verdict on a run, in one word and a few numbers, and the table of many verdicts."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def hold_to_account(tape: TapeState) -> None:
 
 
 def _advice(patchers: Sequence[str]) -> str:
-    """Why no request passed through the recorder, judged by the clients that this program has imported."""
+    """Returns advice why no request passed through the recorder, from the clients that this program has imported."""
     there = [name for name in _PATCHER_OF if name in sys.modules and _PATCHER_OF[name] not in patchers]
     own = "A client of httpx with its own transport (MockTransport, ASGITransport) is not recorded either."
     if not there:
@@ -100,7 +100,7 @@ def _advice(patchers: Sequence[str]) -> str:
 
 
 def _left(tape: TapeState) -> tuple[str, ...]:
-    """As `tape.unused()`, with the numbers that tell equal requests apart."""
+    """Returns `tape.unused()` with the numbers of the interactions."""
     if tape.index is None or not tape.replays:
         return ()
     unplayed = {id(request) for request in tape.index.unused()}

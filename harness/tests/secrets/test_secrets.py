@@ -224,6 +224,12 @@ def test_ordinary_traffic_is_no_secret():
     assert not list(scan(harmless))
 
 
+def test_base64_that_has_the_beginning_of_a_key_is_no_secret():
+    token = "EAAC" + "kT9Zp2Qx7LmVb4RyNc8Wd1Hs5Jf3GaUeXoBi6KtMzPqYvSrDlEwCnFjAhOgIu"
+    assert not [*scan({"data": f"/9j/4gxYSUNDX1BST0ZJTEUA{token}+/{token}/2Q=="})]
+    assert [*scan({"note": f"use {token}"})]
+
+
 def test_a_miss_shows_no_secret(server, record, tmp_path):
     with use_cassette(tmp_path / "c.json", **record, secrets={"K": KEY}):
         httpx.post(API, json={"k": KEY, "n": 1})

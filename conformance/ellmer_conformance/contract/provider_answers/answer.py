@@ -20,7 +20,7 @@ _EOL = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True)
 class Event:
-    """One event of a stream: its name, where it has one, and its data; `text` is what is no JSON object."""
+    """An event of a stream: its name, if any, and its data; `text` is data that is not a JSON object."""
 
     name: str
     data: Json = field(default_factory=dict)

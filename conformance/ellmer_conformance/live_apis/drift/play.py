@@ -38,7 +38,7 @@ class Checked:
 
     @property
     def broken(self) -> list[Verdict]:
-        """The rules that must hold and do not."""
+        """The rules that must hold and are broken."""
         return [each for each in self.verdicts if each.outcome == "fail"]
 
 

@@ -9,6 +9,7 @@ import httpx
 from ...contract.observed_run import Run, Trouble
 from ...contract.rule import Level, verdict
 from ...report import Report, finished, judged
+from ...report.document import rule_text
 from ...runner.judgement import judge
 from ...scenarios.case import Case
 from .run import Probe, Target
@@ -17,6 +18,8 @@ from .server_answer import Heard
 from .server_rules import book
 
 __all__ = ["probed"]
+
+_BROKEN = {"fail", "warn", "expected-fail"}
 
 
 def probed(target: Target, *, with_rules: bool = True) -> Report:
@@ -70,17 +73,7 @@ def _scored(report: Report) -> Report:
     """With the texts of the server's rules, and the score against them: they are in no requirement set yet."""
     wires = dict.fromkeys((row.wire, row.vendor) for row in report.rows)
     report.rules += [
-        {
-            "id": rule.id,
-            "wire": wire,
-            "vendor": vendor,
-            "level": rule.level.value,
-            "kind": rule.kind.value,
-            "preview": False,
-            "sentence": rule.sentence,
-            "explain": rule.explain,
-            "source": list(rule.source),
-        }
+        {**rule_text(rule, wire, vendor), "preview": False}
         for wire, vendor in wires
         for rule in book.rules.values()
     ]
@@ -88,11 +81,7 @@ def _scored(report: Report) -> Report:
         mine = [row for row in report.rows if f"{row.adapter} {row.wire}" == name and row.rule in book.rules]
         for level in Level:
             ruled = {row.rule for row in mine if row.level == level}
-            broken = {
-                row.rule
-                for row in mine
-                if row.level == level and row.verdict in {"fail", "warn", "expected-fail"}
-            }
+            broken = {row.rule for row in mine if row.level == level and row.verdict in _BROKEN}
             counts[f"{level.lower()}_applicable"] = len(ruled)
             counts[f"{level.lower()}_passed"] = len(ruled - broken)
         counts["preview_applicable"] = counts["preview_passed"] = 0

@@ -63,7 +63,7 @@ class Outcome:
 
     @property
     def broken(self) -> list[Verdict]:
-        """The rules that must hold and do not."""
+        """The rules that must hold and are broken."""
         return [each for each in self.verdicts if each.outcome == "fail"]
 
     @property
@@ -104,7 +104,9 @@ class ConversationPlayer:
     def _place(self, conversation: Conversation) -> Place:
         request = conversation.first
         if "/invoke" in request.url or "/ai/run/" in request.url:
-            raise CannotBeGiven("the body went through another door (InvokeModel, Cloudflare's own)")
+            raise CannotBeGiven(
+                "the request used another API of the provider (InvokeModel, Cloudflare's own)"
+            )
         if (request.wire, request.vendor) in VERSIONS.values():
             raise CannotBeGiven(f"another version of the API was asked ({request.vendor})")
         return place_of(self.adapter, request.wire, self._vendor(request))

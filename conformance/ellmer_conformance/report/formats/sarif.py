@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..adapter_file import source_of
 from ..results import FINE, Play, Report, Row
 
-__all__ = ["sarif"]
+__all__ = ["sarif", "sarif_document"]
 
 _LEVELS = {"warn": "warning"}  # the others are errors
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -23,19 +23,22 @@ def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
     told = [row for row in report.rows if row.verdict not in {*FINE, "harness-error"}]
     sources = {adapter: source_of(asked) for adapter, asked in report.named.items()}
     played = {p.place: p for p in report.plays}
-    run = {
-        "tool": {"driver": {**_driver(report), "rules": _rules(report.rules, {row.rule for row in told})}},
-        "invocations": [_invocation(report.harness_errors)],
-        "results": [_result(row, _file(row, played.get(row.place), cassettes, sources)) for row in told],
-    }
-    return (
-        json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
-        + "\n"
-    )
+    rules = _rules(report.rules, {row.rule for row in told})
+    driver = {"name": report.tool["name"], "version": report.tool["version"], "rules": rules}
+    results = [_result(row, _file(row, played.get(row.place), cassettes, sources)) for row in told]
+    errors = [
+        {"level": "error", "message": {"text": f"{row.id}: {row.message}"}} for row in report.harness_errors
+    ]
+    return sarif_document(driver, results, errors) + "\n"
 
 
-def _driver(report: Report) -> dict[str, Any]:
-    return {"name": report.tool["name"], "version": report.tool["version"]}
+def sarif_document(
+    driver: Mapping[str, Any], results: Sequence[Mapping[str, Any]], errors: Sequence[Mapping[str, Any]]
+) -> str:
+    """A document of one run: what was found, and as notifications what prevented it."""
+    ended = {"executionSuccessful": not errors, "toolExecutionNotifications": errors}
+    run = {"tool": {"driver": driver}, "invocations": [ended], "results": results}
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
 
 
 def _rules(texts: Iterable[Mapping[str, Any]], used: set[str]) -> list[dict[str, Any]]:
@@ -59,11 +62,6 @@ def _rules(texts: Iterable[Mapping[str, Any]], used: set[str]) -> list[dict[str,
         for id, sentences in sorted(by_id.items())
         for text in list(sentences.values())[:1]
     ]
-
-
-def _invocation(errors: Iterable[Row]) -> dict[str, Any]:
-    notes = [{"level": "error", "message": {"text": f"{row.id}: {row.message}"}} for row in errors]
-    return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
 
 
 def _file(row: Row, play: Play | None, folder: str, sources: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ _TOOL_NAME = re.compile(r'"name": "([^"]+)"')
 
 
 def chosen(step: Answer | Fills | Hears | Sees, request: Request) -> Answer:
-    """The answer to a request: by what it shows, what the user said last, or what it demands."""
+    """Chooses the answer to a request by its content, by the last message of the user, or by what it requires."""
     match step:
         case Answer():
             return step

@@ -59,7 +59,7 @@ def _pairs(headers: object) -> Headers:
 
 
 class _Socket:
-    """What `HTTPResponse` wants of a socket."""
+    """The part of a socket that `HTTPResponse` uses."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

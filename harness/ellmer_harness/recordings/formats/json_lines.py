@@ -29,7 +29,7 @@ def is_log(path: Path) -> bool:
 
 
 def exchanges(path: Path) -> Iterator[Interaction | None] | None:
-    """What each line holds, None for one that holds something else; None where no line has an exchange.
+    """Iterates over the exchanges, with None for other lines; returns None if no line has an exchange.
 
     Raises `Unreadable`, of each line when it is its turn.
     """

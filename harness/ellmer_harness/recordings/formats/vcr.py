@@ -1,4 +1,4 @@
-"""One exchange as vcrpy, the VCRs and most others write it: `{"request": {…}, "response": {…}}`."""
+"""An exchange as vcrpy and the VCRs of other languages write it: `{"request": {…}, "response": {…}}`."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _status(response: Json) -> int | None:
 
 
 def _code(value: Any) -> int | None:
-    """As a number, or the beginning of `200 OK`."""
+    """Reads a status: a number, or the beginning of `200 OK`."""
     if isinstance(value, str) and value[:3].isdigit():
         return int(value[:3])
     return value if isinstance(value, int) else None

@@ -1,4 +1,4 @@
-"""What looks like a credential: by its name, by the pattern of a service's keys, by how random it is.
+"""Detection of credentials: by name, by the patterns of services' keys, by randomness.
 
 The modules import `format`. `redaction` and the scan of cassettes import them.
 """

@@ -51,7 +51,7 @@ WORDS: tuple[str, ...] = (
 
 @lru_cache(maxsize=8192)
 def kind(name: str) -> Kind:
-    """What a value of this name is, if it is a credential. A `parameter` is one in URLs, forms and headers only."""
+    """Returns the kind of credential that a name suggests, or none. A `parameter` counts only in URLs, forms and headers."""
     words = _words(name)
     for many in (3, 2, 1):
         last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
@@ -70,7 +70,7 @@ def telling(name: str) -> bool:
 
 
 def _ending(word: str) -> Kind:
-    """What the words say that are written as one: `pgpassword`, `clientsecret`."""
+    """Returns the kind of credential that the end of a word suggests: `pgpassword`, `clientsecret`."""
     if word.endswith(_END_OF_PASSWORDS):
         return "password"
     return "secret" if word.endswith(_END_OF_SECRETS) else ""

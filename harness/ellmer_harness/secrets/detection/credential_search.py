@@ -57,7 +57,7 @@ class _Part:
     holder: str = ""
 
     def places(self) -> list[str]:
-        """Where it is in the value."""
+        """Returns its places in the value."""
         hiding = (part for part in self.among if self.token in part.text)
         found = map(pointer, self.at) if self.at else (place for part in hiding for place in part.places())
         return list(dict.fromkeys(found))
@@ -107,7 +107,7 @@ def _words(text: bytes) -> dict[str, None]:
 def _unwrapped(
     parts: Sequence[_Part], words: Sequence[str], known: Sequence[tuple[str, str]], *, first: bool
 ) -> list[_Part]:
-    """What the parts hide: the next layer."""
+    """Returns the next layer: the texts that the parts encode."""
     found: dict[tuple[str, str], _Part] = {}
     for part in parts:
         for key, text in _plain(part.text, first=first):

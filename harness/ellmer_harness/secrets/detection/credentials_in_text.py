@@ -37,7 +37,7 @@ _PIECES = re.compile(r"[\s;,&]+")
 
 
 def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
-    """What it is, the credential, and where in the text; `lower` is the text in lower case, letter by letter."""
+    """Yields the kind, the credential and its position; `lower` is the text in lower case, letter by letter."""
     yield from _known_forms(text)
     done = -1
     for at in _telling(lower):
@@ -62,7 +62,7 @@ def credential(what: Kind, value: str) -> bool:
 
 
 def _telling(lower: str) -> list[int]:
-    """Where the telling words are."""
+    """Returns the positions of words that suggest a credential."""
     found = set[int]()
     for word in WORDS:
         at = lower.find(word)

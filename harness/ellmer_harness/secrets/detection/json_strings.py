@@ -64,7 +64,7 @@ def parsed(body: bytes | str) -> Any:
 
 
 def readable(data: bytes) -> Iterator[str]:
-    """What in bytes can be read: all of them, or the runs of printable characters in them."""
+    """Yields the readable text in bytes: all of them, or the runs of printable characters."""
     try:
         text = data.decode()
     except UnicodeDecodeError:

@@ -14,7 +14,7 @@ __all__ = ["maintained"]
 
 
 def maintained(text: bytes) -> Iterator[tuple[str, str]]:
-    """What the rules find in a text: the secret, and what it is."""
+    """Yields the findings of the rules in a text: the secret and its kind."""
     scanner = _scanner()
     for found in scanner.scan(text) if scanner else ():
         if found.visible:

@@ -60,7 +60,7 @@ _PATTERNS: list[tuple[str, tuple[str, ...], re.Pattern[str]]] = [
         ("an Azure secret", ("Q~",), r"[\w~.-]{3}\dQ~[\w~.-]{31,34}"),
         ("a Stripe secret", ("whsec_",), r"\bwhsec_[\w+/=]{20,}"),
         ("a Square token", ("sq0",), r"\bsq0[a-z]{3}-[\w-]{20,}"),
-        ("a Facebook token", ("EAA",), r"\bEAA[MC][A-Za-z0-9]{60,}"),
+        ("a Facebook token", ("EAA",), r"(?<![\w+/])EAA[MC][A-Za-z0-9]{60,}\b(?![+/=])"),
         ("a SendGrid key", ("SG.",), r"\bSG\.[\w-]{16,}\.[\w-]{16,}"),
         ("a Brevo key", ("xkeysib-",), r"\bxkeysib-[0-9a-f]{64}"),
         ("a Mailgun key", ("key-",), r"(?<![\w-])key-[0-9a-f]{32}\b"),

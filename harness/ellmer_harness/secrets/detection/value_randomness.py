@@ -1,4 +1,4 @@
-"""What a value looks like: drawn by lot, chosen by a person, or put in the place of one."""
+"""Tells random values from words and placeholders."""
 
 from __future__ import annotations
 

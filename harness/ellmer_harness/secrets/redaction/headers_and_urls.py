@@ -1,4 +1,4 @@
-"""What may be written and what may not: headers by an allow-list, URLs without their secrets, values masked.
+"""Redaction of headers (by an allow-list), URLs and values.
 
 `Scrub` is what a tape applies to everything on its way into a cassette *and* to every request it looks up, so
 that a recording made with a key matches a replay made with another, or with none.

@@ -30,7 +30,7 @@ _LEAST = 8  # shorter values of cookies are words that may be anywhere
 
 @dataclass
 class Masking:
-    """What is masked in one recording, and with what."""
+    """The masked values of a recording, with their placeholders."""
 
     values: dict[str, str] = field(default_factory=dict, repr=False)
     number: int = 0
@@ -93,7 +93,7 @@ def _masked(scrub: Scrub, request: Any, response: Json) -> Interaction:
 
 
 def _plain(request: Any, response: Json) -> Json:
-    """What is searched, the request first."""
+    """Returns the value that is searched, the request first."""
     kept = {"headers": response["headers"], "body": response["body"]["string"]}
     return {
         "uri": request.uri,

@@ -43,7 +43,7 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the file says about itself."""
+        """The file's metadata."""
         return dict(self._metadata)
 
     @property

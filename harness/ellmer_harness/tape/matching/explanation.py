@@ -1,4 +1,4 @@
-"""Why a request was not found: the nearest recording, the first differences, and how to record again.
+"""The explanation of a miss: the nearest recording, the first differences, and the command to record again.
 
 Differences are named by JSON pointer, long strings by the words that changed. Everything shown has been
 scrubbed, because requests are scrubbed before they are looked up.
@@ -146,7 +146,7 @@ def _likeness(wanted: dict[str, str], recorded: RequestKey, ask: RequestKey) -> 
 
 
 def _line(path: Path, place: int) -> str:
-    """Where an interaction begins in a file of ours."""
+    """Returns the line at which an interaction begins in a file of ours."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError:

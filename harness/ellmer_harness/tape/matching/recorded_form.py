@@ -1,4 +1,4 @@
-"""What is kept of an exchange: allowed headers, no secrets. Requests are looked up in this form, too."""
+"""The recorded form of an exchange: allowed headers, no secrets. Requests are looked up in this form, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes two requests the same: method, URL, the headers that change meaning, the body's value.
+"""The comparison of requests: method, URL, the headers that change meaning, the body's value.
 
 JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ), forms by their
 fields, multipart bodies by their parts whatever the boundary; anything else byte for byte.

@@ -15,7 +15,7 @@ __all__ = ["Policy", "Recording", "older_than"]
 
 @dataclass(frozen=True)
 class Recording:
-    """What a policy is shown of a cassette. `metadata` is its own; `recorded_at` is None if it does not say."""
+    """The description of a cassette for a policy. `metadata` is its own; `recorded_at` is None if it does not say."""
 
     path: Path
     metadata: Mapping[str, Any]

@@ -28,7 +28,7 @@ class StaleWarning(UserWarning):
 
 
 def reasons(tape: TapeState) -> list[str]:
-    """Why the recording that this run replays is stale, as clauses; none if it is not."""
+    """Returns the reasons why the recording of this run is stale, as clauses; none if it is not."""
     if tape.index is None or not tape.replays:
         return []
     recording = _recording(tape)

@@ -9,7 +9,7 @@ from ...exchange import Request
 from ...readers.bedrock import blocks, messages
 from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, CLAUDE, MUST, REJECT, THOUGHT, assistant, body, book, refused, user
+from ._rulebook import ASK, CLAUDE, IMAGE, MUST, REJECT, THOUGHT, TOOLS, assistant, body, book, refused, user
 
 CACHE = {"cachePoint": {"type": "default"}}
 UNSIGNED = {"reasoningContent": {"reasoningText": {"text": "2 + 3 …"}}}
@@ -130,3 +130,38 @@ def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
             if "cachePoint" in block:
                 wrong = "reasoningContent" in before
                 yield broken(place, "a cache point behind a thought") if wrong else met(place)
+
+
+@book.rule(
+    "REQ-063",
+    MUST,
+    REJECT,
+    source="https://github.com/earendil-works/pi/issues/8960 (gpt-5.6-luna)",
+    refusal=refused(
+        "This model doesn't support the image field for user messages. Remove image and try again."
+    ),
+    models=["*openai.gpt-5.6-luna*"],
+    examples=[body(ASK, model="openai.gpt-5.6-luna")],
+    counterexamples=[body(user(IMAGE, "?"), model="openai.gpt-5.6-luna")],
+)
+def some_models_see_nothing(request: Request) -> Iterator[Finding]:
+    """An image goes to a model that sees."""
+    for pointer, message in messages(request.body):
+        for place, block in blocks(message, pointer):
+            yield broken(place, "an image") if "image" in block else met(place)
+
+
+@book.rule(
+    "REQ-064",
+    MUST,
+    REJECT,
+    source="https://github.com/langchain-ai/langchain-aws/issues/447 (deepseek.r1)",
+    refusal=refused("This model doesn't support tool use."),
+    models=["*deepseek.r1*"],
+    examples=[body(ASK, model="us.deepseek.r1-v1:0")],
+    counterexamples=[body(ASK, model="us.deepseek.r1-v1:0", toolConfig=TOOLS)],
+)
+def some_models_call_nothing(request: Request) -> Iterator[Finding]:
+    """Tools go to a model that calls them."""
+    tools = object_of(request.body.get("toolConfig")).get("tools")
+    yield broken("/toolConfig", "tools") if tools else met("/messages")

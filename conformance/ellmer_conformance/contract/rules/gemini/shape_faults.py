@@ -56,7 +56,7 @@ def say(fault: Fault, request: Request) -> Mapping[str, str]:
 
 
 def _type(fault: Fault, request: Request) -> str:
-    """What belongs there: a scalar's type, or the name of a message or an enum."""
+    """Returns what the field takes: the type of a scalar, or the name of a message or an enum."""
     name = next((str(step) for step in reversed(fault.path) if isinstance(step, str)), "")
     node = fault.expected if fault.kind is FaultKind.WRONG_TYPE else {}
     types = types_of(node) if node else []

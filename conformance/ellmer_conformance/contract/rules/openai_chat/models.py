@@ -198,19 +198,26 @@ def search_models_read_no_files(request: Request) -> Iterator[Finding]:
     "REQ-039",
     MUST,
     REJECT,
-    source="recorded refusal (gpt-5-chat-latest)",
+    source=[
+        "recorded refusal (gpt-5-chat-latest)",
+        "https://github.com/dzhng/deep-research/issues/96 (o1-mini)",
+        "https://github.com/UKGovernmentBEIS/inspect_ai/pull/1290 (o1-mini, o1-preview)",
+    ],
     refusal=Refusal(
         "tools is not supported in this model. For a list of supported models, refer to "
         "https://platform.openai.com/docs/guides/function-calling#models-supporting-function-calling.",
         404,
         type="invalid_request_error",
     ),
-    models=["gpt-5-chat-latest"],
+    models=["gpt-5-chat-latest", "o1-mini*", "o1-preview*"],
     examples=[body(ASK, model="gpt-5-chat-latest")],
-    counterexamples=[body(ASK, model="gpt-5-chat-latest", tools=[TOOL])],
+    counterexamples=[
+        body(ASK, model="gpt-5-chat-latest", tools=[TOOL]),
+        body(ASK, model="o1-mini", tools=[TOOL]),
+    ],
 )
-def the_chat_model_has_no_tools(request: Request) -> Iterator[Finding]:
-    """The chat model of GPT-5 does not accept tools."""
+def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
+    """The chat model of GPT-5 and the first small reasoning models do not accept tools."""
     yield broken("/tools", "this model has no tools") if request.body.get("tools") else met("/model")
 
 

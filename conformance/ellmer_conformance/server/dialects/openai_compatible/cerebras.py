@@ -62,7 +62,7 @@ class Cerebras(Compatible):
         return self.event({"choices": [{"delta": delta, **ended, "index": 0}]})
 
     def counts(self, answer: Answer) -> Json:
-        """What it cost, in tokens and in seconds; a stream has it too, asked or not."""
+        """Returns the usage in tokens and seconds. A stream has it, too, even if the request does not ask for it."""
         times = {"queue_time": 0.000173, "prompt_time": 0.003156, "completion_time": 0.031477}
         return {
             "usage": self.usage(answer.usage),

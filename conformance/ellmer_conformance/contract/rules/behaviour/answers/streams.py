@@ -174,7 +174,7 @@ def cuts(run: Run) -> list[Varied]:
 
 
 def difference(plain: Run, other: Run) -> str:
-    """What is not as it was; `""` for nothing."""
+    """Returns the difference between the streams; `""` if there is none."""
     if other.misses:
         return f"another request was sent: {other.misses[0]}"
     for name, before, after in (

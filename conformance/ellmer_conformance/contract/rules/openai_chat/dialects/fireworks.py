@@ -1,0 +1,72 @@
+"""Fireworks: an error has its fields at the top, fields of others are refused, and text models take no images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ....exchange import Request
+from ....rule import Finding, Refusal, broken, met
+from ..._lacks import Lack, enter
+from ..._openai.refusals import refused
+from .._features import a_part
+from .._rulebook import ASK, IMAGE, MUST, REJECT, body
+from . import compact, elsewhere
+
+
+def _bare(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    fields = {"object": "error", "type": refusal.type, "code": refusal.code, "message": refusal.message}
+    return compact(fields)
+
+
+def _refused(message: str) -> Refusal:
+    return refused(message, code="invalid_request_error")
+
+
+#: What clients were told not to send.
+FOREIGN = frozenset({"promptCacheKey", "vl_high_resolution_images"})
+_OSS = "accounts/fireworks/models/gpt-oss-120b"
+
+fireworks = elsewhere("fireworks", envelope=_bare)
+
+
+@fireworks.rule(
+    "REQ-004",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/anomalyco/opencode/issues/4386 (promptCacheKey)",
+        "https://github.com/web-infra-dev/midscene/issues/1322 (vl_high_resolution_images)",
+    ],
+    refusal=_refused("Extra inputs are not permitted, field: '{key}', value: {value!r}"),
+    formerly=[_refused("Extra inputs are not permitted, field: '{key}', value: {value!r}.")],
+    examples=[body(ASK, model=_OSS, prompt_cache_key="a")],
+    counterexamples=[body(ASK, model=_OSS, promptCacheKey="a")],
+)
+def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
+    """The request has no options of other providers, such as `vl_high_resolution_images`."""
+    for key, value in request.body.items():
+        problem = f"`{key}` is no parameter"
+        wrong = key in FOREIGN
+        yield broken(f"/{key}", problem, key=key, value=value) if wrong else met(f"/{key}")
+
+
+enter(
+    fireworks,
+    [
+        Lack(
+            "REQ-050",
+            "An image goes to a model that sees.",
+            ("*/kimi-k2-instruct*", "*/gpt-oss-*"),
+            _refused(
+                "Cannot preprocess image len(combined_imgs) = 1, len(image_ranges) = 0, please provide valid images"
+            ),
+            (
+                "https://github.com/pydantic/pydantic-ai/issues/2424 (kimi-k2-instruct)",
+                "https://docs.fireworks.ai/guides/querying-vision-language-models (gpt-oss is none of them)",
+            ),
+            a_part("image_url"),
+            body(ASK, model=_OSS),
+            body({"role": "user", "content": [IMAGE]}, model=_OSS),
+        )
+    ],
+)
