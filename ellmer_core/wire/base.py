@@ -23,7 +23,7 @@ from .profile import Profile
 from .services.base import Batches, Uploads
 from .shared import json_bodies
 from .shared.errors import error_of
-from .shared.hidden import HiddenHeaders, without_user
+from .shared.hidden_keys import HiddenHeaders, without_user
 from .structured_output import StructuredOutput
 from .values import Json, Merger, Request, Supports
 

@@ -9,7 +9,7 @@ from ...exchange import Request
 from ...readers.json_access import object_of
 from ...rule import Refusal
 from ...rulebook import RuleBook
-from .._lacks import Lack, enter
+from .._refused_features import Lack, enter
 from ._rulebook import IMAGE, body, book, user
 from ._turns import all_blocks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...exchange import Json, Request
 from ...readers.gemini import contents, get, key_of, parts
 from ...readers.json_access import object_of, text_of
-from .._lacks import Lack, enter
+from .._refused_features import Lack, enter
 from ._rulebook import ASK, body, book, refused, user
 
 #: Recorded by others, in public.

@@ -9,7 +9,7 @@ from ...exchange import Request
 from ...readers.gemini import declarations, get, key_of
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
-from .._lacks import Lack, enter
+from .._refused_features import Lack, enter
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
 from .interactions import INTERACTIONS
 

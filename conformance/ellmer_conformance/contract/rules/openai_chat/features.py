@@ -9,9 +9,9 @@ from ...exchange import Json, Request
 from ...readers.json_access import object_of
 from ...readers.openai_chat import messages
 from ...rule import Finding, Refusal, broken, met
-from .._lacks import Lack, enter
 from .._openai.refusals import WORDED, misnamed, path, refused
 from .._openai.schemas import CLOSED
+from .._refused_features import Lack, enter
 from ._features import option
 from ._rulebook import ASK, MUST, REJECT, body, book
 

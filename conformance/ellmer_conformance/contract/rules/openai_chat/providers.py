@@ -11,7 +11,7 @@ from pkgutil import iter_modules
 
 from ...rule import Refusal
 from ...rulebook import RuleBook
-from .._lacks import Lack, enter
+from .._refused_features import Lack, enter
 from . import dialects
 from ._rulebook import ASK, TOOL, body, book
 from .dialects import elsewhere

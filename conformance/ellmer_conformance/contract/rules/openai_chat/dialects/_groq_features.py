@@ -9,7 +9,7 @@ from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
 from ....rulebook import RuleBook
-from ..._lacks import Lack, enter
+from ..._refused_features import Lack, enter
 from .._features import functions, option
 from .._rulebook import ASK, MUST, REJECT, TOOL, body
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ....exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Refusal
-from ..._lacks import Lack, enter
+from ..._refused_features import Lack, enter
 from .._features import a_part, logprobs
 from .._rulebook import ASK, IMAGE, body
 from . import compact, elsewhere

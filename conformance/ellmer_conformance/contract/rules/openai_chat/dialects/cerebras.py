@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from ....exchange import Request
 from ....rule import Refusal
 from ....shapes import Fault
-from ..._lacks import Lack, enter
 from ..._openai.refusals import refused
 from ..._pydantic import choice, mistyped, untagged
+from ..._refused_features import Lack, enter
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
 from .._features import forced, streamed_format

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ....exchange import Request
 from ....rule import Refusal
-from ..._lacks import Lack, enter
+from ..._refused_features import Lack, enter
 from .._rulebook import ASK, body
 from . import compact, elsewhere
 

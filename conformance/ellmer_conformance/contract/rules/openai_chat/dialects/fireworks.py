@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
-from ..._lacks import Lack, enter
 from ..._openai.refusals import refused
+from ..._refused_features import Lack, enter
 from .._features import a_part
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
 from . import compact, elsewhere

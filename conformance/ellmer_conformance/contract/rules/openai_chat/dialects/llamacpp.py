@@ -8,8 +8,8 @@ from ....exchange import Request
 from ....readers.json_access import decoded, object_of, parsed, text_of
 from ....readers.openai_chat import all_parts, messages
 from ....rule import Refusal
-from ..._lacks import Lack, enter
 from ..._openai.refusals import refused
+from ..._refused_features import Lack, enter
 from .._features import a_part
 from .._pairing import calls_of
 from .._rulebook import ASK, IMAGE, body, result

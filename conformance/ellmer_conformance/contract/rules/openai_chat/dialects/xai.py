@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from ..._lacks import Lack, enter
+from ..._refused_features import Lack, enter
 from .._features import option
 from .._pairing import calls_of
 from .._rulebook import ASK, MUST, REJECT, body, call, result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....rule import Refusal
-from ..._lacks import Lack, enter
+from ..._refused_features import Lack, enter
 from .._features import a_part
 from .._rulebook import ASK, IMAGE, body
 from . import compact, elsewhere
