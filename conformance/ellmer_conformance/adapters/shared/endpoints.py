@@ -51,9 +51,11 @@ WHERE: Mapping[tuple[str, str], Place] = {
 
 
 def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
-    """Where a case is played at a provider: with the model that it is about."""
+    """Where a case is played at a provider: with the model that it is about, unless the adapter refuses what that needs."""
     place = place_of(adapter, wire, vendor)
-    return replace(place, model=case.models.get(wire, place.model))
+    if wire not in case.models or adapter.capabilities(wire, vendor).refused(case.needs):
+        return place
+    return replace(place, model=case.models[wire])
 
 
 def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:
