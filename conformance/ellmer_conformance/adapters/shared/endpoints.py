@@ -51,9 +51,13 @@ WHERE: Mapping[tuple[str, str], Place] = {
 
 
 def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
-    """Where a case is played at a provider: with the model that it is about, unless the adapter refuses what that needs."""
+    """Where a case is played at a provider: with the model that it is about.
+
+    A model for media is not asked without them: an adapter that refuses them keeps the provider's usual model.
+    """
     place = place_of(adapter, wire, vendor)
-    if wire not in case.models or adapter.capabilities(wire, vendor).refused(case.needs):
+    refused = adapter.capabilities(wire, vendor).refused(case.needs) if wire in case.models else ()
+    if wire not in case.models or any(need.endswith("_in_user") for need in refused):
         return place
     return replace(place, model=case.models[wire])
 
