@@ -34,31 +34,34 @@ _SPEAKER = "gemini-3.1-flash-tts-preview"
 _FILE: Json = {"fileData": {"mimeType": "audio/mpeg", "fileUri": "https://example.com/a.mp3"}}
 
 
-def _config(request: Request) -> Json:
+def generation_config(request: Request) -> Json:
+    """The `generationConfig` of a request, however its name is written; empty where there is none."""
     return object_of(get(request.body, "generationConfig"))
 
 
-def _place(request: Request) -> str:
+def config_place(request: Request) -> str:
+    """The pointer to it."""
     return f"/{key_of(request.body, 'generationConfig')}"
 
 
 def _logprobs(request: Request) -> str | None:
-    asked = get(_config(request), "responseLogprobs") is True or get(_config(request), "logprobs") is not None
-    return _place(request) if asked else None
+    config = generation_config(request)
+    asked = get(config, "responseLogprobs") is True or get(config, "logprobs") is not None
+    return config_place(request) if asked else None
 
 
 def _penalty(request: Request) -> str | None:
-    given = [get(_config(request), key) for key in ("presencePenalty", "frequencyPenalty")]
-    return _place(request) if any(value for value in given) else None
+    given = [get(generation_config(request), key) for key in ("presencePenalty", "frequencyPenalty")]
+    return config_place(request) if any(value for value in given) else None
 
 
 def _no_picture(request: Request) -> str | None:
-    asked = get(_config(request), "responseModalities")
-    return _place(request) if isinstance(asked, list) and "IMAGE" not in asked else None
+    asked = get(generation_config(request), "responseModalities")
+    return config_place(request) if isinstance(asked, list) and "IMAGE" not in asked else None
 
 
 def _thinks(request: Request) -> str | None:
-    return _place(request) if get(_config(request), "thinkingConfig") else None
+    return config_place(request) if get(generation_config(request), "thinkingConfig") else None
 
 
 def _foreign(request: Request) -> str | None:

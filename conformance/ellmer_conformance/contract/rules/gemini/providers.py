@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
-from ...readers.gemini import declarations, get, key_of
+from ...readers.gemini import declarations, get
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
 from .._refused_features import Lack, enter
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
+from .features import config_place, generation_config
 from .interactions import INTERACTIONS
 
 OBJECT = 6  # its number in `google.cloud.aiplatform.v1.Type`
@@ -98,14 +99,14 @@ _THINKING = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-referen
 
 def _thinks(request: Request) -> str | None:
     """A budget for thoughts."""
-    budget = get(get(get(request.body, "generationConfig"), "thinkingConfig"), "thinkingBudget")
-    return f"/{key_of(request.body, 'generationConfig')}" if budget else None
+    budget = get(get(generation_config(request), "thinkingConfig"), "thinkingBudget")
+    return config_place(request) if budget else None
 
 
 def _shows(request: Request) -> str | None:
     """Thoughts to be shown, without a budget for them."""
-    shown = get(get(get(request.body, "generationConfig"), "thinkingConfig"), "includeThoughts")
-    return f"/{key_of(request.body, 'generationConfig')}" if shown and not _thinks(request) else None
+    shown = get(get(generation_config(request), "thinkingConfig"), "includeThoughts")
+    return config_place(request) if shown and not _thinks(request) else None
 
 
 enter(
