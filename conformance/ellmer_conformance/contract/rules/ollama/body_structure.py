@@ -177,9 +177,13 @@ def few_logprobs_are_asked_for(request: Request) -> Iterator[Finding]:
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     """Tools are sent only to models whose template supports them; those of Gemma 3, Llama 2 and 3 and Phi 4 do not."""
-    tagged = request.model if ":" in request.model else f"{request.model}:latest"
     tools = request.body.get("tools")
-    yield broken("/tools", "tools", model=tagged) if tools else met("/model")
+    yield broken("/tools", "tools", model=tagged(request.model)) if tools else met("/model")
+
+
+def tagged(model: str) -> str:
+    """The name with its tag, as the server says it."""
+    return model if ":" in model else f"{model}:latest"
 
 
 @book.rule(

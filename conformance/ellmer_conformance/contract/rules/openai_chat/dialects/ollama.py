@@ -15,7 +15,7 @@ from ....readers.json_access import items_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
 from ..._openai.refusals import refused
-from ...ollama.body_structure import TOOLLESS
+from ...ollama.body_structure import TOOLLESS, tagged
 from .._features import functions
 from .._pairing import calls_of
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
@@ -115,9 +115,8 @@ def arguments_are_json(request: Request) -> Iterator[Finding]:
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     """Tools are sent only to models whose template supports them."""
-    tagged = request.model if ":" in request.model else f"{request.model}:latest"
     place = functions()(request)
-    yield broken(place, "tools", model=tagged) if place else met("/model")
+    yield broken(place, "tools", model=tagged(request.model)) if place else met("/model")
 
 
 def _refused(part: Any) -> str | None:
