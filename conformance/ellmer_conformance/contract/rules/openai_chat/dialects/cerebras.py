@@ -88,7 +88,7 @@ def _say(fault: Fault, _: Request) -> Mapping[str, str]:
         case FaultKind.UNKNOWN_FIELD:
             text = f"property '{place}' is unsupported"
         case FaultKind.MISSING_FIELD:
-            place, text = _missing(fault), "Field required"
+            place, text = f"{place}.{fault.key}", "Field required"
         case FaultKind.UNKNOWN_VALUE:
             text = f"Input should be {choice(fault.expected)}"
         case FaultKind.WRONG_VARIANT if fault.key:
@@ -98,10 +98,6 @@ def _say(fault: Fault, _: Request) -> Mapping[str, str]:
         case _:
             text = f"{problem(fault)}{UNRECORDED}"
     return {"text": f"{place}: {text}"}
-
-
-def _missing(fault: Fault) -> str:
-    return f"{_place(fault)}.{fault.key}"
 
 
 enter_shape(
