@@ -10,16 +10,14 @@ exclude each other: what a rule about those refuses is listed with `--refused`, 
 
 from __future__ import annotations
 
-import argparse
 import copy
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from mutants import Official, accepted, picked
+from mutants import Official, accepted, parser_of, picked
 from mutations import Path_
 from nodes import Json
 
@@ -141,12 +139,7 @@ def table(counts: dict[str, Count]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("requests", nargs="+", type=Path)
-    parser.add_argument("--schemas", type=Path)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--each", type=int, default=5, help="requests of each shape")
-    parser.add_argument("--most", type=int, default=1_000_000, help="variations of each shape")
+    parser = parser_of(__doc__, "variations")
     parser.add_argument("--refused", action="store_true", help="list what other rules refuse, too")
     options = parser.parse_args()
     counts = {}

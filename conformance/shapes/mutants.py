@@ -176,13 +176,19 @@ def table(counts: dict[str, Count]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+def parser_of(page: str | None, derived: str) -> argparse.ArgumentParser:
+    """The options of a program that derives requests from accepted ones."""
+    parser = argparse.ArgumentParser(description=(page or "").partition("\n")[0])
     parser.add_argument("requests", nargs="+", type=Path)
     parser.add_argument("--schemas", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--each", type=int, default=5, help="requests of each shape")
-    parser.add_argument("--most", type=int, default=1_000_000, help="mutants of each shape")
+    parser.add_argument("--most", type=int, default=1_000_000, help=f"{derived} of each shape")
+    return parser
+
+
+def main() -> None:
+    parser = parser_of(__doc__, "mutants")
     parser.add_argument("--missed", action="store_true", help="name what passes")
     options = parser.parse_args()
     counts = {}
