@@ -133,6 +133,7 @@ BLOCKS = Tagged(
 )
 
 _SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
+_ANY = "any id"  # as no id of a call is written
 
 
 def paired(messages: list[Json]) -> list[Json]:
@@ -147,14 +148,16 @@ def paired(messages: list[Json]) -> list[Json]:
 
 
 def _with_calls(message: Json, called: set[object]) -> Json:
-    """A message without the results that have no call before them; a compaction may hold the call."""
+    """A message without the results that have no call before them; a compaction may hold any call."""
     kept = []
     for block in message["content"]:
         kind = str(block.get("type"))
-        if kind in {*_SERVER_CALLS, "compaction"}:
+        if kind == "compaction":
+            called.add(_ANY)
+        elif kind in _SERVER_CALLS:
             called.add(block.get("id"))
         served = kind.endswith("_tool_result") and kind != "tool_result"
-        if not served or block.get("tool_use_id") in called or None in called:
+        if not served or called & {block.get("tool_use_id"), _ANY}:
             kept.append(block)
     return message if len(kept) == len(message["content"]) else {**message, "content": kept}
 
