@@ -145,7 +145,7 @@ def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
     counterexamples=[body(user(IMAGE, "?"), model="openai.gpt-5.6-luna")],
 )
 def some_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """An image goes to a model that sees."""
+    """Images are sent only to models that accept them."""
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
             yield broken(place, "an image") if "image" in block else met(place)
@@ -162,6 +162,6 @@ def some_models_see_nothing(request: Request) -> Iterator[Finding]:
     counterexamples=[body(ASK, model="us.deepseek.r1-v1:0", toolConfig=TOOLS)],
 )
 def some_models_call_nothing(request: Request) -> Iterator[Finding]:
-    """Tools go to a model that calls them."""
+    """Tools are sent only to models that support them."""
     tools = object_of(request.body.get("toolConfig")).get("tools")
     yield broken("/toolConfig", "tools") if tools else met("/messages")

@@ -128,7 +128,7 @@ def the_greedy_choose_from_all(request: Request) -> Iterator[Finding]:
     """With a `temperature` of 0, `top_p` is 1 or not set."""
     if request.body.get("temperature") == 0:
         narrow = request.body.get("top_p") not in (None, 1)
-        yield broken("/top_p", "the choice is narrowed twice") if narrow else met("/temperature")
+        yield broken("/top_p", "`top_p` is set beside a temperature of 0") if narrow else met("/temperature")
 
 
 @book.rule(

@@ -52,7 +52,7 @@ enter(
     [
         Lack(
             "REQ-050",
-            "An image goes to a model that sees.",
+            "Images are sent only to models that accept them.",
             ("deepseek-ai/DeepSeek-V4*", "zai-org/GLM-5*"),
             _refused("This model does not support multimodal (image/video/audio) inputs."),
             (
@@ -65,7 +65,7 @@ enter(
         ),
         Lack(
             "REQ-051",
-            "An image goes to a model that sees, as another engine says it.",
+            "Images are sent only to models that accept them, as another engine says it.",
             ("openai/gpt-oss*",),
             _refused("image_url is not supported"),
             (

@@ -55,7 +55,7 @@ enter(
     [
         Lack(
             "REQ-050",
-            "An image goes to a model that sees.",
+            "Images are sent only to models that accept them.",
             ("*/kimi-k2-instruct*", "*/gpt-oss-*"),
             _refused(
                 "Cannot preprocess image len(combined_imgs) = 1, len(image_ranges) = 0, please provide valid images"

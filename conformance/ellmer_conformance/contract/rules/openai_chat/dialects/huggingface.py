@@ -107,7 +107,7 @@ enter(
     [
         Lack(
             "REQ-050",
-            "An image goes to a model that sees.",
+            "Images are sent only to models that accept them.",
             ("Qwen/Qwen3-4B",),
             Refusal(_CHECK + " and try again. Details: /model-storage/{model}-FP8 is not a multimodal model"),
             (

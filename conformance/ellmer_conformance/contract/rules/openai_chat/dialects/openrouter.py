@@ -47,7 +47,7 @@ enter(
         ),
         Lack(
             "REQ-050",
-            "An image goes to a model that sees.",
+            "Images are sent only to models that accept them.",
             (
                 "deepseek/deepseek-v4*",
                 "deepseek/deepseek-r1*",

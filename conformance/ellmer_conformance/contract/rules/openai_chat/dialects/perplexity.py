@@ -59,7 +59,7 @@ enter(
     [
         Lack(
             "REQ-052",
-            "Tools go to a model that calls them.",
+            "Tools are sent only to models that support them.",
             ("sonar",),
             Refusal("Tool calling is not supported for this model"),
             ("https://github.com/pipecat-ai/pipecat/pull/4862",),

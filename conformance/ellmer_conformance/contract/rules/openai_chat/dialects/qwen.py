@@ -79,7 +79,7 @@ enter(
     [
         Lack(
             "REQ-050",
-            "An image goes to a model that sees.",
+            "Images are sent only to models that accept them.",
             ("qwen3.7-max*",),
             _dashscope(
                 "The provided messages input is invalid. The error info is [Unexpected item type in content.]."

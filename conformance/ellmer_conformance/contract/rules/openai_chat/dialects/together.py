@@ -49,7 +49,7 @@ enter(
     [
         Lack(
             "REQ-050",
-            "An image goes to a model that sees.",
+            "Images are sent only to models that accept them.",
             ("deepcogito/cogito-v2*", "arcee-ai/trinity*", "essentialai/rnj*", "Qwen/Qwen3-235B-A22B*"),
             refused("{model}-FP8 is not a multimodal model None"),
             (
@@ -62,7 +62,7 @@ enter(
         ),
         Lack(
             "REQ-051",
-            "A video goes to a model that sees videos.",
+            "Videos are sent only to models that accept them.",
             ("google/gemma-3*",),
             refused("Unknown video model type: gemma3"),
             (

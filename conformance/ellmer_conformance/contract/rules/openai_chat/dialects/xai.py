@@ -51,7 +51,7 @@ enter(
     [
         Lack(
             "REQ-063",
-            "A reasoning effort goes to a model that has one.",
+            "A reasoning effort is sent only to models that accept one.",
             (
                 *("grok-3", "grok-3-latest", "grok-3-fast*", "grok-code-fast*"),
                 *(

@@ -29,7 +29,7 @@ enter(
     [
         Lack(
             "REQ-050",
-            "An image goes to a model that sees.",
+            "Images are sent only to models that accept them.",
             ("glm-4.5", "glm-4.5-air*", "glm-4.5-flash", "glm-4.6", "glm-4.7", "glm-4.7-flash*", "glm-5"),
             _refused("Invalid API parameter, please check the documentation."),
             (
