@@ -9,11 +9,11 @@ from typing import Any, Literal, NoReturn, overload
 from ..contents.content import Content
 from ..contents.turns import UserTurn
 from ..conversation.cancellation import StreamController
-from ..conversation.effects import Loop
 from ..conversation.history import sendable
+from ..conversation.io_operations import Loop
 from ..errors import UsageError
 from ..transport.single_requests import arun, counted, run
-from .answer import Answer, Texts
+from .answer_text import Answer, Texts
 from .async_stream import AsyncStream
 from .base import Input, Shown
 from .compaction import PROMPT, parted, summarised

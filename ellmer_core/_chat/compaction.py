@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..contents.tool_calls import ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolResult
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ..errors import UsageError
 

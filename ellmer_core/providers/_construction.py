@@ -14,7 +14,7 @@ from typing import Any, Literal, TypedDict, Unpack
 from .. import providers
 from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
-from ..contents.prompts import NEUTRAL
+from ..contents.prompt_templates import NEUTRAL
 from ..conversation.approval import AskBefore, Decide
 from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError

@@ -22,7 +22,7 @@ from ..contents.content import (
     ContentThinking,
     ContentUploaded,
 )
-from ..contents.tool_calls import ContentProviderCall, ContentToolResult
+from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolResult
 from ..contents.turns import Turn
 from ..errors import UsageError
 from .math import formula_rules

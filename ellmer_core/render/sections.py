@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from ..contents.content import Content, ContentText, is_media
-from ..contents.tool_calls import ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolResult
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn
 from ..conversation.history import merged, sendable
 from ..errors import UsageError

@@ -16,7 +16,7 @@ from functools import singledispatch
 from typing import Any, Literal, cast
 
 from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentThinking
-from ..contents.tool_calls import (
+from ..contents.tool_requests_and_results import (
     ContentProviderCall,
     ContentProviderResult,
     ContentToolRequest,

@@ -12,7 +12,7 @@ from typing import Any, cast
 from htmltools import HTML, HTMLDependency, Tag, TagList, tags
 from shinychat.types import ChatMessage
 
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from .html import media_html
 from .literal_markup import literal
 from .tool_card import Card, card, value_text

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ellmer_core.contents.prompts import params
+from ellmer_core.contents.prompt_templates import params
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import EllmerWarning, UsageError
 from ellmer_core.models.profiles import profile_of, rows

@@ -16,11 +16,11 @@ from ..contract.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from . import spans
-from .engines import Engine, mapped
-from .reading import Recording, Unreadable, read
-from .recorded_status import status_of
+from .processes_and_dask import Engine, mapped
+from .recorded_requests import Skip, request_of
+from .recording_files import Recording, Unreadable, read
+from .refusals_behind_200 import status_of
 from .remote_files import Source, sources
-from .requests import Skip, request_of
 from .time_limit import TooSlow, time_limit
 
 __all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import TextIO
 
-from ..scenarios.planted_keys import is_canary
+from ..scenarios.canary_keys import is_canary
 
 __all__ = ["found_in", "watching_prints"]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...schemas.definitions import subschemas
+from ...schemas.refs_and_defs import subschemas
 
 __all__ = [
     "ANTHROPIC",

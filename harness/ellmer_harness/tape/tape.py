@@ -17,17 +17,17 @@ from ..exchange.chunking import framed
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Schedule
-from ..faults.replaced_answers import override
+from ..faults.status_and_connection_faults import override
 from ..interception import network_guard, transports
 from ..interception.request_in_flight import RequestInFlight
 from ..secrets.redaction.headers_and_urls import masked
-from ..store.shared import Shared
-from .decorating import F, decorated
-from .live_check import LiveCheck
+from ..store.local_copies import Shared
+from .decorator import F, decorated
 from .matching.request_key import RequestKey
-from .routing import routed, target
-from .state import TapeState
-from .verdict import Verdict, hold_to_account, verdict
+from .recording_routes import routed, target
+from .run_verdict import Verdict, hold_to_account, verdict
+from .tape_state import TapeState
+from .verify_mode import LiveCheck
 
 if TYPE_CHECKING:
     from .matching.cassette_index import CassetteIndex
@@ -268,7 +268,7 @@ class Tape(TapeState):
     def _clean(self, request: Any, body: bytes) -> Any:
         """The request as it is looked up."""
         headers = transports.lowered(request.headers.raw)
-        return self._recording.recorded_form.request(
+        return self._recording.redacted_exchange.request(
             self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize
         )
 
@@ -319,7 +319,7 @@ class Tape(TapeState):
         _, place = self._pending.pop(id(take), (None, None))
         if place is not None and self.index is not None and take.exchange.answered:
             live = self.recorded_from == "live"
-            kept = self._recording.recorded_form.response(
+            kept = self._recording.redacted_exchange.response(
                 self.scrub, take.seen(), live=live, masking=self.masking
             )
             self.index.answer(place, kept)
@@ -338,7 +338,7 @@ def _within(miss: Miss, error: BaseException | None) -> bool:
 def _recording() -> ModuleType:
     """vcrpy is imported at the first cassette, not before: it imports every HTTP client it knows."""
     try:
-        from . import saving  # noqa: PLC0415
+        from . import cassette_saving  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise HarnessError(f'{error}. Cassettes need vcrpy: pip install "ellmer-core[harness]"') from error
-    return saving
+    return cassette_saving

@@ -9,12 +9,12 @@ from pathlib import Path
 from ...adapters import Adapter
 from ...baseline import Baseline
 from ...report import Report, finished, judged
-from ...report.formats.abilities import abilities
+from ...report.formats.capabilities_table import abilities
 from ...scenarios.case import MODES, Mode
 from ...server import StrictServer
 from .answer_server import RecordedAnswers
+from .conversation_player import ConversationPlayer, Outcome
 from .conversations import Conversation, conversations
-from .play import ConversationPlayer, Outcome
 from .summary import Summary
 
 __all__ = ["play_recordings"]

@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.text import Text
 
 from ...scenarios.case import MODES
-from ..consequences import consequences, without_consequences
+from ..consequential_failures import consequences, without_consequences
+from ..plays_without_verdict import sentences
 from ..results import Report, Row
 from ..score import sentence
-from ..unjudged import sentences
-from .abilities import rows as abilities
+from .capabilities_table import rows as abilities
 from .failures import chosen, failure, grouped
+from .left_out_and_why import unseen
 from .matrix import legend, tables, to_show
-from .not_judged import unseen
 from .terminal_text import printable
 
 __all__ = ["console", "print_findings", "print_report"]

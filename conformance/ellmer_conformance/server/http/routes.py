@@ -10,7 +10,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from ...contract import readers
-from ...scenarios.planted_keys import is_canary
+from ...scenarios.canary_keys import is_canary
 
 __all__ = ["OPEN_CASE", "Route", "found", "route"]
 
