@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .models.prices.session_usage import *
     from .providers import *
     from .providers._construction import *
-    from .render.files import *
+    from .render.export_to_file import *
     from .render.html import *
     from .render.markdown import *
     from .render.plain_text import *
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .transport.aws_signature import *
     from .transport.http_clients import *
     from .transport.timeouts_and_limits import *
-    from .wire.profile import *
+    from .wire.model_profile import *
 
 __all__ = [
     "ApprovalRequiredError",
@@ -203,7 +203,7 @@ _MODULES = (
     "contents.document_files",
     "contents.json_serialization",
     "render.tool_card",
-    "render.files",
+    "render.export_to_file",
     "render.html",
     "render.markdown",
     "render.plain_text",
@@ -212,7 +212,7 @@ _MODULES = (
     "schemas.data_frames",
     "models.prices.price_lookup",
     "models.prices.session_usage",
-    "wire.profile",
+    "wire.model_profile",
     "_chat.tool_writer",
     "jobs.parallel_functions",
     "jobs.batch_functions",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, Self
 
 from ..contents.content import Content, ContentText
 from ..contents.turns import AssistantTurn, Turn
+from ..errors import UsageError
 
-__all__ = ["Answer", "Texts"]
+__all__ = ["Answer", "Texts", "picker"]
 
 
 class Answer(str):  # noqa: SLOT000 - it bears its turn
@@ -49,3 +51,13 @@ class Texts:
         text = f"\n\n{shown.text}" if self.called and shown.text else shown.text
         self.said, self.called = self.said or bool(text), self.called and not text
         return text
+
+
+def picker(content: str) -> Callable[[Content | Turn], Any]:
+    """Returns the function that picks what a stream yields; it gives `None` for what the stream leaves out."""
+    match content:
+        case "text":
+            return Texts()
+        case "all":
+            return lambda shown: shown if isinstance(shown, Content) else None
+    raise UsageError(f'content is "text" or "all", not {content!r}.')

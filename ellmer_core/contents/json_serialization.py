@@ -18,7 +18,8 @@ from typing import Any
 
 from ..errors import UsageError, error_message
 from . import content, tool_requests_and_results, turns
-from .content import KINDS, Content, ContentCitation, ContentText
+from .content import Content, ContentCitation, ContentText
+from .field_types import KINDS
 from .tool_requests_and_results import ContentToolRequest, ToolDef
 from .turns import Tokens, Turn, as_contents
 

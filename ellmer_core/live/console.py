@@ -21,9 +21,9 @@ from ..contents.content import Content, ContentCitation, ContentText, ContentThi
 from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, ContentToolResult
 from ..conversation.approval import Decision, deciding
 from ..errors import EllmerError
+from ..render.citation_footnotes import sources_markdown
 from ..render.markdown import contents_markdown
 from ..render.rich_console import safe
-from ..render.sources import sources_markdown
 from ..render.tool_card import Card, card, value_text
 from ..tool_execution.tool_progress import showing
 from .console_streaming_markdown import Bottom, complete, markdown

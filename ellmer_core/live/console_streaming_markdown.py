@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from rich.segment import Segment
 
 from ..render.html import SUGGESTION
-from ..render.literal_markup import complete
+from ..render.markup_escaping import complete
 from ..render.math import formula_rules
 from ..render.rich_console import safe
 

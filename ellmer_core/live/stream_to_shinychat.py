@@ -16,9 +16,9 @@ from ..contents.tool_requests_and_results import ContentToolRequest, ContentTool
 from ..conversation.cancellation import StreamController
 from ..conversation.history import NEVER_CALLED
 from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat our contents
-from ..render.literal_markup import Literal, complete
-from ..render.sections import note
+from ..render.markup_escaping import Literal, complete
 from ..render.shinychat_blocks import next_block
+from ..render.turn_sections import note
 from ..tool_execution.tool_progress import showing
 
 __all__ = ["Decided", "Said", "pieces", "stream"]

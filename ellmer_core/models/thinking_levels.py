@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ..errors import UsageError
-from ..wire.profile import Profile
+from ..wire.model_profile import Profile
 from ..wire.shared.json_bodies import merged
 
 __all__ = ["LEVELS", "Thinking", "thinking_params"]

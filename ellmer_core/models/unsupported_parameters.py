@@ -12,7 +12,7 @@ from typing import Any
 from ..contents.prompt_templates import NEUTRAL
 from ..errors import UsageError
 from ..wire.base import Wire
-from ..wire.profile import Profile
+from ..wire.model_profile import Profile
 from .profiles import profile_of
 from .thinking_levels import thinking_params
 

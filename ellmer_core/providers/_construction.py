@@ -20,7 +20,7 @@ from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
-from ..wire.profile import Profile
+from ..wire.model_profile import Profile
 from ._credentials import credentials_of
 from ._environment import variable
 

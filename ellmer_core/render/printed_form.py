@@ -34,7 +34,7 @@ from ..contents.tool_requests_and_results import (
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..errors import error_message, printable
 from ..tools.result_serialization import flatten, result_text
-from .sources import source_line, sources_text
+from .citation_footnotes import source_line, sources_text
 
 __all__ = ["format_chat", "format_content", "format_turn", "format_value", "header", "is_silent", "labels"]
 

@@ -25,11 +25,11 @@ from ..contents.tool_requests_and_results import (
 from ..contents.turns import Turn
 from ..conversation.history import merged
 from ..errors import UsageError
+from .citation_footnotes import marked_markdown, sources_markdown
 from .html import contents_html
-from .literal_markup import literal
 from .markdown import contents_markdown
-from .sections import is_tag, noted, sides, turns_shown
-from .sources import marked_markdown, sources_markdown
+from .markup_escaping import literal
+from .turn_sections import is_tag, noted, sides, turns_shown
 
 try:
     from htmltools import HTML

@@ -17,7 +17,7 @@ from ..conversation.io_operations import Answer, Send, Wait
 from ..errors import ResponseError
 from ..log import logger, place
 from ..version import VERSION
-from ..wire.framing.decoders import decoder
+from ..wire.framing.sse_and_ndjson import decoder
 from .connection_errors import ConnectionMonitor
 from .http_clients import Connection
 from .timeouts_and_limits import Timeouts

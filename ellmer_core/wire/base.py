@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from ..errors import UsageError
 from .batch_and_file_apis.base import Batches, Uploads
 from .media_acceptance import MediaAcceptance
-from .profile import Profile
+from .model_profile import Profile
 from .request_and_stream_merger import Json, Merger, Request, Supports
 from .shared import json_bodies
 from .shared.hidden_keys import HiddenHeaders, without_user

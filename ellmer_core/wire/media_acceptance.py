@@ -18,7 +18,7 @@ from ..contents.content import (
     ContentUploaded,
 )
 from ..tools.result_serialization import described, flatten
-from .profile import IMAGES, Profile
+from .model_profile import IMAGES, Profile
 from .request_and_stream_merger import Json, Supports
 from .shared import content_parts
 

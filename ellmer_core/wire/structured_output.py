@@ -19,7 +19,7 @@ from ..contents.content import ContentText
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
-from .profile import Profile
+from .model_profile import Profile
 from .request_and_stream_merger import Json, Request, Supports
 from .shared import json_bodies
 from .shared.schema_limits import SchemaLimits, unfit

@@ -10,7 +10,7 @@ from ellmer_core.conversation.response.answer_sanitizing import Pieces, turn_of
 from ellmer_core.errors import ResponseError
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.framing.decoders import decoder
+from ellmer_core.wire.framing.sse_and_ndjson import decoder
 from ellmer_core.wire.openai_chat.request import OpenAIChat
 from ellmer_core.wire.openai_responses.request import OpenAIResponses
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ..report.formats.terminal_text import printable
+from ..report.formats.terminal_escaping import printable
 from ..report.report_diff import counted, differences
 from ._shared.reports import opened
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from ..contract import rules
 from . import Report, Row
-from .formats.terminal_text import printable
+from .formats.terminal_escaping import printable
 
 __all__ = ["NotReproducible", "as_curl", "as_python", "row_of"]
 

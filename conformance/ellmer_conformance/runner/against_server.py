@@ -28,7 +28,7 @@ from ..scenarios.messages import Tool, Turn
 from ..scenarios.variations import Variation
 from ..server import StrictServer
 from ..server.journal import Entry
-from .blocking_calls import watching_loops
+from .blocking_call_watch import watching_loops
 from .cancellation import Answers
 from .network_watch import watching
 from .sessions import (

@@ -12,7 +12,8 @@ from dataclasses import replace
 from operator import is_
 from typing import Any
 
-from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, misfits, replaced
+from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, replaced
+from ...contents.field_types import misfits
 from ...contents.media_type_detection import media_type
 from ...contents.tool_requests_and_results import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens

@@ -25,7 +25,7 @@ from ellmer_core.render.printed_form import format_chat
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock
 from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.framing.decoders import decoder
+from ellmer_core.wire.framing.sse_and_ndjson import decoder
 from ellmer_core.wire.gemini.request import Gemini
 from ellmer_core.wire.mistral.request import MistralChat
 from ellmer_core.wire.ollama.request import OllamaChat

@@ -15,7 +15,7 @@ from ..consequential_failures import consequences
 from ..plays_without_verdict import sentences
 from ..results import FINE, VERDICTS, Report, Row
 from ..score import sentence
-from .matrix import MARKS
+from .terminal_matrix import MARKS
 
 __all__ = ["page"]
 

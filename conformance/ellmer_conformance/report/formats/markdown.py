@@ -11,7 +11,7 @@ from ..plays_without_verdict import sentences
 from ..results import VERDICTS, Report, Row
 from ..score import fraction
 from .capabilities_table import rows
-from .matrix import MARKS
+from .terminal_matrix import MARKS
 
 __all__ = ["markdown"]
 

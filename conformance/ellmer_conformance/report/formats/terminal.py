@@ -16,10 +16,10 @@ from ..plays_without_verdict import sentences
 from ..results import Report, Row
 from ..score import sentence
 from .capabilities_table import rows as abilities
-from .failures import chosen, failure, grouped
-from .left_out_and_why import unseen
-from .matrix import legend, tables, to_show
-from .terminal_text import printable
+from .terminal_escaping import printable
+from .terminal_failures import chosen, failure, grouped
+from .terminal_left_out import unseen
+from .terminal_matrix import legend, tables, to_show
 
 __all__ = ["console", "print_findings", "print_report"]
 

@@ -23,10 +23,10 @@ from ...scenarios.cases import all_cases
 from ...scenarios.script import answers_of
 from ...server import StrictServer
 from ..against_server import NO_CASSETTE, Conversation, under
-from ..printed_keys import found_in
+from ..stdout_and_log_watch import found_in
 from .conversation import as_json
-from .declared import NOTHING, Declared, declared
-from .replies import Line, NoReply, read
+from .declared_capabilities import NOTHING, Declared, declared
+from .driver_replies import Line, NoReply, read
 
 __all__ = ["Driver"]
 

@@ -11,8 +11,8 @@ from typing import Any
 from rich.text import Text
 
 from ..results import Row
-from .matrix import MARKS
-from .terminal_text import printable
+from .terminal_escaping import printable
+from .terminal_matrix import MARKS
 
 __all__ = ["chosen", "failure", "grouped"]
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..exchange.messages import Headers
 from . import open_tapes, websocket_clients
-from .body_streams import streams
+from .httpx_body_streams import streams
 from .open_tapes import OpenTape
 from .request_in_flight import RequestInFlight
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ...scenarios.case import MODES
 from ..results import FINE, Row, worst
-from .terminal_text import printable
+from .terminal_escaping import printable
 
 __all__ = ["MARKS", "legend", "tables", "to_show"]
 

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..contents.content import ContentCitation, ContentText, replaced
-from .literal_markup import in_code
+from .markup_escaping import in_code
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
