@@ -13,7 +13,7 @@ from shutil import which
 from typing import Any, cast
 
 from ..adapters import Adapter, Capabilities
-from ..adapters.shared.endpoints import WHERE, live_key, place_of
+from ..adapters.shared.endpoints import live_key, place_of
 from ..contract.readers import MODULES
 from ..scenarios.case import MODES, Case, Mode
 from ..scenarios.cases import all_cases

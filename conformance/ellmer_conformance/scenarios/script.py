@@ -157,7 +157,9 @@ class Failure:
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(FailureKind):
-            raise ValueError(f"there is no failure {self.kind!r}; there are {', '.join(get_args(FailureKind))}")
+            raise ValueError(
+                f"there is no failure {self.kind!r}; there are {', '.join(get_args(FailureKind))}"
+            )
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,9 @@ def test_a_run_of_which_nothing_is_left_names_each_case_with_what_leaves_it_out(
     done = run_in(tmp_path, *command, "--case=audio_from_user", "--case=uploaded_file")
 
     assert done.exit_code == 2
-    assert "- audio_from_user: the command does not declare audio_in_user in its `capabilities`" in done.output
+    assert (
+        "- audio_from_user: the command does not declare audio_in_user in its `capabilities`" in done.output
+    )
     assert "- uploaded_file: no message to a command says uploads" in done.output
 
 
@@ -160,7 +162,11 @@ def test_a_run_of_which_nothing_is_left_names_each_case_with_what_leaves_it_out(
     ("wanted", "record", "reason"),
     [
         ({"wire": ["cohere"], "case": ["cited_answer"]}, False, "no URL of their own"),
-        ({"case": ["cancelled_in_the_middle"], "mode": ["sync"]}, False, "in the mode sync there is nothing to see of it"),
+        (
+            {"case": ["cancelled_in_the_middle"], "mode": ["sync"]},
+            False,
+            "in the mode sync there is nothing to see of it",
+        ),
         ({"case": ["broken_anywhere"]}, True, "it is played from the recordings of text_then_tool"),
     ],
 )
