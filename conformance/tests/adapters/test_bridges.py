@@ -3,9 +3,11 @@
 import importlib
 import json
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 PEERS = Path(__file__).parents[2] / "peers"
 RESULTS = sorted((PEERS / "results").glob("*.json"))
@@ -51,6 +53,16 @@ def test_every_failing_cell_has_its_evidence_and_a_short_script(path):
         assert cell["shown"]["pointer"]
         assert cell["exchange"] or cell["kind"] == "loss"
         assert result["verdicts"][cell["wire"]][cell["rule"]] == "fail"
+
+
+@pytest.mark.parametrize("path", sorted((PEERS / "pins").glob("*.txt")), ids=lambda path: path.stem)
+def test_every_environment_has_what_the_suite_needs(path):
+    project = tomllib.loads((PEERS.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["harness"], *extras["conformance"]]
+    names = {Requirement(each).name for each in wanted} - {project["name"]}
+
+    assert names <= {line.partition("==")[0].lower() for line in pinned(path.stem)}
 
 
 def test_causes_speak_of_cells_that_there_are(failures):
