@@ -13,6 +13,9 @@ from ellmer_conformance.report import Report, finished
 from ellmer_conformance.server import StrictServer
 from ellmer_core.wire.openai_chat.request import OpenAIChat
 
+#: Sessions of their own: nox -s node, nox -s oracles.
+collect_ignore = ["languages", "oracles"]
+
 
 @pytest.fixture(scope="module")
 def server():

@@ -26,6 +26,10 @@ SSE = "text/event-stream"
 CONFTEST = """
 import httpx, pytest
 
+#: A session of its own: nox -s oracles.
+collect_ignore = ["sdks"]
+
+
 @pytest.fixture
 def cassette_options():
     return {"routes": {"https://api.example.com": "%s"}, "recorded_from": "test-server"}
