@@ -49,7 +49,7 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def ways(session: nox.Session) -> None:
-    """Play every case in two workers against the strict server, through a command, and with the example's test class."""
+    """Play every case in two workers against the strict server, through a command, and as an author of an adapter does."""
     session.install("-e", ".[conformance]", "openai>=3", "pytest-xdist>=3.6")
     server = ("--against", "server", "--wire", "*", "--workers", "2")
     session.run("conformance", "run", *server, "--report", "build/ways/server", *session.posargs, env=OFFLINE)
@@ -65,6 +65,7 @@ def ways(session: nox.Session) -> None:
         "conformance", "run", *command, "--report", "build/ways/command", *session.posargs, env=OFFLINE
     )
     session.run("python", "-m", "ellmer_conformance.coverage", "--check", env=OFFLINE)
+    session.run("pytest", *WORKERS, "conformance/tests/ways", env=OFFLINE)
     with session.chdir("examples/adapter-pytest"):
         session.run("pytest", "-q", "-n", "2", env=OFFLINE)  # it passes with what its baseline expects
 
@@ -386,7 +387,7 @@ PACKAGED = (
         for path in (
             "report",
             "runner/test_command.py",
-            "runner/test_outside_adapters.py",
+            "ways/test_outside_adapters.py",
             "runner/test_recorded_and_replayed.py",
             "server/test_http.py",
         )
@@ -409,7 +410,7 @@ def package(session: nox.Session) -> None:
     session.run("uv", "venv", "--clear", str(dist / "base"), external=True)
     session.run("uv", "pip", "install", f"--python={dist / 'base'}", str(wheel), external=True)
     session.run(str(dist / "base" / "bin" / "python"), "-I", "tests/package.py", external=True)
-    session.install(f"{wheel}[{EXTRAS}]", *group("tests"))
+    session.install(f"{wheel}[{EXTRAS}]", *group("tests"), "openai>=3")
     session.chdir(unpacked)
     session.run("pytest", "-n", "2", *(session.posargs or PACKAGED), env=OFFLINE | {"PACKAGE": str(wheel)})
 

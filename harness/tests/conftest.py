@@ -26,10 +26,6 @@ SSE = "text/event-stream"
 CONFTEST = """
 import httpx, pytest
 
-#: A session of its own: nox -s oracles.
-collect_ignore = ["sdks"]
-
-
 @pytest.fixture
 def cassette_options():
     return {"routes": {"https://api.example.com": "%s"}, "recorded_from": "test-server"}
@@ -44,9 +40,10 @@ RESET = object()
 
 
 def pytest_ignore_collect(collection_path, config):
-    """The tests with real services run where they are asked for: `nox -s services`."""
-    asked = any("services" in argument for argument in config.args)
-    return True if collection_path.name == "services" and not asked else None
+    """The tests with real services and official SDKs run where they are asked for: `nox -s services`, `nox -s oracles`."""
+    name = collection_path.name
+    asked = any(name in argument for argument in config.args)
+    return True if name in {"services", "sdks"} and not asked else None
 
 
 def head(*headers, status="200 OK"):
