@@ -9,10 +9,10 @@ from ellmer_conformance.scenarios.planted_keys import CANARY
 
 def test_a_key_is_noted_in_the_conversation_that_printed_it_and_in_no_later_one(capsys):
     with watching_prints() as first:
-        print(CANARY)
+        sys.stdout.write(f"{CANARY}\n")
     with watching_prints() as second:
-        print("nothing")
-        print(CANARY, file=sys.stderr)
+        sys.stdout.write("nothing\n")
+        sys.stderr.write(f"{CANARY}\n")
 
     assert (first, second) == (["standard output"], ["standard error"])
     assert capsys.readouterr().out == f"{CANARY}\nnothing\n"

@@ -29,6 +29,7 @@ SAYS = Answer((Say("It is 21C in Paris."),), usage=Usage(70, 8))
 PARIS = Answer((Say('{"city": "Paris"}'),), usage=Usage(40, 8))
 BY_NAME = {"tool_call": CALLS, "tool_result": SAYS, "structured": PARIS}
 
+
 @pytest.fixture(scope="module")
 def server():
     answers = [BY_NAME.get(question.name, HELLO) for question in QUESTIONS]
