@@ -28,17 +28,14 @@ _FIXED = {
 
 def parse(data: bytes, depth: int = 0) -> Form | None:
     """The fields of a message; None for bytes that are none, or that would be written otherwise."""
-    form: Form = {}
+    found: dict[str, list[Any]] = {}
     try:
         for number, value in _fields(data, depth):
-            name = str(number)
-            if name not in form:
-                form[name] = value
-            else:
-                form[name] = [*(form[name] if isinstance(form[name], list) else [form[name]]), value]
-        return form if write(form) == data else None
+            found.setdefault(str(number), []).append(value)
     except (IndexError, ValueError):
         return None
+    form = {name: values if len(values) > 1 else values[0] for name, values in found.items()}
+    return form if write(form) == data else None
 
 
 def write(form: Form) -> bytes:
