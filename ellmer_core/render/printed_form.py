@@ -82,7 +82,8 @@ def _lines(turn: Turn) -> list[str]:
 
 def is_silent(content: Content) -> bool:
     """Whether there is nothing to print of it."""
-    return getattr(content, "text", None) == "" or getattr(content, "thinking", None) == ""
+    words = {ContentText: "text", ContentThinking: "thinking"}
+    return any(isinstance(content, kind) and not getattr(content, name) for kind, name in words.items())
 
 
 # contents ---------------------------------------------------------------------------------------------------

@@ -101,7 +101,8 @@ class Chat(_OpenAISession, ChatMessages):
         """The request with strict tools: the SDK parses beside no others."""
         body = self.body()
         for tool in body.get("tools", []):
-            tool["function"] |= {"strict": True}
+            closed = tool["function"]["parameters"] | {"additionalProperties": False}
+            tool["function"] |= {"parameters": closed, "strict": True}
         return body
 
     def _heard(self, event: Any) -> None:

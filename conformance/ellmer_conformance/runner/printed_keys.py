@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import lru_cache
 from typing import TextIO
 
 from ..scenarios.planted_keys import is_canary
@@ -25,10 +26,9 @@ def watching_prints() -> Iterator[list[str]]:
     for each, _ in others:
         each.setLevel(max(each.level, level))  # and nobody else is told more than before
     try:
-        with (
-            redirect_stdout(_Watched(sys.stdout, "standard output", places)),  # type: ignore[type-var]  # what is written to
-            redirect_stderr(_Watched(sys.stderr, "standard error", places)),  # type: ignore[type-var]  # likewise
-        ):
+        out, err = _watched(sys.stdout, "standard output"), _watched(sys.stderr, "standard error")
+        out.places = err.places = places
+        with redirect_stdout(out), redirect_stderr(err):  # type: ignore[type-var]  # what is written to
             yield places
     finally:
         root.removeHandler(handler)
@@ -60,8 +60,10 @@ class _Listener(logging.Handler):
 class _Watched:
     """A text stream that is written through."""
 
-    def __init__(self, stream: TextIO, name: str, places: list[str]) -> None:
-        self.stream, self.name, self.places = stream, name, places
+    places: list[str]  # of the conversation that is held now
+
+    def __init__(self, stream: TextIO, name: str) -> None:
+        self.stream, self.name = stream, name
 
     def write(self, text: str) -> int:
         if is_canary(text) and self.name not in self.places:
@@ -70,3 +72,10 @@ class _Watched:
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.stream, name)
+
+
+@lru_cache(maxsize=4)
+def _watched(stream: TextIO, name: str) -> _Watched:
+    """One for each stream, which outlives the conversation: until Python 3.14, `print` in a thread of a library's crashes
+    the process where `sys.stdout` is freed meanwhile (gh-130163)."""
+    return _Watched(stream, name)

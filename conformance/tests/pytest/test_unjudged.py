@@ -11,7 +11,7 @@ from conformance_command import run_in
 from ellmer_conformance.report import Report, Row
 from ellmer_conformance.report.formats.sarif import sarif
 from ellmer_conformance.report.unjudged import without_verdict
-from ellmer_conformance.runner.selection import select
+from ellmer_conformance.runner.selection import UnknownChoice, select
 
 ROOT = Path(__file__).parents[3]
 PLAIN = """
@@ -145,6 +145,34 @@ def test_a_wire_format_is_played_at_its_own_provider_unless_more_are_asked_for(w
     found = {play.vendor for play in select(["ellmer-core"], wanted | {"case": ["plain_text"]})}
 
     assert found == vendors
+
+
+def test_a_run_of_which_nothing_is_left_names_each_case_with_what_leaves_it_out(tmp_path):
+    command = ("run", f"--command={sys.executable} -c pass", "--wire=openai-chat")
+    done = run_in(tmp_path, *command, "--case=audio_from_user", "--case=uploaded_file")
+
+    assert done.exit_code == 2
+    assert (
+        "- audio_from_user: the command does not declare audio_in_user in its `capabilities`" in done.output
+    )
+    assert "- uploaded_file: no message to a command says uploads" in done.output
+
+
+@pytest.mark.parametrize(
+    ("wanted", "record", "reason"),
+    [
+        ({"wire": ["cohere"], "case": ["cited_answer"]}, False, "no URL of their own"),
+        (
+            {"case": ["cancelled_in_the_middle"], "mode": ["sync"]},
+            False,
+            "in the mode sync there is nothing to see of it",
+        ),
+        ({"case": ["broken_anywhere"]}, True, "it is played from the recordings of text_then_tool"),
+    ],
+)
+def test_why_nothing_is_left_is_said(wanted, record, reason):
+    with pytest.raises(UnknownChoice, match=f"nothing is left to play:\n- {wanted['case'][0]}: .*{reason}"):
+        select(["ellmer-core"], wanted, record=record)
 
 
 def test_without_a_file_a_result_has_a_name_and_no_place():

@@ -39,7 +39,7 @@ class RecordedCase:
 
 def case_of(conversation: Conversation) -> RecordedCase:
     """The case. Raises CannotBeGiven where an adapter cannot be told what the recording's client said."""
-    if conversation.first.body.get("n") not in {None, 1}:
+    if (conversation.first.body.get("n") or 1) != 1:
         raise CannotBeGiven("several answers at a time were asked for")
     told = [told_by(each) for each in conversation.recorded]
     results = RecordedResults()

@@ -82,9 +82,9 @@ class Driver:
         """As it declares them; blocking and streamed, since another process is neither sync nor async."""
         return self.declared.capabilities
 
-    def plays(self, case: Case) -> bool:
-        """Whether the case can be told to it, by what it declares."""
-        return not self.declared.why_not(case)
+    def why_not(self, case: Case) -> str:
+        """Why the case cannot be told to it, by what it declares; empty where it can."""
+        return self.declared.why_not(case)
 
     def modes_of(self, case: Case) -> Sequence[Mode]:
         """The modes that a case is played in: of one that is given up half way, the streamed one."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "conformance" / "shapes"))
 
 import mutants  # noqa: E402  # it lies beside the other scripts

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import openai
+import httpx
 import pytest
 from conformance_command import pytest_in, run_in
 
@@ -138,6 +138,7 @@ def talk(url):
         {"role": "assistant", "tool_calls": [call]},
         {"role": "user", "content": "Never mind."},
     ]
-    with openai.OpenAI(base_url=url, api_key="any", max_retries=0) as client:
-        client.chat.completions.create(model="gpt-4.1", messages=messages[:1])
-        client.chat.completions.create(model="gpt-4.1", messages=messages)
+    with httpx.Client(headers={"authorization": "Bearer any"}) as client:
+        for said in (messages[:1], messages):
+            answer = client.post(f"{url}/chat/completions", json={"model": "gpt-4.1", "messages": said})
+            assert answer.is_success, answer.text
