@@ -58,7 +58,7 @@ HARNESS = {
     "secrets": {"exchange", "format"},
     "recordings": {"exchange", "format", "secrets"},
     "faults": {"exchange"},
-    "interception": {"exchange"},
+    "interception": {"exchange", "format"},
     "store": {"format", "interception", "secrets"},
     "tape": {"exchange", "faults", "format", "interception", "recordings", "secrets", "store"},
     "serving": {"exchange", "interception", "tape"},

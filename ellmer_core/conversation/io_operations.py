@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..contents.content import Content
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
@@ -72,15 +72,13 @@ class Finish:
     """The stream has said all it will say: free its connection, for the next request if possible."""
 
 
-@dataclass(frozen=True)
-class Fetch:
+class Fetch(NamedTuple):
     """Download the image at this URL; the outcome is a `ContentImageInline`."""
 
     url: str
 
 
-@dataclass(frozen=True)
-class CallTools:
+class CallTools(NamedTuple):
     """Run these requests' tools, at once if there are several; hand over each result when it exists."""
 
     requests: Mapping[int, ContentToolRequest]
@@ -88,39 +86,34 @@ class CallTools:
     scope: CallScope
 
 
-@dataclass(frozen=True)
-class Decide:
+class Decide(NamedTuple):
     """Ask somebody whether this call may run, `approve` if it is there; the outcome is what they said."""
 
     request: ContentToolRequest
     approve: Callable[[ContentToolRequest], Any] | None = None
 
 
-@dataclass(frozen=True)
-class Notify:
+class Notify(NamedTuple):
     """Call these one after the other with the content."""
 
     callbacks: Sequence[Callback]
     content: Content
 
 
-@dataclass(frozen=True)
-class Emit:
+class Emit(NamedTuple):
     """Show this."""
 
     content: Content | Turn
 
 
-@dataclass(frozen=True)
-class Wait:
+class Wait(NamedTuple):
     """Do nothing for some time between the two (seconds)."""
 
     at_least: float
     at_most: float
 
 
-@dataclass(frozen=True)
-class Clock:
+class Clock(NamedTuple):
     """Say what time it is: seconds from any origin, or, on the wall, since 1970."""
 
     wall: bool = False

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from ..contents.prompt_templates import NEUTRAL
 from ..errors import UsageError
@@ -19,11 +20,10 @@ from .thinking_levels import thinking_params
 __all__ = ["Asked", "fitted", "profiled"]
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """What the caller asked for, whatever the model: parameters, and what to know otherwise of it than the tables."""
 
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = MappingProxyType({})
     profile: Profile | Mapping[str, Any] | None = None
 
 

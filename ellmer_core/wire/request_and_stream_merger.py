@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..contents.content import Content
 
@@ -32,8 +32,7 @@ class Request:
     sign: Callable[[bytes, float], Mapping[str, str]] | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True)
-class Supports:
+class Supports(NamedTuple):
     """What a provider's API takes and gives, whatever the model.
 
     `native_tool_media`: it takes images inside tool results. `structured`: it holds an answer to a schema (else

@@ -95,6 +95,11 @@ class Run:
         """What each request says, in neutral items."""
         return previous_response_id.said(self.exchanges)
 
+    def play_at(self, pointer: str) -> Run:
+        """The play that a pointer leads into: the one under a variation (`/varied/crlf`), or this."""
+        name = pointer.removeprefix("/varied/")
+        return next((one.run for one in self.varied if one.variation.name == name), self)
+
     @property
     def streamed(self) -> bool:
         """Whether the model's answers were asked for as streams: the library's choice, whatever the mode."""

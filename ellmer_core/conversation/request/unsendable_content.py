@@ -6,7 +6,7 @@ The history keeps the original. So a chat goes on after a change of provider, wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...contents.content import (
     Content,
@@ -27,8 +27,7 @@ from ...wire.shared.json_bodies import json_text
 __all__ = ["Sendable", "sendable_to"]
 
 
-@dataclass(frozen=True)
-class Sendable:
+class Sendable(NamedTuple):
     """What is sent: the turns, and what was said in words."""
 
     turns: list[Turn]

@@ -53,7 +53,8 @@ STATUS_OF = {
     "overloaded_error": 529,
 }
 
-_WAIT = re.compile(r"(?:try again|retry) in (?:(\d+)m(?!s))?(?:([\d.]+)(ms|s)\b)?", re.IGNORECASE)
+#: Compiled when the first error comes: there is none in most programs.
+_WAIT = r"(?i)(?:try again|retry) in (?:(\d+)m(?!s))?(?:([\d.]+)(ms|s)\b)?"
 _EVENT = re.compile(r"^data:(.+)$", re.MULTILINE)
 _CODE = re.compile(r"<(script|style)\b", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
@@ -92,12 +93,11 @@ def _quoted(body: object) -> str:
 
 
 #: How providers say that a conversation is too long (each text was recorded).
-_TOO_LONG = re.compile(
-    r"prompt is too long|prompt too long|too many total text bytes|input is too long|input tokens exceeded"
+_TOO_LONG = (
+    r"(?i)prompt is too long|prompt too long|too many total text bytes|input is too long|input tokens exceeded"
     r"|maximum (?:context|prompt) length|maximum number of tokens allowed|context window|context size"
     r"|too many tokens|reduce the length of the messages|user input tokens exceeds"
-    r"|total length of all messages is too long|too large to process",
-    re.IGNORECASE,
+    r"|total length of all messages is too long|too large to process"
 )
 _TOO_LONG_CODES = {
     "context_length_exceeded",
@@ -110,7 +110,7 @@ _TOO_LONG_CODES = {
 def _kind(status: int | None, facts: Mapping[str, Any]) -> type[ProviderError]:
     """The class of the error. Some say with a 500 that the conversation is too long."""
     coded = {facts["code"], facts["type"]} & _TOO_LONG_CODES
-    worded = status in {400, 413, 422, 500, None} and _TOO_LONG.search(facts["message"])
+    worded = status in {400, 413, 422, 500, None} and re.search(_TOO_LONG, facts["message"])
     return ContextWindowError if coded or worded else _class(status)
 
 
@@ -253,7 +253,7 @@ def _body_wait(levels: list[Mapping[str, Any]], message: str) -> float | None:
 
 def _spoken_wait(message: str) -> float | None:
     """`… Please try again in 1m2.5s` (OpenAI, Groq), `Please retry in 48.9s` (Gemini)."""
-    found = _WAIT.search(message)
+    found = re.search(_WAIT, message)
     minutes, amount, unit = found.groups() if found else (None, None, None)
     if not minutes and not amount:
         return None

@@ -18,15 +18,17 @@ from typing import Any
 from ..exchange.messages import Headers
 from . import open_tapes, websocket_clients
 from .httpx_body_streams import streams
+from .late_imports import LateImports
 from .open_tapes import OpenTape
 from .request_in_flight import RequestInFlight
 
 __all__ = ["close", "lowered", "open_"]
 
 _MODULES = ("httpx", "httpx2")
-_SEAMS = {"urllib3": ".urllib3_connections", "aiohttp": ".aiohttp_connections", "grpc": ".grpc_calls"}
+_SEAMS = {"urllib3": ".urllib3_connections", "aiohttp": ".aiohttp_connections", "grpc": ".grpc_clients"}
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
+_LATE = LateImports()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
 
 
@@ -52,12 +54,19 @@ def _install() -> None:
             http = importlib.import_module(name)
             _wrap(http.HTTPTransport, "handle_request", functools.partial(_blocking, http))
             _wrap(http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http))
-    for name, seam in _SEAMS.items():
-        if name in sys.modules:  # vcrpy has imported whatever there is
-            for owner, method, wrapper in importlib.import_module(seam, __package__).wrappers():
-                _wrap(owner, method, wrapper)
+    for name in _SEAMS:
+        if name in sys.modules:  # vcrpy has imported most of them
+            _wrap_client(name)
+        elif find_spec(name):
+            _LATE.when(name, functools.partial(_wrap_client, name))
     for owner, method, wrapper in websocket_clients.wrappers():
         _wrap(owner, method, wrapper)
+
+
+def _wrap_client(name: str) -> None:
+    with _LOCK:
+        for owner, method, wrapper in importlib.import_module(_SEAMS[name], __package__).wrappers():
+            _wrap(owner, method, wrapper)
 
 
 def _wrap(owner: Any, method: str, wrapper: Any) -> None:
@@ -71,6 +80,7 @@ def _wrap(owner: Any, method: str, wrapper: Any) -> None:
 
 
 def _uninstall() -> None:
+    _LATE.stop()
     for (owner, method), (original, wrapped) in _ORIGINALS.items():
         if getattr(owner, method) is wrapped:  # else somebody patched over it, and puts back what they found
             setattr(owner, method, original)

@@ -92,7 +92,7 @@ def _advice(patchers: Sequence[str]) -> str:
         return f"{own} Pass allow_idle=True if no request is expected."
     needed = sorted({_PATCHER_OF[name] for name in there})
     return (
-        "Only httpx, httpx2, urllib3 (so requests and boto3) and aiohttp are recorded by default, but this program has "
+        "Only httpx, httpx2, urllib3 (so requests and boto3), aiohttp and grpcio are recorded by default, but this program has "
         f"imported {', '.join(there)}: "
         f"patchers={needed} records what {'it sends' if len(there) == 1 else 'they send'}. "
         f"{own} Pass allow_idle=True if no request is expected."

@@ -29,7 +29,7 @@ __all__ = ["Tape", "use_cassette"]
 class Tape(RequestLookup):
     """A cassette in use: a context manager for blocking and async code, and a decorator. `use_cassette` is its usual name.
 
-    While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3) and aiohttp are recorded or replayed. `sent` is
+    While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3), aiohttp and grpcio are recorded or replayed. `sent` is
     the list of the requests of this run (`Sent`), `exchanges` the list of requests with their answers (`Exchange`).
 
     Args:

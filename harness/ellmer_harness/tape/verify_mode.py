@@ -31,7 +31,9 @@ class LiveCheck:
         self._asked: list[tuple[str, Reply, Future[Reply]]] = []
 
     def ask(self, told: str, request: Any, body: bytes, recorded: Reply) -> None:
-        """Sends a copy of the request."""
+        """Sends a copy of the request; a conversation of WebSockets or gRPC has no copy."""
+        if recorded.status == 101 or str(request.url).startswith("grpc://"):
+            return
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
         url = self._target(str(request.url))
         self._asked.append((told, recorded, self._pool.submit(_answer, request.method, url, headers, body)))
