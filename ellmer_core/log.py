@@ -27,7 +27,7 @@ def place(url: str) -> str:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        return "an address that is none"
+        return "an invalid address"
     return f"{parts.hostname}{f':{port}' if port else ''}{parts.path}"
 
 

@@ -27,7 +27,7 @@ def approver(approve: Any) -> Decide | None:
         case _ if callable(approve):
             decide: Callable[[ContentToolRequest], Said] = approve
             return decide
-    raise UsageError(f'approve is a function, "console", "defer" or None, not {approve!r:.80}.')
+    raise UsageError(f'approve must be a function, "console", "defer" or None, not {approve!r:.80}.')
 
 
 def ask_at_console(request: ContentToolRequest) -> Decision:

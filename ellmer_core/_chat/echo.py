@@ -32,7 +32,7 @@ def echo_mode(value: object) -> EchoMode:
             return value
         case bool():
             return "output" if value else "none"
-    raise UsageError(f'echo is "none", "output" or "all", not {value!r}.')
+    raise UsageError(f'echo must be "none", "output" or "all", not {value!r}.')
 
 
 def default_echo(depth: int) -> EchoMode:

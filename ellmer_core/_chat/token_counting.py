@@ -62,4 +62,4 @@ class TokenCounting(ChatBase):
             return counted(self.wire, sendable([*said, *new]), [*self._tools.values()], wanted)
         if include == "new":
             return counted(self.wire, [UserTurn(contents)], [], wanted)
-        raise UsageError(f'include is "new" or "complete", not {include!r}.')
+        raise UsageError(f'include must be "new" or "complete", not {include!r}.')

@@ -80,7 +80,7 @@ def _host(url: str, schemes: Sequence[str]) -> str:
     parts = url_parts(url)
     if parts.scheme not in schemes or not parts.hostname:
         there = " or ".join(f"{scheme}:" for scheme in schemes)
-        raise UsageError(f"What is downloaded has a URL that starts with {there}, not {url[:60]!r}.")
+        raise UsageError(f"A URL to download must start with {there}, not {url[:60]!r}.")
     return parts.hostname
 
 

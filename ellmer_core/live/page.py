@@ -220,5 +220,5 @@ def attached(file: shinychat.Attachment) -> Content:
 
 def _text(data: bytes) -> str:
     if b"\0" in data:
-        raise UnicodeDecodeError("utf-8", data, 0, 1, "text has no zero bytes")
+        raise UnicodeDecodeError("utf-8", data, 0, 1, "text contains no zero bytes")
     return data.decode("utf-8")

@@ -27,7 +27,7 @@ def question_tag(request: ContentToolRequest) -> Tag:
     """A call that somebody is to decide about."""
     shown = card(request)
     return tags.div(
-        tags.p(tags.strong(f"{shown.title}?"), " The model asks for this call, and it waits for you."),
+        tags.p(tags.strong(f"{shown.title}?"), " The model wants to run this call. Decide whether it may."),
         tags.label(
             "Arguments",
             tags.textarea(shown.arguments, rows=min(12, shown.arguments.count("\n") + 1), spellcheck="false"),
@@ -46,8 +46,8 @@ def toolbar() -> TagList:
     """What can be done with the conversation."""
     return TagList(
         _button("New chat", "new"),
-        _button("Undo", "undo", title="Take back the last exchange"),
-        _button("Edit", "edit", title="Take back the last message, and write it anew"),
+        _button("Undo", "undo", title="Undo the last exchange"),
+        _button("Edit", "edit", title="Undo the last message, and edit it"),
     )
 
 

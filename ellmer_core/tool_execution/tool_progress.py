@@ -28,7 +28,7 @@ class Progress:
     def append(self, text: str, *, operation: Literal["append", "replace"] = "append") -> None:
         """Says more; with `operation="replace"`, this instead of all it said before."""
         if operation not in {"append", "replace"}:
-            raise UsageError(f'operation= is "append" or "replace", not {operation!r}.')
+            raise UsageError(f'operation= must be "append" or "replace", not {operation!r}.')
         self.replace(text if operation == "replace" else self._text + text)
 
     def replace(self, text: str) -> None:

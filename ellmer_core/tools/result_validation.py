@@ -145,7 +145,7 @@ class _Check:
     def named(self, value: Mapping[Any, Any], path: str) -> dict[str, Any]:
         named = {self.key(k, path): v for k, v in value.items()}
         if len(named) < len(value):
-            raise self.error(path, value, "Two of its keys are the same text.")
+            raise self.error(path, value, "Two of its keys have the same text.")
         return named
 
     def scalar(self, value: str | float, path: str) -> str | float:

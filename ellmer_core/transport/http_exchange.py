@@ -114,7 +114,7 @@ class HttpExchange:
 def _check_encoding(encoding: str) -> None:
     """One packing that was asked for: others, and packings of packings, make gigabytes of one network chunk."""
     if encoding.strip().lower() not in {"", "identity", "gzip", "x-gzip", "deflate"}:
-        raise ResponseError(f"The answer is packed as {encoding!r:.60}, which was not requested.")
+        raise ResponseError(f"The answer is encoded as {encoding!r:.60}, which was not requested.")
 
 
 def _socket(response: Any) -> Socket | None:

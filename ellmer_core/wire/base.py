@@ -85,7 +85,7 @@ class Wire(MediaAcceptance, StructuredOutput):
         if headers:
             object.__setattr__(self, "api_headers", HiddenHeaders(headers))
         if self.tool_media not in {"pointer", "native"}:
-            raise UsageError(f'tool_media is "pointer" or "native", not {self.tool_media!r}.')
+            raise UsageError(f'tool_media must be "pointer" or "native", not {self.tool_media!r}.')
         if self.tool_media == "native" and not self.supports.native_tool_media:
             raise UsageError(
                 f'{self.vendor} does not accept media inside tool results. Use tool_media="pointer".'

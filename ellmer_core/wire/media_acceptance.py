@@ -77,14 +77,14 @@ class MediaAcceptance(ABC):
         who, profile = f"{self.vendor}'s {self.model}", self.profile
         match value:
             case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
-                return f"{who} takes no PDF"
+                return f"{who} does not accept PDFs"
             case ContentImage() if not self.supports.images or profile.images == ():
-                return f"{who} takes no image"
+                return f"{who} does not accept images"
             case ContentImageInline(type=type) if type.lower() not in (profile.images or IMAGES):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} takes"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
+                return f"{self.vendor} does not fetch URLs; send the bytes of {url} instead, or set fetch='https'"
             case ContentFile(type=type, text=text) if not text and not self.file(value):
                 return f"{who} takes no {type} over this API"
             case ContentUploaded(source=Content() as source) if not self.holds(value):
@@ -92,7 +92,7 @@ class MediaAcceptance(ABC):
             case ContentUploaded(wire=wire) if (
                 wire != self.name or not self.supports.pdfs or profile.pdfs is False
             ):
-                return f"{who} cannot read what was uploaded elsewhere ({wire})"
+                return f"{who} cannot read files that were uploaded elsewhere ({wire})"
         return ""
 
     def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only

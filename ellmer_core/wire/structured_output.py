@@ -83,7 +83,7 @@ class StructuredOutput(ABC):
         if mode == "prompt":
             return mode
         if mode not in {None, "native", "tool"}:
-            raise UsageError(f'mode is "native", "tool" or "prompt", not {mode!r}.')
+            raise UsageError(f'mode must be "native", "tool" or "prompt", not {mode!r}.')
         native = self.native_problem(type, tools) if mode != "tool" else "a tool is wanted"
         if native is None:
             return "native"
@@ -97,7 +97,7 @@ class StructuredOutput(ABC):
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
         """Why the API would not hold an answer to this schema, beside these tools; `None` where it does."""
         if self.profile.structured == "words":
-            return f"{self.model} has no structured output"
+            return f"{self.model} does not support structured output"
         return unfit(json_schema(type), self.schema_limits)
 
     def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter

@@ -75,8 +75,11 @@ def test_a_property_may_bear_any_name():
     [
         (lambda: type_enum(["a", "b"]), "write type_enum(values=…)"),
         (lambda: type_array(type_string()), "write type_array(items=…)"),
-        (lambda: type_string(False), "The first argument of type_string() is the description, not False"),
-        (lambda: type_object(type_string()), "The first argument of type_object() is the description"),
+        (
+            lambda: type_string(False),
+            "The first argument of type_string() must be the description, not False",
+        ),
+        (lambda: type_object(type_string()), "The first argument of type_object() must be the description"),
         (lambda: type_enum("Colour"), "needs values="),
         (lambda: type_enum("Colour", "red"), "needs values="),
         (lambda: type_enum("Colour", [1, 2]), "needs values="),

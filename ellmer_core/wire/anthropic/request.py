@@ -127,7 +127,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         odd = [
             name for each in named for name in each.get("properties", ()) if not PLAIN_NAME.fullmatch(name)
         ]
-        return f"no argument can be called {odd[0]!r}" if odd else super().call_problem(type, tools)
+        return f"a parameter cannot be named {odd[0]!r}" if odd else super().call_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:
         """`Thinking may not be enabled when tool_choice forces tool use`."""

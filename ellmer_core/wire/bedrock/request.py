@@ -124,7 +124,7 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
         if not (self.family.schemas and re.search(self.family.schemas, self.model)):
-            return f"{self.model} has no structured output"
+            return f"{self.model} does not support structured output"
         return unfit(self.schema(type), self.family.schema_limits) or super().native_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:

@@ -25,7 +25,7 @@ RULES: Mapping[FaultKind, tuple[str, str]] = {
     FaultKind.MISSING_FIELD: ("REQ-102", "Every object has the fields that the provider's types require."),
     FaultKind.WRONG_TYPE: ("REQ-103", "Every value has the type that the provider's types give its place."),
     FaultKind.WRONG_VARIANT: ("REQ-104", "The type of an object is one of those that can be at its place."),
-    FaultKind.UNKNOWN_VALUE: ("REQ-105", "A value that is listed is one of the list."),
+    FaultKind.UNKNOWN_VALUE: ("REQ-105", "An enumerated value is one of the allowed values."),
     FaultKind.OUT_OF_RANGE: ("REQ-106", "Numbers, lengths and patterns are within the provider's bounds."),
 }
 IDS = tuple(id for id, _ in RULES.values())

@@ -21,7 +21,7 @@ def system(items: Sequence[Item]) -> str | None:
     """The system prompt: all of it stands before the conversation."""
     first = next((n for n, item in enumerate(items) if item.kind != "system"), len(items))
     if any(item.kind == "system" for item in items[first:]):
-        raise CannotBeGiven("a system prompt stands in the middle of the conversation")
+        raise CannotBeGiven("a system prompt is in the middle of the conversation")
     return "\n".join(item.text for item in items[:first] if item.text) or None
 
 
@@ -30,7 +30,7 @@ def split(items: Iterable[Item]) -> tuple[list[Item], list[Item]]:
     told = [item for item in items if item.kind != "system"]
     last = max((n for n, item in enumerate(told) if item.role == "assistant"), default=-1)
     if last == len(told) - 1:
-        raise CannotBeGiven("the request begins the answer for the model" if told else "the request is empty")
+        raise CannotBeGiven("the request prefills the answer" if told else "the request is empty")
     return told[: last + 1], told[last + 1 :]
 
 
@@ -94,7 +94,7 @@ def _part(item: Item) -> Part:
             return Text(item.text)
         case "call":
             if not isinstance(item.arguments, dict):
-                raise CannotBeGiven("a call of the history has arguments that are no object")
+                raise CannotBeGiven("the arguments of a call in the history are not an object")
             return ToolCall(item.id, item.name, item.arguments)
         case "image" if item.media and item.media.data:
             return Image(item.media.data, item.media.type)

@@ -37,7 +37,7 @@ UNSEEN = {
     **dict.fromkeys(
         ("USG-001", "USG-004"), "what a recorded answer counts as input differs from service to service"
     ),
-    "SYS-001": "the recording's system prompt may stand in several parts",
+    "SYS-001": "the system prompt of the recording may have several parts",
 }
 
 
@@ -95,7 +95,7 @@ class ConversationPlayer:
         except CannotBeGiven as error:
             return replace(outcome, not_driven=str(error))
         except NotTestable as error:
-            return replace(outcome, not_driven=f"the adapter cannot be put to it: {error}")
+            return replace(outcome, not_driven=f"the adapter cannot be played: {error}")
         run, verdicts = _judged(recorded, run)
         if reason := playing.other_form or _refusal_to_send(run) or _needs_parameters(run, verdicts):
             return replace(outcome, not_driven=reason)
@@ -160,7 +160,7 @@ def _judged(recorded: RecordedCase, run: Run) -> tuple[Run, list[Verdict]]:
     try:
         return run, _verdicts(recorded, run)
     except Exception as error:  # noqa: BLE001 - whatever an adapter hands over, the other conversations are played
-        run = replace(run, trouble=Trouble(f"what came of it cannot be judged: {error!r}", ours=False))
+        run = replace(run, trouble=Trouble(f"its result cannot be judged: {error!r}", ours=False))
         return run, judge(run)
 
 
@@ -215,7 +215,7 @@ def _needs_parameters(run: Run, verdicts: Sequence[Verdict]) -> str:
         if verdict.outcome == "fail" and verdict.rule.kind is Kind.REJECT:
             violation = verdict.violations[0]
             if not _CONVERSATION.match(violation.pointer):
-                return f"{run.model} needs what an adapter is not given ({verdict.rule.id})"
+                return f"{run.model} needs parameters that an adapter does not receive ({verdict.rule.id})"
     return ""
 
 

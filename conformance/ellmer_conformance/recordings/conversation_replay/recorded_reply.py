@@ -35,7 +35,7 @@ def told_by(recorded: Recorded) -> Told:
     try:
         return read(request.wire, json.loads(recording.response))
     except ValueError as error:
-        raise CannotBeGiven("the answer is no JSON") from error
+        raise CannotBeGiven("the answer is not JSON") from error
 
 
 def is_cut(recorded: Recorded, answer: Told) -> bool:

@@ -34,7 +34,7 @@ def _problem(pins: Mapping[str, Pin], wire: str, vendor: str, rule: str, cited: 
         return f"{where} is not there."
     request, error = request_of(recording), refusal(recording)
     if isinstance(request, Skip) or error is None:
-        return f"{where} is no refused request."
+        return f"{where} is not a refused request."
     book = rules.book(request.wire, request.vendor)
     if (request.wire, book.vendor) != (wire, vendor):
         return f"{where} went to {request.wire} at {book.vendor}."

@@ -147,7 +147,7 @@ def functions_or_search(request: Request) -> Iterator[Finding]:
     ],
 )
 def media_types_are_taken(request: Request) -> Iterator[Finding]:
-    """Inline media has a whole type that the model accepts: no SVG, and from gemini-2.5-flash-lite no GIF and no
+    """Inline media has a complete media type that the model accepts: no SVG, and from gemini-2.5-flash-lite no GIF and no
     parameters after the type.
 
     Fix: convert the image, send SVG as text, and write `text/plain` without `; charset=…`.

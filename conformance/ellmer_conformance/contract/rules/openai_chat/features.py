@@ -90,7 +90,7 @@ enter(
     [
         Lack(
             "REQ-061",
-            "A reasoning effort goes to a model that reasons.",
+            "A reasoning effort is sent only to reasoning models.",
             _UNTHINKING,
             refused("Unrecognized request argument supplied: reasoning_effort"),
             (

@@ -84,7 +84,7 @@ MOST = {
     counterexamples=[body(ASK, model="claude-opus-4-5-20251101", max_tokens=128001)],
 )
 def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
-    """`max_tokens` is at most what the model can answer with."""
+    """`max_tokens` is at most the output limit of the model."""
     given, model = request.body.get("max_tokens"), request.model
     most = next((most for name, most in MOST.items() if model.startswith(name)), None)
     if isinstance(given, int) and most and "output-" not in str(request.headers):

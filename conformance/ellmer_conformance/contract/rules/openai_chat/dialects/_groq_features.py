@@ -72,7 +72,7 @@ def _json_and_tools(request: Request) -> str | None:
 _LACKS = [
     Lack(
         "STO-018",
-        "An answer in JSON is not asked for beside tools.",
+        "A request has tools or a JSON response format, not both.",
         ("!groq/compound*",),
         _refused("json mode cannot be combined with tool/function calling"),
         (
@@ -86,7 +86,7 @@ _LACKS = [
     ),
     Lack(
         "REQ-063",
-        "A reasoning effort goes to a model that reasons.",
+        "A reasoning effort is sent only to reasoning models.",
         ("llama-3.1-*", "llama-3.3-*", "llama3*", "meta-llama/llama-4*", "gemma*"),
         _refused("`reasoning_effort` is not supported with this model"),
         (
@@ -109,7 +109,7 @@ _LACKS = [
     ),
     Lack(
         "REQ-047",
-        "Groq's compound systems take no functions.",
+        "Groq's compound systems do not accept functions.",
         ("groq/compound*",),
         _refused("`tool calling` is not supported with this model", "tool calling"),
         (
