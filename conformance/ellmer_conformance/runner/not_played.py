@@ -25,7 +25,7 @@ def why_not(adapter: Adapter, wire: str, vendor: str, case: Case, *, record: boo
     if cannot := case.cannot(wire, vendor):
         return cannot
     if not case.everywhere and (wire, vendor) not in WHERE:
-        return "it is played only at the home of its wire format"
+        return "it is played only at the provider whose own format it is"
     own = getattr(adapter, "why_not", None)
     return own(case) if own else ""
 
@@ -34,7 +34,7 @@ def why_not_in(mode: Mode, modes: Sequence[Mode], case: Case, wire: str) -> str:
     """Why it is not played in a mode, where there are these; empty where it is."""
     if mode not in modes:
         return f"it is played in the modes {', '.join(modes)}"
-    return "" if case.shows(wire, mode) else f"in the mode {mode} there is nothing to see of it"
+    return "" if case.shows(wire, mode) else f"it tests nothing in the mode {mode}"
 
 
 def nothing_left(reasons: Iterable[tuple[str, str]]) -> str:

@@ -126,7 +126,7 @@ def keyless(wire: str, refusal: Refusal) -> Verdict:
         level=Level.MUST,
         kind=Kind.REJECT,
         wire=wire,
-        sentence="A request carries a key, and the headers that the provider asks for.",
+        sentence="A request has a key and the headers that the provider requires.",
         check=lambda _: iter(()),
         source=("strict server",),
         refusal=refusal,

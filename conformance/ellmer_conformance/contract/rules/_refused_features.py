@@ -52,7 +52,7 @@ def _check(lack: Lack) -> Check:
             yield met("/model")
         else:
             yield broken(
-                place, "this model does not take it", model=request.model, value=_at(request.body, place)
+                place, "this model does not accept it", model=request.model, value=_at(request.body, place)
             )
 
     check.__doc__ = lack.sentence

@@ -101,7 +101,7 @@ def _part(part: Part) -> Json:
         case ToolCall(id, name, arguments):
             return {"type": "tool_call", "id": id, "name": name, "arguments": dict(arguments)}
         case Upload():
-            raise NotImplementedError("a command has no word for uploads")
+            raise NotImplementedError("a command cannot upload files")
         case ToolResult(id, value):
             return {"type": "tool_result", "id": id, "value": _value(value)}
 

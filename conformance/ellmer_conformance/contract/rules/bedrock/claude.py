@@ -199,7 +199,7 @@ def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
     answered = takewhile(lambda each: each[1].get("role") == "user", reversed(before))
     resulting = any("toolResult" in block for pointer, each in answered for _, block in blocks(each, pointer))
     wrong = last.get("role") == "assistant" and resulting
-    yield broken(place, "the assistant has the last word") if wrong else met(place)
+    yield broken(place, "the last message is an assistant message with text") if wrong else met(place)
 
 
 @book.rule(

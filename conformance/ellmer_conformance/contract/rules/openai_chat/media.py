@@ -161,7 +161,9 @@ def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
     """Audio is sent only to audio models."""
     for pointer, message in messages(request.body):
         heard = any(part.get("type") == "input_audio" for _, part in parts(message, pointer))
-        yield broken(pointer, "this model takes no audio", path=path(pointer)) if heard else met(pointer)
+        yield (
+            broken(pointer, "this model does not accept audio", path=path(pointer)) if heard else met(pointer)
+        )
 
 
 @book.rule(

@@ -90,7 +90,11 @@ def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
     if isinstance(given, int) and most and "output-" not in str(request.headers):
         facts = {"given": given, "most": most, "model": model}
         fine, place = given <= most, "/max_tokens"
-        yield met(place) if fine else broken(place, f"{given} tokens of {most}", **facts)
+        yield (
+            met(place)
+            if fine
+            else broken(place, f"{given} tokens are requested, and the limit is {most}", **facts)
+        )
 
 
 @book.rule(
@@ -173,7 +177,11 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     )
     if isinstance(thinking, dict) and thinking.get("type") in kinds:
         forced = isinstance(choice, dict) and choice.get("type") in {"any", "tool"}
-        yield broken("/tool_choice", "a call is forced while thinking is on") if forced else met("/thinking")
+        yield (
+            broken("/tool_choice", "a call is forced while thinking is enabled")
+            if forced
+            else met("/thinking")
+        )
 
 
 @book.rule(

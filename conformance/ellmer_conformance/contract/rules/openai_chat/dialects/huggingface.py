@@ -182,4 +182,8 @@ def the_schema_is_inside(request: Request) -> Iterator[Finding]:
     """The schema of a response format is in `json_schema.schema`, not in `json_schema` itself."""
     extra = [_extra(key, value) for key, value in _schema(request).items() if key not in _KNOWN]
     place, facts = "/response_format/json_schema", {"count": len(extra), "errors": "\n".join(extra)}
-    yield broken(place, "a bare schema", **facts) if extra else met("/response_format")
+    yield (
+        broken(place, "the schema is directly in `json_schema`", **facts)
+        if extra
+        else met("/response_format")
+    )
