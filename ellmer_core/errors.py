@@ -276,7 +276,7 @@ class ConversionError(ResponseError, ValueError):
 
 
 def error_message(error: str | BaseException) -> str:
-    """What an error says of itself, in a line a model can use; never raises."""
+    """Returns what an error says of itself, in a line a model can use; never raises."""
     if isinstance(error, str):
         return error
     kind = type(error).__name__

@@ -22,7 +22,7 @@ logger.addHandler(logging.NullHandler())
 
 
 def place(url: str) -> str:
-    """Where a URL points to, without what may be secret in it."""
+    """Returns where a URL points to, without what may be secret in it."""
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -1,4 +1,5 @@
-"""Who is asked about tool calls: a function of the caller's, the person at the console, or somebody who answers later."""
+"""Approvers decide about tool calls: a function of the caller's, the person at the console, or somebody who answers
+later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is under `Chat`: its model, its record, its connections, and how it holds a conversation."""
+"""The base class of `Chat`: its model, its history, its connections, and how it holds a conversation."""
 
 from __future__ import annotations
 

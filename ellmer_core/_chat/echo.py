@@ -1,4 +1,4 @@
-"""What a chat shows in the terminal while it runs: `none`, `output` (the answer) or `all` (both directions).
+"""Prints a chat to the terminal while it runs: `none`, `output` (the answer) or `all` (both directions).
 
 With `all`, what goes out is marked `> ` and what comes in `< `. Text is wrapped at words as it comes. Showing
 never fails a chat: what cannot be printed is printed as nearly as the terminal can.

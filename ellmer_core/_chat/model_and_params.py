@@ -1,4 +1,4 @@
-"""Which model answers in a chat, and with which parameters."""
+"""The model of a chat, and its parameters."""
 
 from __future__ import annotations
 

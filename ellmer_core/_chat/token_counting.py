@@ -1,4 +1,4 @@
-"""How many tokens an input has, as the provider counts them."""
+"""Counts the tokens of an input with the provider's own API."""
 
 from __future__ import annotations
 

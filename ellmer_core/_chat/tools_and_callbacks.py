@@ -1,4 +1,4 @@
-"""What a chat can do: its tools, and the callbacks around their calls."""
+"""The tools of a chat, and the callbacks around their calls."""
 
 from __future__ import annotations
 

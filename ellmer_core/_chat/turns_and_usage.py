@@ -1,4 +1,4 @@
-"""What a chat remembers, as its user sees it: turns, the system prompt, tokens and cost."""
+"""The history of a chat as its user sees it: turns, the system prompt, tokens and cost."""
 
 from __future__ import annotations
 

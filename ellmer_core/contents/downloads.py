@@ -28,7 +28,8 @@ MAX_SECONDS = 60
 def download(
     url: str, client: httpx.Client | None, allow_private: bool, schemes: Sequence[str] = ("https", "http")
 ) -> bytes:
-    """What is at a URL. Raises `UsageError` for an address or an answer that is not allowed, `ConnectError` for none."""
+    """Returns what is at a URL. Raises `UsageError` for an address or an answer that is not allowed, `ConnectError`
+    for none."""
     import httpx  # noqa: PLC0415 - imported when first needed
 
     until = monotonic() + MAX_SECONDS

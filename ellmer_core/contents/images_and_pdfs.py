@@ -67,7 +67,7 @@ def content_image_url(url: str, detail: str = "auto") -> ContentImageRemote | Co
     parts = url_parts(url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
         raise UsageError(
-            f"An image URL starts with https:, http: or data:, not {url[:60]!r}; for a file on disk, "
+            f"An image URL must start with https:, http: or data:, not {url[:60]!r}; for a file on disk, "
             "use content_image_file()."
         )
     return ContentImageRemote(url, detail)

@@ -1,4 +1,4 @@
-"""How much a conversation may use. Pure: what was used is read from the turns themselves."""
+"""Limits how much a conversation may use. Pure: the usage is read from the turns themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many prompts are said at once: so many at a time, to their end, to an error or to Ctrl-C."""
+"""Runs many prompts at once, up to a limit, until all are done, one fails, or Ctrl-C is pressed."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Parallel:
                 break
 
     async def outcome(self, prompt: tuple[Input, ...]) -> Any:
-        """What came of one prompt; its error, unless errors are to be raised."""
+        """Returns what came of one prompt; its error, unless errors are to be raised."""
         fork = self.chat.fork()
         fork._connection = self.connection  # noqa: SLF001 - of this package
         try:

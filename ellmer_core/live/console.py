@@ -54,7 +54,7 @@ def talk(chat: Chat) -> None:
 
 
 def _next(read: Callable[[], str]) -> str:
-    """What is said next. Ctrl-C drops it, and the end of input is the end."""
+    """Returns what is said next. Ctrl-C drops it, and the end of input is the end."""
     try:
         return read()
     except KeyboardInterrupt:

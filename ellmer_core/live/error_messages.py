@@ -1,4 +1,4 @@
-"""What went wrong, in plain words, and what to do about it."""
+"""Explains errors in plain words, and says what to do about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One page of a chat app that is open: what it shows of the room, and what people do there."""
+"""An open page of the chat app: it shows the shared conversation and sends what its user does."""
 
 from __future__ import annotations
 

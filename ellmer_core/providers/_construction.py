@@ -120,7 +120,7 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
 
 
 def construct(wire: type[Wire], system_prompt: str | None, options: Options, **fields: Any) -> Chat:
-    """What a `chat_<vendor>()` returns; called directly from there. `fields` are further fields of its wire."""
+    """Returns what a `chat_<vendor>()` returns; called directly from there. `fields` are further fields of its wire."""
     _check_names(options)
     echo = options.get("echo")
     given = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}

@@ -1,4 +1,4 @@
-"""What a tool says while it runs, to whoever shows the chat; never to the model."""
+"""The progress that a tool reports while it runs. It is shown to the user, and never sent to the model."""
 
 from __future__ import annotations
 

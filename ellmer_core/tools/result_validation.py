@@ -1,4 +1,4 @@
-"""What a tool may return, checked the moment it returns: everything that can be sent, and nothing else.
+"""Validates the value of a tool when it returns: everything that can be sent is valid, and nothing else.
 
 Text, JSON, one content, or a flat list of JSON and content. What Python people return instead of JSON (data
 frames, models, dataclasses, dates) becomes JSON here, so that every later reader meets plain values.
@@ -176,7 +176,7 @@ class _Check:
         raise self.error(path, key, "The keys of a JSON object are strings.")
 
     def converted(self, value: Any, path: str) -> Any:
-        """What is not JSON but has one evident JSON form."""
+        """Returns what is not JSON but has one evident JSON form."""
         try:
             if hasattr(value, "model_dump") and not isinstance(value, type):
                 self.refuse_content(value, path)

@@ -1,4 +1,4 @@
-"""What can go wrong with a connection, in our terms: unreachable, broken, silent, too late, cancelled."""
+"""Converts errors of a connection to our own: unreachable, broken, silent, too late, cancelled."""
 
 from __future__ import annotations
 

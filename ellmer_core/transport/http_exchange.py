@@ -1,4 +1,5 @@
-"""What the blocking and the async line share: a request for the client, the head of its answer, the open socket.
+"""The code that the blocking and the async driver share: a request for the client, the head of its answer, the open
+socket.
 
 Over httpx, or anything with its `build_request()` and `send()` (httpx2).
 """

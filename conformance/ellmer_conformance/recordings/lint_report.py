@@ -1,4 +1,4 @@
-"""What `lint` found, for a person, a program, GitHub's annotations, and SARIF."""
+"""Writes the findings of `lint` for people, programs, GitHub's annotations and SARIF."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server says of itself: at `/` and when it starts."""
+"""The server's page at `/`, and the text that it prints when it starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be sent to a model, said in words in its place.
+"""Replaces content that a model cannot receive by a description in words.
 
 The history keeps the original. So a chat goes on after a change of provider, whatever was said in it before.
 """

@@ -128,7 +128,7 @@ def _decoded(body: bytes, media_type: str) -> Any:
 
 
 def cut_short(turn: AssistantTurn) -> str | None:
-    """Why the turn is not all the model had to say; `None` if it is, as far as it says."""
+    """Returns why the turn is not all the model had to say; `None` if it is, as far as it says."""
     match turn.finish_reason:
         case "max_tokens":
             return 'the answer was cut at the `max_tokens` limit; raise it with params={"max_tokens": …}.'

@@ -1,4 +1,4 @@
-"""From exchanges to a cassette: in which order they are kept, and under what conditions.
+"""Saves exchanges as a cassette: in which order, and under which conditions.
 
 Importing this imports vcrpy, and vcrpy every HTTP client it knows: a tape does so when it is opened.
 """

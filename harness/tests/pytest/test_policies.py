@@ -105,7 +105,7 @@ def test_a_judge_of_the_suite_refuses(suite, cassettes):
     )
     result = suite(code, "--cassette-mode=record")
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["Refused: the judge found fault *", "  no model"])
+    result.stdout.fnmatch_lines(["Refused: `judge` found faults *", "  no model"])
     assert cassettes() == []
 
 

@@ -205,7 +205,7 @@ class CoercesArguments(BrokenAdapter):
         return replace(tool, run=lambda **told: tool.run(**{k: self.coerced(v) for k, v in told.items()}))
 
     def coerced(self, value: Any) -> Any:
-        """What the value looks like."""
+        """Returns what the value looks like."""
         try:
             return json.loads(value) if isinstance(value, str) else value
         except ValueError:

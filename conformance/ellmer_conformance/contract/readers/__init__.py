@@ -113,7 +113,7 @@ def request(
 
 
 def read(request: Request) -> list[Item]:
-    """What a request says, in its wire format's order."""
+    """Returns what a request says, in its wire format's order."""
     found: list[Item] = MODULES[request.wire].read(request)
     return found
 

@@ -60,7 +60,7 @@ def _check(lack: Lack) -> Check:
 
 
 def _at(value: Any, pointer: str) -> Any:
-    """What is at a JSON pointer."""
+    """Returns what is at a JSON pointer."""
     for name in pointer.split("/")[1:]:
         value = value[int(name)] if isinstance(value, list) else value.get(name)
     return value

@@ -81,7 +81,7 @@ def _check(kind: FaultKind, sentence: str, wording: Wording) -> Check:
 
 @lru_cache(maxsize=4)
 def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[Fault]:
-    """What is wrong with a request, looked for once for all kinds."""
+    """Returns what is wrong with a request, looked for once for all kinds."""
     body = request.body
     if ignored & body.keys():
         body = {key: value for key, value in body.items() if key not in ignored}

@@ -43,7 +43,7 @@ def enter(book: RuleBook, render: Render | None = None) -> None:
 
 @lru_cache(maxsize=4)
 def items(request: Request) -> list[Item]:
-    """What a request says."""
+    """Returns what a request says."""
     return readers.read(request)
 
 

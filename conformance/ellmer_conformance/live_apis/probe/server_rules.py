@@ -1,4 +1,4 @@
-"""What a server owes its clients, whatever it serves: rules over one question and its answer."""
+"""The rules that every server must keep. Each judges one question and its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a recorded request says to what an adapter can be given: a system prompt, a history, the user's words."""
+"""Converts a recorded request to the input of an adapter: a system prompt, a history, the user's words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def system(items: Sequence[Item]) -> str | None:
 
 
 def split(items: Iterable[Item]) -> tuple[list[Item], list[Item]]:
-    """What was said before, and what the user says now."""
+    """Returns what was said before, and what the user says now."""
     told = [item for item in items if item.kind != "system"]
     last = max((n for n, item in enumerate(told) if item.role == "assistant"), default=-1)
     if last == len(told) - 1:
@@ -61,7 +61,7 @@ def parts(items: Iterable[Item]) -> Iterator[Part]:
 
 
 def value_of(result: Item, inside: Sequence[Item]) -> Any:
-    """What the tool returned: its text, or a list with its media."""
+    """Returns what the tool returned: its text, or a list with its media."""
     if not any(item.media for item in inside):
         return result.text
     found = [_part(item) for item in inside]

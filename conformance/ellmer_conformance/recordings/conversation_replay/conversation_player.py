@@ -165,7 +165,8 @@ def _judged(recorded: RecordedCase, run: Run) -> tuple[Run, list[Verdict]]:
 
 
 def _verdicts(recorded: RecordedCase, run: Run) -> list[Verdict]:
-    """What the rules say; of a request that the API itself refused when it was recorded, only how the client took that."""
+    """Returns what the rules say; of a request that the API itself refused when it was recorded, only how the client
+    took that."""
     refused = [n for n, each in enumerate(recorded.conversation.recorded) if fails(each)]
     return [_without(each, refused) for each in judge(run)] if refused else judge(run)
 
@@ -204,13 +205,14 @@ def _observed(playing: Playing, case_run: CaseRun, **more: Any) -> Run:
 
 
 def _refusal_to_send(run: Run) -> str:
-    """Why nothing was sent, where the adapter says so with an error of its own."""
+    """Returns why nothing was sent, where the adapter says so with an error of its own."""
     error = next((reply.error for reply in run.replies if reply.error), None)
     return f"the adapter refuses to send it ({type(error).__name__})" if error and not run.exchanges else ""
 
 
 def _needs_parameters(run: Run, verdicts: Sequence[Verdict]) -> str:
-    """What the model asks for beside a conversation, which an adapter is not given: no effort of reasoning, no audio."""
+    """Returns what the model asks for beside a conversation, which an adapter is not given: no effort of reasoning,
+    no audio."""
     for verdict in verdicts:
         if verdict.outcome == "fail" and verdict.rule.kind is Kind.REJECT:
             violation = verdict.violations[0]
@@ -225,7 +227,7 @@ def _unheard(case_run: CaseRun) -> Trouble:
 
 
 def _differences(conversation: Conversation, run: Run) -> list[str]:
-    """What each request says otherwise than the accepted one in its place."""
+    """Returns what each request says otherwise than the accepted one in its place."""
     accepted = [
         items for items, each in zip(conversation.said, conversation.recorded, strict=True) if not fails(each)
     ]

@@ -103,7 +103,7 @@ class _Making:
 
 
 def _added(before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
-    """What is new in a request, behind the answer that came before it."""
+    """Returns what is new in a request, behind the answer that came before it."""
     old = sum(item.kind not in {"system", "thinking"} for item in before)
     new = [item for item in after if item.kind not in {"system", "thinking"}][old:]
     first = next((n for n, item in enumerate(new) if item.role != "assistant"), len(new))

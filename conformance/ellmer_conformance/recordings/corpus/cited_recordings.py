@@ -20,7 +20,7 @@ _LONG = 4000  # characters of a body that are shown
 
 
 def checked(pins: Iterable[Pin]) -> tuple[int, list[str]]:
-    """How many of the cited recordings are in the cache, and which of them do not show what they are cited for."""
+    """Returns how many of the cited recordings are in the cache, and which of them do not show what they are cited for."""
     here = {pin.name: pin for pin in pins if present(pin)}
     found = [each for each in citations() if each[3].pin in here]
     wrong = [problem for each in found if (problem := _problem(here, *each))]

@@ -67,7 +67,7 @@ def _calls(step: Step) -> list[Call]:
 
 
 def _result(tool: Tool, arguments: Mapping[str, Any]) -> Json:
-    """What a call of the tool gives: `{"value": …}`, or `{"error": message}`."""
+    """Returns what a call of the tool gives: `{"value": …}`, or `{"error": message}`."""
     try:
         return {"value": _value(tool.run(**arguments))}
     except Exception as error:  # noqa: BLE001 - a tool that fails is a case

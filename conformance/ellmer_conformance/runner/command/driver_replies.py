@@ -1,4 +1,4 @@
-"""What a driver prints: one JSON object a line for each step. Schema: `reply.schema.json`."""
+"""Reads what a driver prints: one JSON object per line for each step. Schema: `reply.schema.json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both OpenAI formats share: the error body, how it names places and types, lengths and ranges."""
+"""The refusals of both OpenAI formats: the error body, and how it names places, types, lengths and ranges."""
 
 from __future__ import annotations
 

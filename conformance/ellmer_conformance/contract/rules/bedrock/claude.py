@@ -1,4 +1,4 @@
-"""What Anthropic refuses when Bedrock hands the request over: the same rules, on the request as Claude gets it.
+"""Anthropic's refusals of requests that Bedrock passes on: the rules see the request as Claude gets it.
 
 Bedrock passes the sentence on behind one of its own. Only rules are here whose refusal was seen to come through,
 or that Anthropic applies whatever the way.

@@ -261,7 +261,7 @@ def _calls(request: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _illegal(text: str) -> int | None:
-    """Where Go's decoder stops; None where it does not."""
+    """Returns where Go's decoder stops; None where it does not."""
     bare = text.rstrip("=\r\n")
     found = _NOT_BASE64.search(bare)
     if found:

@@ -199,7 +199,7 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
 
 
 def _no_pdf(url: str) -> str | None:
-    """What a data URL is instead of a PDF; None where nothing speaks against it."""
+    """Returns what a data URL is instead of a PDF; None where nothing speaks against it."""
     head, _, data = url[5:].partition(",")
     type = head.partition(";")[0]
     if type.partition("/")[0] in {"audio", "video", "image"}:

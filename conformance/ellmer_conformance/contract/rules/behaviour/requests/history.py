@@ -121,7 +121,7 @@ def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:
 
 
 def _key(item: Item) -> Hashable:
-    """What an item says, without its place."""
+    """Returns what an item says, without its place."""
     media = item.media.sha256 if item.media else ""
     arguments = json.dumps(item.arguments, sort_keys=True, default=str)
     return (item.kind, item.role, item.text, media, item.id, item.name, arguments, item.error)
