@@ -14,7 +14,9 @@ __all__ = ["redacted", "redacted_value"]
 
 _SHORTEST = 8  # characters of a value that may be a key
 _NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_KEY")
-_OWNERS = re.compile(r"\b(org|proj|user)-[A-Za-z0-9]{12,}\b")
+_OWNERS = re.compile(
+    r"(org(?<!\worg)|proj(?<!\wproj)|user(?<!\wuser))-[A-Za-z0-9]{12,}\b"
+)  # fast: see transcripts
 
 
 def redacted(text: str) -> str:

@@ -48,7 +48,7 @@ def close(tape: OpenTape, before: OpenTape | None) -> None:
 
 def _install() -> None:
     for name in _MODULES:
-        if name in sys.modules or find_spec(name):
+        if name in sys.modules or _installed(name):
             http = importlib.import_module(name)
             _wrap(http.HTTPTransport, "handle_request", functools.partial(_blocking, http))
             _wrap(http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http))
@@ -58,6 +58,11 @@ def _install() -> None:
                 _wrap(owner, method, wrapper)
     for owner, method, wrapper in websocket_clients.wrappers():
         _wrap(owner, method, wrapper)
+
+
+@functools.cache
+def _installed(name: str) -> bool:
+    return find_spec(name) is not None
 
 
 def _wrap(owner: Any, method: str, wrapper: Any) -> None:
