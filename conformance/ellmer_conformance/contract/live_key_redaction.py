@@ -35,5 +35,5 @@ def redacted_value(value: Any) -> Any:
 
 def _keys() -> Iterator[str]:
     """The real keys that are set, the longest first."""
-    values = {value for name, value in os.environ.items() if name.endswith(_NAMES)}
+    values = {os.environ.get(name, "") for name in os.environ if name.endswith(_NAMES)}
     yield from sorted((v for v in values if len(v) >= _SHORTEST and not is_canary(v)), key=len, reverse=True)

@@ -28,6 +28,7 @@ _SEAMS = {"urllib3": ".urllib3_connections", "aiohttp": ".aiohttp_connections", 
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
+_installed = functools.cache(find_spec)  # every tape asks
 
 
 def open_(tape: OpenTape) -> OpenTape | None:
@@ -58,11 +59,6 @@ def _install() -> None:
                 _wrap(owner, method, wrapper)
     for owner, method, wrapper in websocket_clients.wrappers():
         _wrap(owner, method, wrapper)
-
-
-@functools.cache
-def _installed(name: str) -> bool:
-    return find_spec(name) is not None
 
 
 def _wrap(owner: Any, method: str, wrapper: Any) -> None:
