@@ -22,7 +22,7 @@ from ellmer_core.contents.content import (
     ContentUploaded,
     replaced,
 )
-from ellmer_core.contents.tool_calls import (
+from ellmer_core.contents.tool_requests_and_results import (
     ContentProviderCall,
     ContentProviderResult,
     ContentToolRequest,
@@ -100,6 +100,7 @@ EXAMPLES = {
     "tool result, image": result(CAT),
     "tool result, not sendable": result(object()),
     "user": UserTurn("Hi."),
+    "user, with audio": UserTurn(["What is said?", ContentFile("audio/wav", "UklGRg==", "sound.wav")]),
     "tool returned an image": UserTurn(result(CAT)),
     "tool returned several": UserTurn(result(["a cat", PDF])),
     "partial": AssistantPartialTurn("Once upon a"),

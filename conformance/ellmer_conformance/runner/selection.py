@@ -13,11 +13,12 @@ from shutil import which
 from typing import Any, cast
 
 from ..adapters import Adapter, Capabilities
-from ..adapters.shared.endpoints import WHERE, live_key, place_of
+from ..adapters.shared.endpoints import live_key, place_of
 from ..contract.readers import MODULES
 from ..scenarios.case import MODES, Case, Mode
 from ..scenarios.cases import all_cases
 from .command import DeclaredWrongly, Driver
+from .not_played import nothing_left, why_not, why_not_in
 
 __all__ = [
     "FILTERS",
@@ -76,10 +77,13 @@ def plays_of(
     record: bool = False,
     live: bool = False,
 ) -> list[Play]:
-    """`select`, for adapters that are at hand, by the names that find them again."""
+    """`select`, for adapters that are at hand, by the names that find them again. UnknownChoice says why nothing is left."""
     _check_filters(wanted, list(adapters.values()))
     wanted = _at_home(wanted, adapters.values())
-    plays = [play for name, one in adapters.items() for play in _plays(one, name, wanted, record)]
+    left: list[tuple[str, str]] = []
+    plays = [play for name, one in adapters.items() for play in _plays(one, name, wanted, record, left)]
+    if not plays:
+        raise UnknownChoice(nothing_left(left))
     if live:
         _check_keys(plays)
     return plays
@@ -177,28 +181,24 @@ def _plays(
     asked: str,
     wanted: Mapping[str, Sequence[str]],
     record: bool,
+    left: list[tuple[str, str]],
 ) -> Iterator[Play]:
-    places = [(wire, vendor) for wire, vendors in adapter.wires.items() for vendor in vendors]
-    for wire, vendor in places:
-        modes = _modes(adapter.capabilities(wire, vendor), record=record)
-        for case in filter(getattr(adapter, "plays", None), _cases(wire, vendor, record=record)):
-            own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
-            for mode in own(case) if own else modes:
-                if not case.shows(wire, mode):
+    """What is played with an adapter. What is not, though it was asked for, goes to `left`, with the reason."""
+    for wire, vendor in [(wire, vendor) for wire, vendors in adapter.wires.items() for vendor in vendors]:
+        able = _modes(adapter.capabilities(wire, vendor), record=record)
+        own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
+        for case in all_cases().values():
+            if not _wanted(wanted, wire=wire, vendor=vendor, case=case.name):
+                continue
+            modes = own(case) if own else able
+            never = why_not(adapter, wire, vendor, case, record=record)
+            for mode in dict.fromkeys([*modes, *MODES]):
+                if not _wanted(wanted, mode=mode):
                     continue
-                place = {"wire": wire, "vendor": vendor, "case": case.name, "mode": mode}
-                if all(_matches(place[name], globs) for name, globs in wanted.items()):
+                if reason := never or why_not_in(mode, modes, case, wire):
+                    left.append((case.name, reason))
+                else:
                     yield Play(adapter, wire, vendor, case, mode, asked == OURS, asked)
-
-
-def _cases(wire: str, vendor: str, *, record: bool) -> Iterator[Case]:
-    """What is played there: all that the format can say, where it is at home; elsewhere what is played everywhere.
-    What is played from another's recording, or never from one, is not recorded."""
-    for case in all_cases().values():
-        if record and (case.recording or case.on_server):
-            continue
-        if not case.cannot(wire, vendor) and (case.everywhere or (wire, vendor) in WHERE):
-            yield case
 
 
 def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
@@ -210,6 +210,10 @@ def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -
     homes = [MODULES[wire].VENDOR for wire in asked if wire in MODULES]
     at_home = all(any((wire, vendor) in spoken for vendor in homes) for wire in asked)
     return {**wanted, "vendor": sorted(set(homes))} if at_home else wanted
+
+
+def _wanted(wanted: Mapping[str, Sequence[str]], **place: str) -> bool:
+    return all(_matches(value, wanted.get(name, ())) for name, value in place.items())
 
 
 def _matches(value: str, globs: Sequence[str]) -> bool:

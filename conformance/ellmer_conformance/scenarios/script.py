@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from .messages import Source
 
@@ -20,6 +20,7 @@ __all__ = [
     "Delivery",
     "Ending",
     "Failure",
+    "FailureKind",
     "Fills",
     "Hears",
     "Said",
@@ -39,6 +40,10 @@ Stop = Literal["stop", "tool", "length", "filter", "pause"]
 #: How a connection goes on after the last byte: as HTTP has it; broken by a TCP reset; closed by the server
 #: before the body was announced to end; open and silent until the client leaves.
 Ending = Literal["end", "reset", "half-close", "stall"]
+
+
+#: What a provider fails with; every dialect has its own status and words for each.
+FailureKind = Literal["overloaded", "server-error", "rate-limit", "context-length"]
 
 
 @dataclass(frozen=True)
@@ -144,11 +149,17 @@ class Failure:
     """The provider fails: as an error event after the text of `after` in a stream, else as an error status.
 
     `kind` picks the provider's own status and words for it (`overloaded`: 529 at Anthropic, 503 at Gemini). That
-    the prompt is too long is known before there is a stream.
+    the prompt is too long is known before there is a stream. Raises ValueError for a kind that there is not.
     """
 
-    kind: Literal["overloaded", "server-error", "rate-limit", "context-length"] = "overloaded"
+    kind: FailureKind = "overloaded"
     after: Answer | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(FailureKind):
+            raise ValueError(
+                f"there is no failure {self.kind!r}; there are {', '.join(get_args(FailureKind))}"
+            )
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ __all__ = [
 NOT_RUN = "Error: the call was not run."
 CUT_OFF = "The token limit cut your tool call off, and it was not run. Please try again."
 CUT = "(cut off)"
+_SEEN = {"image/png", "image/jpeg", "image/gif", "image/webp"}  # by every provider
 
 
 def base64_of(part: Audio | Image | PDF) -> str:
@@ -99,11 +100,20 @@ def answered(tools: Mapping[str, Tool], name: str, arguments: Any) -> tuple[Any,
             **(json.loads(arguments or "{}") if isinstance(arguments, str) else arguments or {})
         )
         deep = list(_nested(value))
+        unseen = _unseen(value)
     except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model is told
         return f"Error: {type(error).__name__}: {error}", True
     if deep:
         return f"Error: {name} returned media in {deep[0]}: return them one level higher.", True
+    if unseen:
+        return f"Error: {name} returned an image of the type {unseen[0]}, which models do not see.", True
     return value, False
+
+
+def _unseen(value: Any) -> list[str]:
+    """The types of its images that no provider takes."""
+    items = value if isinstance(value, list) else [value]
+    return [item.type for item in items if isinstance(item, Image) and item.type not in _SEEN]
 
 
 def _nested(value: Any, place: str = "value", depth: int = 0) -> Iterator[str]:

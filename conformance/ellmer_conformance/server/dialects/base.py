@@ -21,7 +21,7 @@ import orjson
 
 from ...contract.exchange import Json, Request
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Say, Stop, Think
+from ...scenarios.script import Answer, Call, FailureKind, Say, Stop, Think
 from ..http.reply import Headers
 
 __all__ = [
@@ -46,7 +46,6 @@ __all__ = [
     "words",
 ]
 
-FailureKind = Literal["overloaded", "server-error", "rate-limit", "context-length"]
 Kind = Literal["open", "text", "thinking", "call", "arguments", "close", "end"]
 
 #: Any key is taken, save this one: to see what a client makes of the provider's 401.

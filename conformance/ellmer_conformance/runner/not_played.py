@@ -1,0 +1,50 @@
+"""Why a case is not played at a place, in a sentence: one that runs without a reason is played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..adapters import Adapter
+from ..adapters.shared.endpoints import WHERE
+from ..scenarios.case import Case, Mode
+
+__all__ = ["nothing_left", "why_not", "why_not_in"]
+
+_NAMED = 5  # cases by name, for each reason
+
+
+def why_not(adapter: Adapter, wire: str, vendor: str, case: Case, *, record: bool) -> str:
+    """Why the case is not played by the adapter there; empty where it is. A command declares what it can be told.
+
+    What is played from another's recording, or never from one, is not recorded.
+    """
+    if record and case.recording:
+        return f"it is played from the recordings of {case.recording}"
+    if record and case.on_server:
+        return "it is played only against the strict server, and never recorded"
+    if cannot := case.cannot(wire, vendor):
+        return cannot
+    if not case.everywhere and (wire, vendor) not in WHERE:
+        return "it is played only at the home of its wire format"
+    own = getattr(adapter, "why_not", None)
+    return own(case) if own else ""
+
+
+def why_not_in(mode: Mode, modes: Sequence[Mode], case: Case, wire: str) -> str:
+    """Why it is not played in a mode, where there are these; empty where it is."""
+    if mode not in modes:
+        return f"it is played in the modes {', '.join(modes)}"
+    return "" if case.shows(wire, mode) else f"in the mode {mode} there is nothing to see of it"
+
+
+def nothing_left(reasons: Iterable[tuple[str, str]]) -> str:
+    """What is said where nothing can be played: each reason once, with the cases."""
+    cases: dict[str, dict[str, None]] = {}
+    for case, reason in reasons:
+        cases.setdefault(reason, {})[case] = None
+    return "\n".join(["nothing is left to play:", *(_line(reason, list(at)) for reason, at in cases.items())])
+
+
+def _line(reason: str, cases: Sequence[str]) -> str:
+    more = len(cases) - _NAMED
+    return f"- {', '.join(cases[:_NAMED])}{f' and {more} more' if more > 0 else ''}: {reason}"
