@@ -186,7 +186,5 @@ def _from_environment() -> dict[str, str]:
     return {
         name: value
         for name, value in named
-        if len(value) >= _SHORTEST
-        and not _WEBISH.match(value)
-        and " " not in value
+        if len(value) >= _SHORTEST and not _WEBISH.match(value) and " " not in value
     }
