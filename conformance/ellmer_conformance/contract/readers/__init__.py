@@ -21,7 +21,7 @@ from ..exchange import Item, Json, Request
 from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
 from .provider_hosts import vendor_of
-from .read_once import once_per_request
+from .read_cache import once_per_request
 
 __all__ = ["MODULES", "detect", "is_beside", "read", "request", "vendor_of"]
 

@@ -10,7 +10,7 @@ from .....scenarios.canary_keys import CANARY, strangers
 from ....exchange import Request
 from ....observed_run import Run
 from ....readers import MODULES
-from ....readers.read_once import once_per_request
+from ....readers.read_cache import once_per_request
 from ....rule import Finding, broken, met
 from .._rulebook import LOSS, MUST, SHOULD, book, found
 
