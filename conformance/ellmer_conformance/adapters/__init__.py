@@ -72,9 +72,9 @@ class Capabilities:
     `sources`, and sessions `searching()`, which allows the provider's own web search, where that must be asked for. With
     `uploads` they have `upload(file)` and `aupload(file)`: what they return is among the `parts`.
     `structured_with_tools`, refused: a value is asked for without tools. With `tool_choice`, `stop_sequences`, `json_mode`,
-    `model_override` or `prompt_caching`, `send` and `asend` take `options=`, a mapping of what holds for this turn alone:
-    `tool_choice` (`"required"`), `stop` (a list of texts), `json` (True), `model` (its name), `cache` (True). It is passed
-    only where a step has options.
+    `model_override`, `prompt_caching` or `usage_limits`, `send` and `asend` take `options=`, a mapping of what holds for this
+    turn alone: `tool_choice` (`"required"`), `stop` (a list of texts), `json` (True), `model` (its name), `cache` (True),
+    `requests` (the most that the turn may send). It is passed only where a step has options.
     """
 
     modes: Collection[Mode] = MODES
@@ -98,6 +98,7 @@ class Capabilities:
     json_mode: Ability = "refused"
     model_override: Ability = "refused"
     prompt_caching: Ability = "refused"
+    usage_limits: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Which of the capabilities a case needs are declared as refused."""

@@ -32,7 +32,7 @@ class Ask:
     numbers are held at the same time, where the mode is async. With a `schema`, it asks for a `value` instead of text. `cancelled`: it is
     given up when the answer has begun. `reloaded`: the conversation is saved before, and goes on from what was saved.
     `instructed` replaces the system prompt before; `compacted`: the conversation is made shorter before. `options` are
-    those of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`.
+    those of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`, `requests`.
     """
 
     parts: tuple[Part, ...]
