@@ -22,7 +22,7 @@ BELOW_CHAT = {
     "tools",
     "wire",
     "telemetry",
-    "calling",
+    "tool_execution",
     "conversation",
     "transport",
     "models",
@@ -40,9 +40,9 @@ CORE = {
     "models": {*VALUES, "wire"},
     "conversation": {*VALUES, "tools", "wire"},
     "telemetry": {*VALUES, "tools", "wire", "conversation"},
-    "calling": {*VALUES, "tools", "telemetry"},
+    "tool_execution": {*VALUES, "tools", "telemetry"},
     "render": {*VALUES, "tools", "conversation"},
-    "transport": {*VALUES, "version", "tools", "wire", "calling", "conversation"},
+    "transport": {*VALUES, "version", "tools", "wire", "tool_execution", "conversation"},
     "_chat": BELOW_CHAT,
     "providers": {*BELOW_CHAT, "_chat"},
     "jobs": {*BELOW_CHAT, "_chat"},
@@ -58,7 +58,7 @@ HARNESS = {
     "secrets": {"exchange", "format"},
     "recordings": {"exchange", "format", "secrets"},
     "faults": {"exchange"},
-    "interception": {"exchange"},
+    "interception": {"exchange", "format"},
     "store": {"format", "interception", "secrets"},
     "tape": {"exchange", "faults", "format", "interception", "recordings", "secrets", "store"},
     "serving": {"exchange", "interception", "tape"},
@@ -104,10 +104,10 @@ PACKAGES = {
 IO = {"httpx", "socket", "asyncio", "time", "random", "os"}
 PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conformance.contract.rules"]
 DOES_IO = {
-    "ellmer_core.calling.invocation",  # runs async tools
+    "ellmer_core.tool_execution.run_tool",  # runs async tools
     "ellmer_core.contents.downloads",
-    "ellmer_core.contents.media",  # names the client of a download
-    "ellmer_core.contents.network_addresses",  # resolves what is downloaded from
+    "ellmer_core.contents.images_and_pdfs",  # names the client of a download
+    "ellmer_core.contents.private_addresses",  # resolves what is downloaded from
     "ellmer_core.jobs.parallel_execution",
     "ellmer_core.jobs.rate_limit",
     "ellmer_core.live",  # serves the app

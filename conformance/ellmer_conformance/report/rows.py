@@ -101,10 +101,16 @@ def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
 
 
 def _pointed(run: Run, pointer: str) -> Exchange | None:
-    """The exchange that a pointer leads into; of what came after the exchanges, the last."""
+    """The exchange that a pointer leads into. Under a variation it is the first that was answered differently; of what
+    came after the exchanges, the last."""
+    varied = run.play_at(pointer)
+    plain = {each.response.body for each in run.exchanges if each.response}
+    for exchange in varied.exchanges if varied is not run else ():
+        if exchange.response and exchange.response.body not in plain:
+            return exchange
     found = re.match(r"/exchanges/(\d+)", pointer)
-    index = int(found.group(1)) if found else len(run.exchanges) - 1
-    return run.exchanges[index] if 0 <= index < len(run.exchanges) else None
+    index = int(found.group(1)) if found else len(varied.exchanges) - 1
+    return varied.exchanges[index] if 0 <= index < len(varied.exchanges) else None
 
 
 def _kept(report: Report, exchange: Exchange) -> str:

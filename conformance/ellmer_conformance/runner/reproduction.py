@@ -27,9 +27,9 @@ def play_again(adapter: str, wire: str, vendor: str, case: str, mode: str, *, ru
             run = found.play(wire, vendor, played, mode, server=server)  # type: ignore[arg-type]  # a mode, as text
         else:
             run = play_direct(found, wire, vendor, played, mode, server=server)  # type: ignore[arg-type]  # likewise
-    for line in _shown(run):
-        print(line)  # noqa: T201 - what a script is for
     broken = [v for verdict in judge(run) if verdict.rule.id == rule for v in verdict.violations]
+    for line in _shown(run.play_at(broken[0].pointer) if broken else run):
+        print(line)  # noqa: T201 - what a script is for
     for violation in broken:
         print(violation.rule.id, violation.pointer, violation.message)  # noqa: T201 - likewise
     if not broken:

@@ -12,7 +12,7 @@ from ellmer_core.contents.content import (
     ContentText,
     ContentThinking,
 )
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.gemini.request import Gemini

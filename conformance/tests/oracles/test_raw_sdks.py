@@ -3,12 +3,15 @@
 import pytest
 
 from ellmer_conformance.adapters import Adapter, anthropic, google_genai, openai
+from ellmer_conformance.report import judged
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.runner.reproduction import play_again
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
 
 CASES = all_cases()
+CALLED = ("openai-chat", "openai")
 ADAPTERS = {each.name: each for each in (openai.adapter(), anthropic.adapter(), google_genai.adapter())}
 PLACES = [(name, wire, vendors[0]) for name, each in ADAPTERS.items() for wire, vendors in each.wires.items()]
 PLAYS = [
@@ -62,3 +65,15 @@ def test_what_the_raw_sdks_say_of_a_value_that_the_limit_cut(server, name, wire,
 
     assert run.replies[0].error
     assert ("STO-004" not in {v.rule.id for v in judge(run) if v.outcome == "fail"}) == named
+
+
+def test_what_is_shown_of_a_variation_is_what_was_answered_under_it(capsys):
+    with StrictServer(scripts()) as server:
+        run = play_direct(openai.adapter(), *CALLED, CASES["not_an_answer"], "sync", server=server)
+    found = judged("openai", run, judge(run))
+    failed = next(row for row in found.rows if row.rule == "ERR-007")
+
+    assert (failed.verdict, failed.pointer) == ("fail", "/varied/error-200")
+    assert "Something went wrong upstream" in found.exchanges[failed.exchange]["answer"]
+    assert play_again("openai", *CALLED, "not_an_answer", "sync", rule="ERR-007") == 0
+    assert "Something went wrong upstream" in capsys.readouterr().out

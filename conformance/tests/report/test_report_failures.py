@@ -9,8 +9,8 @@ import pytest
 from broken_report import BROKEN, row
 
 from ellmer_conformance.report import Report
-from ellmer_conformance.report.compare import differences
-from ellmer_conformance.report.repro import NotReproducible, as_curl, as_python, row_of
+from ellmer_conformance.report.report_diff import differences
+from ellmer_conformance.report.repro_scripts import NotReproducible, as_curl, as_python, row_of
 from ellmer_conformance.report.rows import excerpt, fingerprint
 
 

@@ -10,7 +10,7 @@ from example_plays import PLAYS
 
 import ellmer_conformance.runner.command
 from ellmer_conformance.runner.command import DeclaredWrongly, Driver, NoReply, as_json, read
-from ellmer_conformance.runner.command.declared import declared
+from ellmer_conformance.runner.command.declared_capabilities import declared
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import inexpressible, left_out
 from ellmer_conformance.scenarios.cases import all_cases, scripts

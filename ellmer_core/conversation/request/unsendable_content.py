@@ -17,10 +17,10 @@ from ...contents.content import (
     ContentUploaded,
     is_media,
 )
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
 from ...errors import ContentError, UsageError
-from ...tools.results import described, result_items, result_text
+from ...tools.result_serialization import described, result_items, result_text
 from ...wire.base import Wire
 from ...wire.shared.json_bodies import json_text
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...schemas.definitions import DATA
+from ...schemas.refs_and_defs import DATA
 from .json_bodies import json_text
 
 __all__ = ["ANTHROPIC", "OPENAI", "Dialect", "bare_references"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from ...schemas.definitions import subschemas
+from ...schemas.refs_and_defs import subschemas
 
 __all__ = [
     "ANTHROPIC",

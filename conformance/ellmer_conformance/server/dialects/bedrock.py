@@ -20,9 +20,9 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
+from ._citations import web_citations
 from ._eventstream import message
 from ._signed_thoughts import as_blocks, bedrock_blocks, objection
-from ._sources import web_citations
 from .base import (
     ALNUM,
     WRONG_KEY,

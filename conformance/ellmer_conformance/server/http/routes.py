@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from ...contract import readers
 from ...contract.rules import WIRES
-from ...scenarios.planted_keys import is_canary
+from ...scenarios.canary_keys import is_canary
 
 __all__ = ["OPEN_CASE", "Route", "found", "route"]
 

@@ -19,7 +19,7 @@ from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.live_apis.probe import QUESTIONS, Target, book, probed, server_rules
 from ellmer_conformance.live_apis.probe.questions import Question
 from ellmer_conformance.live_apis.probe.server_answer import Heard
-from ellmer_conformance.report.document import schema
+from ellmer_conformance.report.report_json import schema
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
 

@@ -247,4 +247,5 @@ def _replies(run: Run) -> list[tuple[object, ...]]:
 
 
 def _ran(run: Run) -> list[tuple[str, dict[str, object]]]:
-    return [(r.name, dict(r.arguments)) for r in run.tool_runs]
+    """In no order: calls of one answer may run in threads of their own."""
+    return sorted(((r.name, dict(r.arguments)) for r in run.tool_runs), key=repr)

@@ -72,20 +72,32 @@ _NOTE = re.compile(r"image|picture|pdf|document|media|attachment|omitted|(un|not
 @book.rule("TRM-010", MUST, LOSS, source="vercel/ai#21174; declared as refused")
 def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     """Media that the model does not accept raise a typed error or leave a text that says so (`[tool output
-    omitted]` does); they are never dropped silently."""
+    omitted]` does); they are never dropped silently.
+
+    Media that are text (SVG) may be sent as text.
+    """
     for index, reply in enumerate(run.replies if run.refused else ()):
         if reply.error is not None:
             yield met(f"/replies/{index}")
     which = media_of if run.refused else unusual_media_of
     with_media = {r.name for r in run.tool_runs if which(r.value)}
-    given = {media.sha256 for r in run.tool_runs for media in which(r.value)}
+    media = [media for r in run.tool_runs for media in which(r.value)]
+    given, readable = {each.sha256 for each in media}, {*filter(None, map(_as_text, media))}
     for index in range(1, len(run.said)):
         names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
         for item in new(run, index, "result"):
             if names.get(item.id) in with_media:
                 sent = {other.media.sha256 for other in run.said[index] if other.media}
-                noted = _NOTE.search(item.text) or given & sent
+                told = any(text in other.text for other in run.said[index] for text in readable)
+                noted = _NOTE.search(item.text) or given & sent or told
                 yield found(noted, at(index, item), "the media were dropped silently")
+
+
+def _as_text(media: Media) -> str:
+    try:
+        return media.data.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
 
 
 @book.rule("TRM-011", MUST, LOSS, source="history is replayed, not rewritten")
