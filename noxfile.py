@@ -49,7 +49,7 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def ways(session: nox.Session) -> None:
-    """Play every case in two workers against the strict server, through a command, and with the example's test class."""
+    """Play every case in two workers against the strict server, through a command, and as an author of an adapter does."""
     session.install("-e", ".[conformance]", "openai>=3", "pytest-xdist>=3.6")
     server = ("--against", "server", "--wire", "*", "--workers", "2")
     session.run("conformance", "run", *server, "--report", "build/ways/server", *session.posargs, env=OFFLINE)
@@ -65,6 +65,7 @@ def ways(session: nox.Session) -> None:
         "conformance", "run", *command, "--report", "build/ways/command", *session.posargs, env=OFFLINE
     )
     session.run("python", "-m", "ellmer_conformance.coverage", "--check", env=OFFLINE)
+    session.run("pytest", *WORKERS, "conformance/tests/ways", env=OFFLINE)
     with session.chdir("examples/adapter-pytest"):
         session.run("pytest", "-q", "-n", "2", env=OFFLINE)  # it passes with what its baseline expects
 
@@ -94,10 +95,10 @@ def services(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def node(session: nox.Session) -> None:
-    """Judge the example in Node.js, which talks through the official SDK (needs npm)."""
+    """Judge the examples in Node.js, one of them through the official SDK (needs npm), and in Go, Java and Ruby if they are here."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("npm", "ci", "--silent", "--prefix", "examples/driver-node", external=True)
-    session.run("pytest", "conformance/tests/runner/test_command.py", *session.posargs, env=OFFLINE)
+    session.run("pytest", "-n", "2", "conformance/tests/languages", *session.posargs, env=OFFLINE)
 
 
 #: The examples that need nothing but a language: its tool, how the example is built, and how it is run.
@@ -238,7 +239,7 @@ def real(session: nox.Session) -> None:
     session.run("conformance", "run", "--against", "recordings", *report, *session.posargs, env=env)
 
 
-#: The official SDKs and documents that the shapes are built from; `MORE_SOURCES` are not in the group of the tests.
+#: The official SDKs and documents that the shapes are built from; `MORE_SOURCES` are not in the group `sdks`.
 MORE_SOURCES = (
     "cerebras-cloud-sdk",
     "google-ai-generativelanguage",
@@ -250,7 +251,7 @@ MORE_SOURCES = (
 @nox.session(default=False)
 def shapes(session: nox.Session) -> None:
     """Build the shapes of the wire formats again from the newest SDKs; read the diff (`-- --schemas FOLDER`)."""
-    session.install("-U", "-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    session.install("-U", "-e", ".[conformance]", *group("tests"), *group("sdks"), *MORE_SOURCES)
     session.run("python", "conformance/shapes/build_shapes.py", *session.posargs)
     session.run(
         "git", "diff", "--stat", "--", "conformance/ellmer_conformance/contract/shapes", external=True
@@ -260,7 +261,7 @@ def shapes(session: nox.Session) -> None:
 @nox.session(default=False)
 def mutants(session: nox.Session) -> None:
     """Derive malformed requests by the official types, and count how many the strict server refuses."""
-    session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    session.install("-e", ".[conformance]", *group("tests"), *group("sdks"), *MORE_SOURCES)
     traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic"))
     requests = session.posargs or [str(traffic) if traffic.is_dir() else "cassettes"]
     session.run("python", "conformance/shapes/mutants.py", "--missed", *requests, env=OFFLINE)
@@ -269,16 +270,17 @@ def mutants(session: nox.Session) -> None:
 @nox.session(default=False)
 def legal(session: nox.Session) -> None:
     """Derive legal requests by the official types, and list those that the strict server refuses."""
-    session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    session.install("-e", ".[conformance]", *group("tests"), *group("sdks"), *MORE_SOURCES)
     requests = session.posargs or ["cassettes"]
     session.run("python", "conformance/shapes/legal.py", "--refused", *requests, env=OFFLINE)
 
 
 @nox.session(default=False)
 def oracles(session: nox.Session) -> None:
-    """Hold every recorded request and answer against the official types, strictly."""
-    session.install("-e", ".[conformance]", *group("tests"), *MORE_SOURCES)
+    """Hold every recorded request and answer against the official types; play the official SDKs to the strict server."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"), *group("sdks"), *MORE_SOURCES)
     session.run("python", "conformance/shapes/oracles.py", *(session.posargs or ["cassettes"]), env=OFFLINE)
+    session.run("pytest", *WORKERS, "conformance/tests/oracles", "harness/tests/sdks", env=OFFLINE)
 
 
 #: GitHub's files, by the schema that they must fit.
@@ -385,7 +387,7 @@ PACKAGED = (
         for path in (
             "report",
             "runner/test_command.py",
-            "runner/test_outside_adapters.py",
+            "ways/test_outside_adapters.py",
             "runner/test_recorded_and_replayed.py",
             "server/test_http.py",
         )
@@ -408,7 +410,7 @@ def package(session: nox.Session) -> None:
     session.run("uv", "venv", "--clear", str(dist / "base"), external=True)
     session.run("uv", "pip", "install", f"--python={dist / 'base'}", str(wheel), external=True)
     session.run(str(dist / "base" / "bin" / "python"), "-I", "tests/package.py", external=True)
-    session.install(f"{wheel}[{EXTRAS}]", *group("tests"))
+    session.install(f"{wheel}[{EXTRAS}]", *group("tests"), "openai>=3")
     session.chdir(unpacked)
     session.run("pytest", "-n", "2", *(session.posargs or PACKAGED), env=OFFLINE | {"PACKAGE": str(wheel)})
 
@@ -478,6 +480,13 @@ def peers(session: nox.Session, peer: str) -> None:
     finally:
         session.run("python", collect, peer, report, env=OFFLINE)
         session.run("python", page)
+
+
+@nox.session(default=False)
+def pages(session: nox.Session) -> None:
+    """Follow the README and every page of the docs from the top: each code block does what it says."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"), "openai>=3")
+    session.run("pytest", *(session.posargs or [*WORKERS, "tests/pages"]), env=OFFLINE)
 
 
 @nox.session(default=False)

@@ -16,15 +16,14 @@ from .contents.display import RENDERERS
 
 if TYPE_CHECKING:
     from ._chat.chat import *
-    from ._chat.fallback import *
+    from ._chat.fallback_constructor import *
     from ._chat.tool_writer import *
-    from .calling.progress import *
     from .contents.content import *
-    from .contents.files import *
-    from .contents.json_records import *
-    from .contents.media import *
-    from .contents.prompts import *
-    from .contents.tool_calls import *
+    from .contents.document_files import *
+    from .contents.images_and_pdfs import *
+    from .contents.json_serialization import *
+    from .contents.prompt_templates import *
+    from .contents.tool_requests_and_results import *
     from .contents.turns import *
     from .conversation.approval import *
     from .conversation.cancellation import *
@@ -37,24 +36,25 @@ if TYPE_CHECKING:
     from .models.prices.session_usage import *
     from .providers import *
     from .providers._construction import *
-    from .render.files import *
+    from .render.export_to_file import *
     from .render.html import *
     from .render.markdown import *
     from .render.plain_text import *
     from .render.shinychat import *
     from .render.tool_card import *
     from .schemas.data_frames import *
-    from .schemas.type_values import *
-    from .schemas.types import *
+    from .schemas.type_classes import *
+    from .schemas.type_functions import *
+    from .tool_execution.tool_progress import *
     from .tools.context import *
     from .tools.definition import *
     from .tools.provider_tools import *
-    from .tools.result_check import *
-    from .tools.results import *
+    from .tools.result_serialization import *
+    from .tools.result_validation import *
     from .transport.aws_signature import *
-    from .transport.connections import *
+    from .transport.http_clients import *
     from .transport.timeouts_and_limits import *
-    from .wire.profile import *
+    from .wire.model_profile import *
 
 __all__ = [
     "ApprovalRequiredError",
@@ -180,39 +180,39 @@ if TYPE_CHECKING:
 #: Where public names live: first what a chat needs in any case, then what each is for itself.
 _MODULES = (
     "contents.content",
-    "contents.tool_calls",
+    "contents.tool_requests_and_results",
     "errors",
     "contents.turns",
-    "schemas.type_values",
+    "schemas.type_classes",
     "conversation.approval",
     "conversation.usage_limits",
     "conversation.cancellation",
     "transport.timeouts_and_limits",
-    "transport.connections",
+    "transport.http_clients",
     "_chat.chat",
-    "_chat.fallback",
+    "_chat.fallback_constructor",
     "providers._construction",
-    "schemas.types",
+    "schemas.type_functions",
     "tools.context",
     "tools.definition",
-    "tools.result_check",
-    "tools.results",
-    "contents.prompts",
+    "tools.result_validation",
+    "tools.result_serialization",
+    "contents.prompt_templates",
     "tools.provider_tools",
-    "contents.media",
-    "contents.files",
-    "contents.json_records",
+    "contents.images_and_pdfs",
+    "contents.document_files",
+    "contents.json_serialization",
     "render.tool_card",
-    "render.files",
+    "render.export_to_file",
     "render.html",
     "render.markdown",
     "render.plain_text",
-    "calling.progress",
+    "tool_execution.tool_progress",
     "transport.aws_signature",
     "schemas.data_frames",
     "models.prices.price_lookup",
     "models.prices.session_usage",
-    "wire.profile",
+    "wire.model_profile",
     "_chat.tool_writer",
     "jobs.parallel_functions",
     "jobs.batch_functions",

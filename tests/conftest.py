@@ -17,7 +17,7 @@ from played_loop import ran
 
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
 
-collect_ignore = ["browser"]  # a session of its own, which needs a browser: nox -s browser
+collect_ignore = ["browser", "pages"]  # sessions of their own: nox -s browser, nox -s pages
 
 
 @dataclass

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ellmer_conformance.report import Report, Row, read
-from ellmer_conformance.report.repro import as_python
+from ellmer_conformance.report.repro_scripts import as_python
 from ellmer_conformance.report.results import worst
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import scripts

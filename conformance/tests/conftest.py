@@ -13,6 +13,9 @@ from ellmer_conformance.report import Report, finished
 from ellmer_conformance.server import StrictServer
 from ellmer_core.wire.openai_chat.request import OpenAIChat
 
+#: Sessions of their own: nox -s node, nox -s oracles, nox -s ways.
+collect_ignore = ["languages", "oracles", "ways"]
+
 
 @pytest.fixture(scope="module")
 def server():

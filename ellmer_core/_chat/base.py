@@ -10,14 +10,14 @@ from typing import Any, Literal, Self
 
 from ..contents.content import Content, ContentImageInline, ContentText
 from ..contents.display import Displayed
-from ..contents.tool_calls import ContentToolRequest
+from ..contents.tool_requests_and_results import ContentToolRequest
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import AskBefore, Decide, Said, decision_of
 from ..conversation.cancellation import StreamController
-from ..conversation.effects import Loop
+from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
-from ..conversation.request.json_cache import RequestCache
-from ..conversation.response.reading import cut_short
+from ..conversation.request.serialized_turn_cache import RequestCache
+from ..conversation.response.answer_reading import cut_short
 from ..conversation.settings import Fallback, Settings
 from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
@@ -25,17 +25,17 @@ from ..log import warn
 from ..models.prices.price_lookup import cost
 from ..models.prices.session_usage import log_usage
 from ..telemetry.chat_spans import traced
-from ..transport.blocking import BlockingDriver, drive
-from ..transport.connections import Connection
+from ..transport.blocking_driver import BlockingDriver, drive
+from ..transport.http_clients import Connection
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
-from ..wire.profile import Profile
+from ..wire.model_profile import Profile
 from .approvers import approver
 from .echo import Echo, EchoMode, echo_mode
-from .memory import Memory
-from .model_choice import ModelChoice
-from .tool_registry import ToolRegistry
-from .uploading import Uploading
+from .file_uploads import Uploading
+from .model_and_params import ModelChoice
+from .tools_and_callbacks import ToolRegistry
+from .turns_and_usage import Memory
 
 __all__ = ["ChatBase", "Input", "Shown"]
 
@@ -104,7 +104,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
 
     def record(self) -> dict[str, Any]:
         """The conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
-        from .saving import recorded  # noqa: PLC0415 - only needed to save
+        from .save_and_restore import recorded  # noqa: PLC0415 - only needed to save
 
         return recorded(self._history, self.wire.vendor, self.wire.model)
 
@@ -122,7 +122,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         Raises:
             UsageError: The value is no record; the chat did not change.
         """
-        from .saving import restored  # noqa: PLC0415 - only needed to save
+        from .save_and_restore import restored  # noqa: PLC0415 - only needed to save
 
         history, vendor, model = restored(record, self._tools.values(), classes)
         with self._idle("restore()"):
@@ -252,7 +252,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
     async def _atalk(
         self, loop: Loop[Any], mode: EchoMode, settings: Settings
     ) -> AsyncGenerator[Shown, None]:
-        from ..transport.asynchronous import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
+        from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
         echo, line = Echo(mode), AsyncDriver(self._connection, settings.controller, *self._connections)
         with self._entered(loop), closing(echo):

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NoReturn, overload
 
 from ..contents.content import Content
-from ..contents.turns import UserTurn
 from ..conversation.cancellation import StreamController
-from ..conversation.effects import Loop
-from ..conversation.history import sendable
 from ..errors import UsageError
-from ..transport.single_requests import arun, counted, run
-from .answer import Answer, Texts
+from .answer_text import Answer, picker
 from .async_stream import AsyncStream
-from .base import Input, Shown
-from .compaction import PROMPT, parted, summarised
+from .base import Input
+from .compaction import PROMPT, parted, shorten
 from .echo import EchoMode, echo_mode
 from .structured_output.chat_methods import StructuredChat
+from .token_counting import TokenCounting
 
 __all__ = ["Chat", "ToolMode"]
 
@@ -26,7 +23,7 @@ ToolMode = Literal["sequential", "concurrent"]
 Params = Mapping[str, Any] | None
 
 
-class Chat(StructuredChat):
+class Chat(StructuredChat, TokenCounting):
     """A conversation with a model. Constructors such as `chat_openai()` make one, and `fork()` copies one.
 
     A chat holds one conversation at a time: a second call that starts before the first has ended raises
@@ -53,8 +50,6 @@ class Chat(StructuredChat):
         >>> chat.get_model()
         'gpt-4.1'
     """
-
-    # Talking ------------------------------------------------------------------------------------------------
 
     def chat(
         self,
@@ -164,7 +159,7 @@ class Chat(StructuredChat):
             'Hello!'
         """
         settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
-        return self._stream(self._contents(inputs), echo_mode(echo), settings, _picker(content))
+        return self._stream(self._contents(inputs), echo_mode(echo), settings, picker(content))
 
     @overload
     def stream_async(
@@ -211,41 +206,7 @@ class Chat(StructuredChat):
         settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
         loop = self._converse(self._contents(inputs), settings)
         shown = self._atalk(loop, echo_mode(echo), settings)
-        return AsyncStream(shown, _picker(content), lambda: self._abandon(loop))
-
-    def token_count(
-        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
-    ) -> int:
-        """Returns how many tokens an input has, as the provider counts it; the model does not answer.
-
-        Args:
-            *inputs: As in `chat()`.
-            include: `"new"` (default) counts the inputs alone; `"complete"` counts the whole request with system prompt, tools
-                and history.
-            type: The `type` of `chat_structured()`; `None` (default) for `chat()`.
-
-        Returns:
-            The number of tokens.
-
-        Raises:
-            UsageError: The provider does not count tokens. OpenAI (over Responses), Anthropic and Google do.
-        """
-        return run(self._counted(inputs, include, type), self._connection)
-
-    async def token_count_async(
-        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
-    ) -> int:
-        """`token_count()` for async code.
-
-        Args:
-            *inputs: As in `chat()`.
-            include: As in `token_count()`. Default: `"new"`.
-            type: As in `token_count()`.
-
-        Returns:
-            The number of tokens.
-        """
-        return await arun(self._counted(inputs, include, type), self._connection)
+        return AsyncStream(shown, picker(content), lambda: self._abandon(loop))
 
     def compact(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
         """Makes the conversation shorter, when the context is full (`ContextWindowError`) or too expensive.
@@ -296,12 +257,7 @@ class Chat(StructuredChat):
 
     def _shorten(self, keep: int, summed: Chat | None) -> None:
         with self._idle("compact()"):
-            system, older, kept = parted(self._history.turns, keep)
-            answer = summed.last_turn("assistant") if summed else None
-            summary = summarised(answer.text) if answer else []
-            if older:
-                results = self._history.results if kept else {}
-                self._history.replace([*system, *summary, *kept], results)
+            shorten(self._history, keep, summed.last_turn("assistant") if summed else None)
 
     def fork(self) -> Chat:
         """A chat of its own that has heard, and can do, the same up to now. The two share connections."""
@@ -341,25 +297,3 @@ class Chat(StructuredChat):
         raise UsageError(
             "A chat holds a key and connections, which cannot be pickled: save contents_record(chat)."
         )
-
-    def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
-        from .structured_output.validated_answer import Structured  # noqa: PLC0415 - few chats count tokens beforehand
-
-        contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent
-        if include == "complete":
-            said = list(self._history.turns)
-            new = [self._history.reply(contents)] if contents or self._history.open_requests else []
-            return counted(self.wire, sendable([*said, *new]), [*self._tools.values()], wanted)
-        if include == "new":
-            return counted(self.wire, [UserTurn(contents)], [], wanted)
-        raise UsageError(f'include is "new" or "complete", not {include!r}.')
-
-
-def _picker(content: str) -> Callable[[Shown], Any]:
-    """What a stream yields of what a conversation shows; `None` for what it leaves out."""
-    match content:
-        case "text":
-            return Texts()
-        case "all":
-            return lambda shown: shown if isinstance(shown, Content) else None
-    raise UsageError(f'content is "text" or "all", not {content!r}.')

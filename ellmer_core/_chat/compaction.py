@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..contents.tool_calls import ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolResult
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
+from ..conversation.history import History
 from ..errors import UsageError
 
-__all__ = ["PROMPT", "parted", "summarised"]
+__all__ = ["PROMPT", "parted", "shorten"]
 
 PROMPT = (
     "Summarize our conversation so far for yourself: what I asked for, what was found and decided, names, numbers and "
@@ -32,8 +33,16 @@ def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], li
     return system, said[:kept], said[kept:]
 
 
-def summarised(summary: str) -> list[Turn]:
-    """A round that stands for those that were summarized."""
+def shorten(history: History, keep: int, summary: Turn | None) -> None:
+    """Replaces the older rounds by their summary, or removes them if there is none."""
+    system, older, kept = parted(history.turns, keep)
+    if older:
+        results = history.results if kept else {}
+        history.replace([*system, *(_round(summary.text) if summary else []), *kept], results)
+
+
+def _round(summary: str) -> list[Turn]:
+    """Returns a round that says the summary."""
     return [
         UserTurn([f"This is a summary of our conversation so far:\n\n{summary}"]),
         AssistantTurn(["I have read it, and go on from there."]),

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import Literal, TextIO
 
 from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, ContentToolResult
+from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError, printable
-from ..tools.results import flatten
+from ..tools.result_serialization import flatten
 
 __all__ = ["Echo", "EchoMode", "default_echo", "echo_mode"]
 

@@ -6,14 +6,14 @@ its own kind of `ContentToolResult`, a UI may bring its own `ContentToolRequest`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import ContentFieldError
 from .display import Displayed
+from .field_types import misfits
 
 C = TypeVar("C", bound="Content")
 
@@ -295,20 +295,3 @@ def replaced(content: C, **changes: Any) -> C:
     for name, value in changes.items():
         object.__setattr__(changed, name, value)
     return changed
-
-
-#: What sending a content relies on, by the field's type: text is text, and what has keys has them.
-KINDS: dict[str, type] = {"str": str, "Mapping[str, Any]": Mapping}
-
-
-def misfits(content: Content) -> Iterator[str]:
-    """The fields whose value is not of their kind, in words."""
-    cls: Any = type(content)
-    for name, kind in _kinds(cls):
-        if not isinstance(value := getattr(content, name), kind):
-            yield f"{type(content).__name__}.{name} is {type(value).__name__}, not {kind.__name__}"
-
-
-@cache
-def _kinds(cls: Any) -> list[tuple[str, type]]:
-    return [(f.name, KINDS[str(f.type)]) for f in fields(cls) if str(f.type) in KINDS]

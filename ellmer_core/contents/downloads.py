@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from ..errors import ConnectError, UsageError
-from .network_addresses import addresses_of, is_private
+from .private_addresses import addresses_of, is_private
 
 if TYPE_CHECKING:
     import httpx

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from ..errors import UsageError
 from .content import Content, ContentText
 from .display import RENDERERS, Displayed
-from .tool_calls import ContentToolRequest, ContentToolResult
+from .tool_requests_and_results import ContentToolRequest, ContentToolResult
 
 __all__ = [
     "AssistantPartialTurn",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..contents.content import replaced
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..errors import UsageError
 
 __all__ = [

@@ -14,10 +14,10 @@ from threading import Lock
 from typing import Any
 
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
 from ..errors import UsageError
-from ..tools.results import split
+from ..tools.result_serialization import split
 from .approval import Decision
 
 __all__ = ["INTERRUPTED", "NEVER_CALLED", "History", "sendable"]
@@ -128,7 +128,7 @@ class History:
         return *filter(None, [self._asked]), AssistantPartialTurn(merged(self._received), reason=reason)
 
     def _placed(self, given: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
-        from ..tools.result_check import check_tool_result  # noqa: PLC0415 - results are seldom given by hand
+        from ..tools.result_validation import check_tool_result  # noqa: PLC0415 - results are seldom given by hand
 
         placed: dict[int, ContentToolResult] = {}
         for result in given:

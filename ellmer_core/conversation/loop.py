@@ -26,7 +26,7 @@ from dataclasses import replace
 from itertools import count
 
 from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentProviderCall, ContentToolRequest, matched
+from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, matched
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import (
     ConnectError,
@@ -37,17 +37,17 @@ from ..errors import (
     ToolRoundsError,
 )
 from ..log import logger
+from ..wire.request_and_stream_merger import Request
 from ..wire.structured_output import answer_of
-from ..wire.values import Request
 from . import retry
 from .cancellation import Cancelled
-from .effects import Answer, Clock, Emit, Loop, Send, Wait
-from .fallback import answered
 from .history import History
-from .request.turns import request_turns, warn_replaced
-from .response.reading import cut_short, read
+from .io_operations import Answer, Clock, Emit, Loop, Send, Wait
+from .provider_fallback import answered
+from .request.turns_to_send import request_turns, warn_replaced
+from .response.answer_reading import cut_short, read
 from .settings import Settings
-from .tool_rounds import call_tools
+from .tool_call_dispatch import call_tools
 
 __all__ = ["converse"]
 

@@ -13,7 +13,7 @@ FIRST, LONGEST = 0.5, 30.0  # seconds: of the growing wait before the second, th
 PATIENCE = 120.0  # seconds: a chat that is to come back later than that says so instead of sleeping
 
 #: OpenAI answers 429 also to what no waiting cures: an empty account, a request larger than the limit.
-_HOPELESS = re.compile(r"insufficient_quota|request too large", re.IGNORECASE)
+_HOPELESS = r"(?i)insufficient_quota|request too large"
 
 
 def wait(error: Exception, headers: Mapping[str, str], now: float, tries: int) -> tuple[float, float] | None:
@@ -32,7 +32,7 @@ def worth_retrying(error: Exception, headers: Mapping[str, str]) -> bool:
     match error:
         case ProviderError(status=int(status)):
             said = f"{error.type} {error.code} {error.message}"
-            refused = headers.get("x-should-retry", "").lower() == "false" or _HOPELESS.search(said)
+            refused = headers.get("x-should-retry", "").lower() == "false" or re.search(_HOPELESS, said)
             return (status in {408, 409, 429} or status >= 500) and not refused
         case TimeoutError():
             return error.phase == "connect"

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..contents.content import ContentImageInline
-from ..contents.tool_calls import ToolDef
+from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn
-from ..schemas.type_values import Type
+from ..schemas.type_classes import Type
 from ..wire.base import Wire
 from ..wire.structured_output import StructuredMode
 from .approval import AskBefore, Decide
 from .cancellation import StreamController
-from .effects import Callback
-from .request.json_cache import RequestCache
+from .io_operations import Callback
+from .request.serialized_turn_cache import RequestCache
 from .usage_limits import UsageLimits
 
 __all__ = ["Check", "Fallback", "Settings"]

@@ -11,11 +11,11 @@ from inspect_ai import model as theirs
 from inspect_ai.tool import ToolCall, ToolCallError
 
 from ..contents import content as ours
-from ..contents.json_records import contents_record, contents_replay
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.json_serialization import contents_record, contents_replay
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn
 from ..errors import ContentError
-from ..tools.results import flatten, result_text, split
+from ..tools.result_serialization import flatten, result_text, split
 
 __all__ = ["messages_of", "output_of", "turns_of"]
 

@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 
 from inspect_ai.model import GenerateConfig, ModelAPI, modelapi
 
-from ..contents.prompts import params
-from ..contents.tool_calls import ToolDef
+from ..contents.prompt_templates import params
+from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import ToolRoundsError, UsageError
 from ..providers._construction import chat
-from ..schemas.external_tools import arguments_of
+from ..schemas.external_tool_schemas import arguments_of
 from .messages import output_of, turns_of
 
 __all__ = ["EllmerModel"]

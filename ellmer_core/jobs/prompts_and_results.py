@@ -11,7 +11,7 @@ from .._chat.chat import Chat
 from ..contents.content import Content
 from ..errors import EllmerWarning, UsageError
 from ..schemas.data_frames import Library, columns_of, data_frame
-from ..schemas.types import type_of
+from ..schemas.type_functions import type_of
 
 __all__ = ["Prompt", "Rows", "all_inputs", "warn_of_failures", "warn_of_interruption"]
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ..transport.connections import Connection
+from ..transport.http_clients import Connection
 
 __all__ = ["Paced"]
 

@@ -17,20 +17,20 @@ from typing import Any
 
 from .._chat.chat import Chat
 from .._chat.structured_output.validated_answer import Structured
-from ..contents.json_records import contents_record
+from ..contents.json_serialization import contents_record
 from ..contents.turns import Turn, UserTurn
-from ..conversation.effects import Loop
-from ..conversation.request.turns import request_turns, warn_replaced
-from ..conversation.response.cleaning import turn_of
+from ..conversation.io_operations import Loop
+from ..conversation.request.turns_to_send import request_turns, warn_replaced
+from ..conversation.response.answer_sanitizing import turn_of
 from ..conversation.settings import Settings
 from ..errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError
 from ..models.prices.price_lookup import cost
 from ..models.prices.session_usage import log_usage
 from ..transport.single_requests import asked_json, run, stepped
 from ..wire.base import Wire
-from ..wire.services.base import Batches
+from ..wire.batch_and_file_apis.base import Batches
+from ..wire.request_and_stream_merger import Json
 from ..wire.structured_output import StructuredMode, answer_of
-from ..wire.values import Json
 from .prompts_and_results import Prompt, all_inputs
 
 __all__ = ["Job", "Sleep"]

@@ -17,9 +17,9 @@ from ..contents.turns import UserTurn
 from ..conversation.approval import Decision
 from ..errors import UsageError
 from ..render.shinychat import contents_shinychat
-from .answer_and_tool_progress import Decided, Said
 from .page_parts import question_tag, status_text, trouble_tag
 from .shared_conversation import Answer, Question, Room, Trouble
+from .stream_to_shinychat import Decided, Said
 
 __all__ = ["Page", "attached"]
 

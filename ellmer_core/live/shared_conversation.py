@@ -13,14 +13,14 @@ from shinychat.types import ChatMessage
 
 from .._chat.chat import Chat
 from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, Turn, UserTurn
 from ..conversation.approval import Decision, deciding
 from ..conversation.cancellation import StreamController
 from ..conversation.history import merged
 from ..render.shinychat import contents_shinychat
-from .answer_and_tool_progress import Decided, pieces
 from .error_messages import in_plain_words
+from .stream_to_shinychat import Decided, pieces
 
 __all__ = ["Answer", "Question", "Room", "Trouble"]
 

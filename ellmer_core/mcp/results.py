@@ -13,9 +13,9 @@ from ..contents.content import (
     is_media,
     replaced,
 )
-from ..contents.media_types import media_type
-from ..contents.tool_calls import ContentToolResult
-from ..tools.results import result_text
+from ..contents.media_type_detection import media_type
+from ..contents.tool_requests_and_results import ContentToolResult
+from ..tools.result_serialization import result_text
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult, ContentBlock

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._chat.tool_registry import ToolRegistry
-from ..calling.invocation import ainvoke
-from ..contents.tool_calls import ContentToolRequest, ToolDef
+from .._chat.tools_and_callbacks import ToolRegistry
+from ..contents.tool_requests_and_results import ContentToolRequest, ToolDef
 from ..errors import UsageError
-from ..schemas.types import to_json_schema
+from ..schemas.type_functions import to_json_schema
+from ..tool_execution.run_tool import ainvoke
 from .results import blocks_of
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ..contents.tool_calls import ToolDef
+from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import Turn
-from ..schemas.type_values import Type
+from ..schemas.type_classes import Type
 from ..wire.openai_chat.request import OpenAIChat
-from ..wire.shared.json_schema import in_words, json_schema
+from ..wire.request_and_stream_merger import Json, Request, Supports
+from ..wire.shared.types_as_json_schema import in_words, json_schema
 from ..wire.structured_output import told
-from ..wire.values import Json, Request, Supports
 
 __all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
 

@@ -6,9 +6,9 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..wire.anthropic.request import AnthropicMessages
-from ..wire.services.base import Batches, Uploads
-from ..wire.services.batches import AnthropicBatches
-from ..wire.services.uploads import AnthropicUploads
+from ..wire.batch_and_file_apis.base import Batches, Uploads
+from ..wire.batch_and_file_apis.batch_apis import AnthropicBatches
+from ..wire.batch_and_file_apis.file_apis import AnthropicUploads
 from ..wire.shared.cache_marks import Cache
 from ._construction import Options, construct
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..wire.openai_chat.request import OpenAIChat
-from ..wire.values import Json, Request, Supports
+from ..wire.request_and_stream_merger import Json, Request, Supports
 from ._construction import Options, construct
 from ._environment import setting
 

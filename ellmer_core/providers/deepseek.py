@@ -7,8 +7,8 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..contents.turns import AssistantTurn
+from ..wire.request_and_stream_merger import Json, Supports
 from ..wire.shared.finish_reasons import CHAT, Endings
-from ..wire.values import Json, Supports
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
 

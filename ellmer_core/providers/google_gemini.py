@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
+from ..wire.batch_and_file_apis.base import Batches, Uploads
+from ..wire.batch_and_file_apis.batch_apis import GeminiBatches
+from ..wire.batch_and_file_apis.file_apis import GeminiUploads
 from ..wire.gemini.request import Gemini
-from ..wire.services.base import Batches, Uploads
-from ..wire.services.batches import GeminiBatches
-from ..wire.services.uploads import GeminiUploads
 from ._construction import Options, construct
 
 __all__ = ["GoogleGemini", "chat_google_gemini"]

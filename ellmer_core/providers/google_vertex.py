@@ -10,11 +10,11 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..contents.content import Content
-from ..contents.tool_calls import ContentToolRequest
+from ..contents.tool_requests_and_results import ContentToolRequest
 from ..wire.base import Wire
 from ..wire.gemini.request import Gemini
 from ..wire.gemini.response import VERTEX_NUMBERS
-from ..wire.values import Json
+from ..wire.request_and_stream_merger import Json
 from ._cloud import google_credentials
 from ._construction import Options, construct
 from ._environment import setting

@@ -7,9 +7,9 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..contents.content import Content
-from ..wire.services.base import Batches
-from ..wire.services.batches import OpenAIBatches
-from ..wire.values import Json, Supports
+from ..wire.batch_and_file_apis.base import Batches
+from ..wire.batch_and_file_apis.batch_apis import OpenAIBatches
+from ..wire.request_and_stream_merger import Json, Supports
 from ._chat_completions import SchemaOrTools
 from ._construction import Options, construct
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
+from ..wire.batch_and_file_apis.base import Batches, Uploads
+from ..wire.batch_and_file_apis.batch_apis import OpenAIBatches
+from ..wire.batch_and_file_apis.file_apis import OpenAIUploads
 from ..wire.openai_responses.request import OpenAIResponses
-from ..wire.services.base import Batches, Uploads
-from ..wire.services.batches import OpenAIBatches
-from ..wire.services.uploads import OpenAIUploads
 from ._construction import Options, construct
 
 __all__ = ["OpenAI", "chat_openai"]

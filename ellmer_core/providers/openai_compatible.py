@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..contents.tool_calls import ToolDef
-from ..schemas.types import Type
+from ..contents.tool_requests_and_results import ToolDef
+from ..schemas.type_functions import Type
 from ..wire.openai_chat.request import OpenAIChat
+from ..wire.request_and_stream_merger import Json, Request, Supports
 from ..wire.shared.json_bodies import without
-from ..wire.shared.json_schema import json_schema
-from ..wire.values import Json, Request, Supports
+from ..wire.shared.types_as_json_schema import json_schema
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
 

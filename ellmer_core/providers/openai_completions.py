@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
+from ..wire.batch_and_file_apis.base import Batches, Uploads
+from ..wire.batch_and_file_apis.batch_apis import OpenAIBatches
+from ..wire.batch_and_file_apis.file_apis import OpenAIUploads
 from ..wire.openai_chat.request import OpenAIChat
-from ..wire.services.base import Batches, Uploads
-from ..wire.services.batches import OpenAIBatches
-from ..wire.services.uploads import OpenAIUploads
-from ..wire.values import Supports
+from ..wire.request_and_stream_merger import Supports
 from ._construction import Options, construct
 
 __all__ = ["OpenAICompletions", "chat_openai_completions"]

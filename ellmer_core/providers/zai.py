@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
+from ..wire.request_and_stream_merger import Supports
 from ..wire.shared.finish_reasons import CHAT, Endings
-from ..wire.values import Supports
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
 

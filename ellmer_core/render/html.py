@@ -22,13 +22,13 @@ from ..contents.content import (
     ContentThinking,
     ContentUploaded,
 )
-from ..contents.tool_calls import ContentProviderCall, ContentToolResult
+from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolResult
 from ..contents.turns import Turn
 from ..errors import UsageError
+from .citation_footnotes import mark_rules, marked_for_rules, source_anchor, sources_html
 from .math import formula_rules
-from .sections import is_tag, sections, shown, turns_shown
-from .sources import mark_rules, marked_for_rules, source_anchor, sources_html
 from .tool_card import Card, card, value_text
+from .turn_sections import is_tag, sections, shown, turns_shown
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

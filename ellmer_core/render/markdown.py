@@ -18,10 +18,10 @@ from ..contents.content import (
     ContentThinking,
     ContentUploaded,
 )
-from ..contents.tool_calls import ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolResult
 from ..contents.turns import Turn
-from .sections import media_of, sections, shown, turns_of
-from .sources import source_link, sources_markdown
+from .citation_footnotes import source_link, sources_markdown
+from .turn_sections import media_of, sections, shown, turns_of
 
 __all__ = ["contents_markdown"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..contents.content import Content, ContentText
 from ..contents.turns import Turn
-from .sections import sections, shown, turns_of
+from .turn_sections import sections, shown, turns_of
 
 __all__ = ["contents_text"]
 

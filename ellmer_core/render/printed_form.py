@@ -25,7 +25,7 @@ from ..contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ..contents.tool_calls import (
+from ..contents.tool_requests_and_results import (
     ContentProviderCall,
     ContentProviderResult,
     ContentToolRequest,
@@ -33,8 +33,8 @@ from ..contents.tool_calls import (
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..errors import error_message, printable
-from ..tools.results import flatten, result_text
-from .sources import source_line, sources_text
+from ..tools.result_serialization import flatten, result_text
+from .citation_footnotes import source_line, sources_text
 
 __all__ = ["format_chat", "format_content", "format_turn", "format_value", "header", "is_silent", "labels"]
 

@@ -11,11 +11,11 @@ from rich.rule import Rule
 from rich.text import Text
 
 from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_calls import ContentToolResult, ToolDef
+from ..contents.tool_requests_and_results import ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn
-from ..tools.results import flatten
+from ..tools.result_serialization import flatten
+from .citation_footnotes import sources_markdown
 from .printed_form import format_content, header, is_silent, labels
-from .sources import sources_markdown
 
 __all__ = ["renderable", "safe"]
 

@@ -16,7 +16,7 @@ from functools import singledispatch
 from typing import Any, Literal, cast
 
 from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentThinking
-from ..contents.tool_calls import (
+from ..contents.tool_requests_and_results import (
     ContentProviderCall,
     ContentProviderResult,
     ContentToolRequest,
@@ -25,11 +25,11 @@ from ..contents.tool_calls import (
 from ..contents.turns import Turn
 from ..conversation.history import merged
 from ..errors import UsageError
+from .citation_footnotes import marked_markdown, sources_markdown
 from .html import contents_html
-from .literal_markup import literal
 from .markdown import contents_markdown
-from .sections import is_tag, noted, sides, turns_shown
-from .sources import marked_markdown, sources_markdown
+from .markup_escaping import literal
+from .turn_sections import is_tag, noted, sides, turns_shown
 
 try:
     from htmltools import HTML

@@ -12,9 +12,9 @@ from typing import Any, cast
 from htmltools import HTML, HTMLDependency, Tag, TagList, tags
 from shinychat.types import ChatMessage
 
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from .html import media_html
-from .literal_markup import literal
+from .markup_escaping import literal
 from .tool_card import Card, card, value_text
 
 __all__ = ["in_place", "next_block", "page_scripts", "progress_script", "request_message", "result_message"]

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any, Literal
 
 from ..errors import UsageError
-from .type_values import TypeObject
-from .types import TypeArray, type_of
+from .type_classes import TypeObject
+from .type_functions import TypeArray, type_of
 
 __all__ = ["Library", "columns_of", "data_frame", "df_schema"]
 

@@ -27,7 +27,7 @@ from typing import (
 )
 
 from ..errors import UsageError
-from .type_values import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
+from .type_classes import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

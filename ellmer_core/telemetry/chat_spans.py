@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..contents.turns import AssistantTurn
-from ..conversation.effects import CallTools, Effect, Emit, Loop, Notify, ReadBody, Send
 from ..conversation.history import History, sendable
+from ..conversation.io_operations import CallTools, Effect, Emit, Loop, Notify, ReadBody, Send
 from ..conversation.settings import Settings
 from .tool_call_spans import captures, failed, tracer
 

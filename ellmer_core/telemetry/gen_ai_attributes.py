@@ -22,10 +22,10 @@ from ..contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn
-from ..schemas.types import to_json_schema
-from ..tools.results import flatten, result_text, split
+from ..schemas.type_functions import to_json_schema
+from ..tools.result_serialization import flatten, result_text, split
 from ..wire.base import Wire
 
 __all__ = ["conversation", "definitions", "json_of", "of_request", "of_response", "output", "usage", "where"]

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..errors import ProviderError
-from ..tools.results import result_text
+from ..tools.result_serialization import result_text
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
-from ..contents.tool_calls import ContentToolRequest, ToolDef, in_words
+from ..contents.tool_requests_and_results import ContentToolRequest, ToolDef, in_words
 from ..errors import ToolReject, UsageError
-from ..schemas.type_values import TypeObject
-from ..schemas.types import inner_type
-from .signature import Signature, has_default
+from ..schemas.type_classes import TypeObject
+from ..schemas.type_functions import inner_type
+from .signature_and_docstring import Signature, has_default
 
 __all__ = ["tool", "tool_annotations", "tool_reject"]
 

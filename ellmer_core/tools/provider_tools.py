@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from ..contents.tool_calls import ToolDef
+from ..contents.tool_requests_and_results import ToolDef
 from ..errors import UsageError
-from ..schemas.type_values import TypeObject
+from ..schemas.type_classes import TypeObject
 
 __all__ = ["ToolBuiltIn", "tool_web_fetch", "tool_web_search"]
 

@@ -13,13 +13,13 @@ from socket import SHUT_RDWR, socket
 from typing import Any, Protocol
 
 from ..conversation.cancellation import StreamController
-from ..conversation.effects import Answer, Send, Wait
+from ..conversation.io_operations import Answer, Send, Wait
 from ..errors import ResponseError
 from ..log import logger, place
 from ..version import VERSION
-from ..wire.framing.decoders import decoder
+from ..wire.framing.sse_and_ndjson import decoder
 from .connection_errors import ConnectionMonitor
-from .connections import Connection
+from .http_clients import Connection
 from .timeouts_and_limits import Timeouts
 
 __all__ = ["LINGER", "HttpExchange", "hang_up", "some_time"]

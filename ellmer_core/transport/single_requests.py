@@ -8,20 +8,20 @@ from contextlib import aclosing
 from itertools import count
 from typing import Any, TypeVar
 
-from ..contents.tool_calls import ToolDef
+from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import Turn
 from ..conversation import retry
 from ..conversation.cancellation import StreamController
-from ..conversation.effects import Answer, Loop, ReadBody, Send, Wait
-from ..conversation.request.json_cache import encoded
+from ..conversation.io_operations import Answer, Loop, ReadBody, Send, Wait
+from ..conversation.request.serialized_turn_cache import encoded
 from ..errors import ConnectError, ProviderError, ResponseError
-from ..schemas.type_values import Type
+from ..schemas.type_classes import Type
 from ..wire.base import Wire
+from ..wire.batch_and_file_apis.base import Steps
 from ..wire.framing.json_text import read_json
-from ..wire.services.base import Steps
-from ..wire.values import Request
-from .blocking import BlockingDriver, drive
-from .connections import Connection
+from ..wire.request_and_stream_merger import Request
+from .blocking_driver import BlockingDriver, drive
+from .http_clients import Connection
 
 __all__ = ["arun", "asked", "asked_json", "counted", "run", "stepped"]
 
@@ -84,7 +84,7 @@ def run(loop: Loop[T], connection: Connection) -> T:
 
 async def arun(loop: Loop[T], connection: Connection) -> T:
     """The async twin of `run`."""
-    from .asynchronous import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
+    from .async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
     outcome: list[T] = []
 

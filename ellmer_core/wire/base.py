@@ -18,21 +18,21 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..errors import UsageError
+from .batch_and_file_apis.base import Batches, Uploads
 from .media_acceptance import MediaAcceptance
-from .profile import Profile
-from .services.base import Batches, Uploads
+from .model_profile import Profile
+from .request_and_stream_merger import Json, Merger, Request, Supports
 from .shared import json_bodies
-from .shared.errors import error_of
 from .shared.hidden_keys import HiddenHeaders, without_user
+from .shared.provider_errors import error_of
 from .structured_output import StructuredOutput
-from .values import Json, Merger, Request, Supports
 
 if TYPE_CHECKING:
     from ..contents.content import Content
-    from ..contents.tool_calls import ToolDef
+    from ..contents.tool_requests_and_results import ToolDef
     from ..contents.turns import AssistantTurn, Turn
     from ..errors import ProviderError
-    from ..schemas.types import Type
+    from ..schemas.type_functions import Type
 
 __all__ = ["Wire"]
 

@@ -17,13 +17,13 @@ from ..contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ..tools.results import described, flatten
-from .profile import IMAGES, Profile
+from ..tools.result_serialization import described, flatten
+from .model_profile import IMAGES, Profile
+from .request_and_stream_merger import Json, Supports
 from .shared import content_parts
-from .values import Json, Supports
 
 if TYPE_CHECKING:
-    from ..contents.tool_calls import ContentToolResult
+    from ..contents.tool_requests_and_results import ContentToolResult
 
 __all__ = ["MediaAcceptance"]
 

@@ -16,18 +16,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, cast
 
 from ..contents.content import ContentText
-from ..contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
-from .profile import Profile
+from .model_profile import Profile
+from .request_and_stream_merger import Json, Request, Supports
 from .shared import json_bodies
-from .shared.json_schema import in_words, json_schema
 from .shared.schema_limits import SchemaLimits, unfit
-from .shared.tool_calls import STRUCTURED
-from .values import Json, Request, Supports
+from .shared.tool_arguments_and_ids import STRUCTURED
+from .shared.types_as_json_schema import in_words, json_schema
 
 if TYPE_CHECKING:
-    from ..schemas.types import Type, TypeObject
+    from ..schemas.type_functions import Type, TypeObject
 
 __all__ = ["StructuredMode", "StructuredOutput", "answer_of", "called_text", "told"]
 

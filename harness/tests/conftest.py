@@ -40,9 +40,10 @@ RESET = object()
 
 
 def pytest_ignore_collect(collection_path, config):
-    """The tests with real services run where they are asked for: `nox -s services`."""
-    asked = any("services" in argument for argument in config.args)
-    return True if collection_path.name == "services" and not asked else None
+    """The tests with real services and official SDKs run where they are asked for: `nox -s services`, `nox -s oracles`."""
+    name = collection_path.name
+    asked = any(name in argument for argument in config.args)
+    return True if name in {"services", "sdks"} and not asked else None
 
 
 def head(*headers, status="200 OK"):

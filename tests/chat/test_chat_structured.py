@@ -8,7 +8,13 @@ from chat_answers import Book, answer, calls, f
 
 from ellmer_core.errors import ConversionError, IncompleteResponseError
 from ellmer_core.providers.google_gemini import chat_google_gemini
-from ellmer_core.schemas.types import type_array, type_from_schema, type_integer, type_object, type_string
+from ellmer_core.schemas.type_functions import (
+    type_array,
+    type_from_schema,
+    type_integer,
+    type_object,
+    type_string,
+)
 
 
 def test_structured_data(server, reply, make):

@@ -10,7 +10,7 @@ import pytest
 
 from ellmer_core._chat.echo import Echo, default_echo, echo_mode
 from ellmer_core.contents.content import ContentImageInline, ContentText, ContentThinking
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import UsageError
 

@@ -6,18 +6,18 @@ import logging
 import pytest
 
 from ellmer_core import tool
-from ellmer_core.contents import media
+from ellmer_core.contents import images_and_pdfs
 from ellmer_core.contents.content import ContentImageInline, ContentImageRemote
-from ellmer_core.contents.json_records import contents_record, contents_replay
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.json_serialization import contents_record, contents_replay
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
-from ellmer_core.conversation.effects import Clock, Fetch, Send
+from ellmer_core.conversation.io_operations import Clock, Fetch, Send
 from ellmer_core.errors import ContentError, EllmerWarning, ProviderError, UsageError
 from ellmer_core.providers.anthropic import Anthropic
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.google_vertex import chat_google_vertex
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
-from ellmer_core.wire.shared.errors import error_of
+from ellmer_core.wire.shared.provider_errors import error_of
 
 PNG = ContentImageInline("image/png", "iVBORw0KGgo=")
 URL = "https://example.com/a.png"
@@ -71,7 +71,7 @@ def test_results_that_wait_are_printed():
 
 
 def test_a_tool_that_fails_warns_with_a_traceback(caplog):
-    from ellmer_core.calling.invocation import invoke
+    from ellmer_core.tool_execution.run_tool import invoke
 
     @tool
     def broken():
@@ -166,7 +166,7 @@ def test_what_an_api_fetches_itself_is_left_to_it():
 )
 def test_only_public_addresses_over_https_are_fetched(url):
     with pytest.raises(UsageError, match=r"private network|starts with https:"):
-        media.fetched_image(url)
+        images_and_pdfs.fetched_image(url)
 
 
 def test_calls_without_ids_are_named_by_their_function():

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from ellmer_core._chat.structured_output.partial_data import partial_value
 from ellmer_core.errors import ConversionError
-from ellmer_core.schemas.types import type_object, type_string
+from ellmer_core.schemas.type_functions import type_object, type_string
 
 
 class Colour(Enum):

@@ -19,7 +19,7 @@ from ellmer_core.providers.google_gemini import GoogleGemini
 from ellmer_core.providers.groq import Groq
 from ellmer_core.providers.openai import OpenAI
 from ellmer_core.providers.perplexity import Perplexity
-from ellmer_core.schemas.types import type_from_schema, type_object, type_of, type_string
+from ellmer_core.schemas.type_functions import type_from_schema, type_object, type_of, type_string
 from ellmer_core.tools.definition import tool
 from ellmer_core.tools.provider_tools import tool_web_search
 

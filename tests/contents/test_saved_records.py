@@ -22,8 +22,8 @@ from ellmer_core.contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.json_records import OURS, contents_record, contents_replay
-from ellmer_core.contents.tool_calls import (
+from ellmer_core.contents.json_serialization import OURS, contents_record, contents_replay
+from ellmer_core.contents.tool_requests_and_results import (
     ContentProviderCall,
     ContentProviderResult,
     ContentToolRequest,

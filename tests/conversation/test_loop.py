@@ -21,10 +21,10 @@ from played_loop import (
 )
 
 from ellmer_core.contents.content import ContentImageInline, ContentText
-from ellmer_core.contents.tool_calls import ContentToolRequest
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
-from ellmer_core.conversation.effects import Clock, Emit, Send
 from ellmer_core.conversation.history import History
+from ellmer_core.conversation.io_operations import Clock, Emit, Send
 from ellmer_core.conversation.loop import converse
 from ellmer_core.errors import (
     AuthenticationError,
@@ -35,7 +35,7 @@ from ellmer_core.errors import (
     TimeoutError,
     UsageError,
 )
-from ellmer_core.schemas.types import type_object, type_string
+from ellmer_core.schemas.type_functions import type_object, type_string
 from ellmer_core.wire.openai_chat.request import OpenAIChat
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from played_loop import PLAN, STREAM, Outside, called, piece, ran, status, talk, whole
 
-from ellmer_core.conversation.effects import Send
 from ellmer_core.conversation.history import History
+from ellmer_core.conversation.io_operations import Send
 from ellmer_core.errors import ConnectError, EllmerError, RateLimitError, ServerError, TimeoutError
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")

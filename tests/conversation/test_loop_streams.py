@@ -8,8 +8,8 @@ from played_loop import HI, PLAN, STREAM, Outside, called, piece, ran, status, t
 from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
 from ellmer_core.conversation.cancellation import StreamController
-from ellmer_core.conversation.effects import Emit, ReadEvents, Wait
 from ellmer_core.conversation.history import History
+from ellmer_core.conversation.io_operations import Emit, ReadEvents, Wait
 from ellmer_core.conversation.loop import converse
 from ellmer_core.errors import ConnectError, IncompleteResponseError, ServerError, TimeoutError
 

@@ -18,14 +18,14 @@ from played_loop import (
     whole,
 )
 
-from ellmer_core.calling.invocation import invoke
 from ellmer_core.contents.content import ContentText
-from ellmer_core.contents.tool_calls import ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
-from ellmer_core.conversation.effects import CallTools
 from ellmer_core.conversation.history import INTERRUPTED, NEVER_CALLED, History
+from ellmer_core.conversation.io_operations import CallTools
 from ellmer_core.errors import IncompleteResponseError, ServerError, ToolReject, ToolRoundsError
-from ellmer_core.schemas.types import type_object, type_string
+from ellmer_core.schemas.type_functions import type_object, type_string
+from ellmer_core.tool_execution.run_tool import invoke
 from ellmer_core.tools.definition import tool
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")

@@ -7,8 +7,8 @@ from played_loop import PLAN, Outside, called, ran, talk, whole
 
 import ellmer_core as ec
 from ellmer_core import UsageLimits
-from ellmer_core.conversation.effects import Send
 from ellmer_core.conversation.history import History
+from ellmer_core.conversation.io_operations import Send
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")
 

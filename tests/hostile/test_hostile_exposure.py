@@ -12,7 +12,7 @@ from ellmer_core.errors import EllmerError
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.gemini.request import Gemini
 from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.shared.errors import error_of
+from ellmer_core.wire.shared.provider_errors import error_of
 
 # Where requests go ------------------------------------------------------------------------------------------
 

@@ -23,9 +23,9 @@ from ellmer_core.jobs.parallel_functions import (
 )
 from ellmer_core.jobs.rate_limit import Paced
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
-from ellmer_core.schemas.types import type_integer, type_object, type_string
+from ellmer_core.schemas.type_functions import type_integer, type_object, type_string
 from ellmer_core.tools.definition import tool
-from ellmer_core.transport.connections import Connection
+from ellmer_core.transport.http_clients import Connection
 
 
 def upper(messages):

@@ -21,7 +21,7 @@ from ellmer_core.contents.content import (
     ContentThinking,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import EllmerWarning
 from ellmer_core.render.html import contents_html

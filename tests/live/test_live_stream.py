@@ -13,7 +13,7 @@ import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server.strict_server import StrictServer
 from ellmer_core.contents.content import ContentText
-from ellmer_core.live.answer_and_tool_progress import Said, Words
+from ellmer_core.live.stream_to_shinychat import Said, Words
 
 
 @dataclass(frozen=True)

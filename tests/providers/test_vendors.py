@@ -7,7 +7,7 @@ from every_vendor import DRAW, ONE, PDF, PLACES, PNG, SHAPE, WIRES, body, made, 
 
 import ellmer_core
 from ellmer_core.contents.content import ContentText
-from ellmer_core.contents.tool_calls import ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import ContentError, UsageError
 from ellmer_core.providers._construction import chat

@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 
 from ellmer_core import ContentText
-from ellmer_core.live.growing_text import markdown
+from ellmer_core.live.console_streaming_markdown import markdown
 from ellmer_core.render.html import contents_html
-from ellmer_core.render.literal_markup import Literal, literal
+from ellmer_core.render.markup_escaping import Literal, literal
 from ellmer_core.render.math import formula_html
 
 X = formula_html("x_1")

@@ -22,7 +22,7 @@ from ellmer_core.contents.content import (
     ContentUploaded,
     replaced,
 )
-from ellmer_core.contents.tool_calls import (
+from ellmer_core.contents.tool_requests_and_results import (
     ContentProviderCall,
     ContentProviderResult,
     ContentToolRequest,

@@ -23,10 +23,10 @@ from ellmer_core.contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.render.files import export
+from ellmer_core.render.export_to_file import export
 from ellmer_core.render.html import _parser, contents_html
 from ellmer_core.render.markdown import contents_markdown
 from ellmer_core.render.notebook import styles

@@ -9,7 +9,7 @@ from ellmer_core._chat.structured_output.validated_answer import Structured
 from ellmer_core.contents.turns import AssistantTurn
 from ellmer_core.errors import ConversionError, UsageError
 from ellmer_core.schemas.data_frames import data_frame, df_schema
-from ellmer_core.schemas.types import type_array, type_integer, type_object, type_string
+from ellmer_core.schemas.type_functions import type_array, type_integer, type_object, type_string
 
 libraries = pytest.mark.parametrize("library", ["pandas", "polars"])
 ROWS = type_array(items=type_object(name=type_string(), age=type_integer(required=False)))

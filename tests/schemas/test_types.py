@@ -10,8 +10,8 @@ import pytest
 from python_types import Colour, Film, Node, Point, Size, Spot
 
 from ellmer_core.errors import UsageError
-from ellmer_core.schemas.type_values import TypeObject
-from ellmer_core.schemas.types import (
+from ellmer_core.schemas.type_classes import TypeObject
+from ellmer_core.schemas.type_functions import (
     Type,
     TypeArray,
     TypeBasic,
@@ -29,7 +29,7 @@ from ellmer_core.schemas.types import (
     type_of,
     type_string,
 )
-from ellmer_core.wire.shared.json_schema import json_schema
+from ellmer_core.wire.shared.types_as_json_schema import json_schema
 
 # the functions ----------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from ellmer_conformance.contract.observed_run import ToolRun
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.messages import Reply
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think, Usage
-from ellmer_conformance.scenarios.variations.odd_events import REDACTED
+from ellmer_conformance.scenarios.variations.unusual_events import REDACTED
 
 
 def stopping(stop):

@@ -21,9 +21,9 @@ from coherent_runs import (
 
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import Trouble
+from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.messages import Reply
-from ellmer_conformance.scenarios.planted_keys import CANARY
 from ellmer_conformance.scenarios.script import Answer, Failure, Say
 
 

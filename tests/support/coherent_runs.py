@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import Run, ToolRun, Varied
+from ellmer_conformance.scenarios.canary_keys import CANARY
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases._media_and_tools import weather
 from ellmer_conformance.scenarios.messages import Reply
-from ellmer_conformance.scenarios.planted_keys import CANARY
 from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Hears, Say, Usage
 from ellmer_conformance.scenarios.variations import variation
 

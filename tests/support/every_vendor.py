@@ -5,11 +5,11 @@ from pathlib import Path
 
 import ellmer_core
 from ellmer_core.contents.content import ContentImageInline, ContentPDF
-from ellmer_core.contents.tool_calls import ContentToolRequest, ToolDef
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ToolDef
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.providers._construction import chat
-from ellmer_core.schemas.type_values import TypeObject
-from ellmer_core.schemas.types import TypeBasic
+from ellmer_core.schemas.type_classes import TypeObject
+from ellmer_core.schemas.type_functions import TypeBasic
 from ellmer_core.wire.base import Wire
 
 PNG = ContentImageInline("image/png", "iVBORw0=")

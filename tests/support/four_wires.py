@@ -3,7 +3,7 @@
 import pytest
 
 from ellmer_core.contents.content import ContentImageInline, ContentPDF
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.gemini.request import Gemini

@@ -3,10 +3,9 @@
 import json
 from dataclasses import dataclass, field, replace
 
-from ellmer_core.calling.invocation import invoke
 from ellmer_core.contents.content import ContentText
-from ellmer_core.contents.tool_calls import ContentToolRequest
-from ellmer_core.conversation.effects import (
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.conversation.io_operations import (
     Answer,
     CallTools,
     Clock,
@@ -19,6 +18,7 @@ from ellmer_core.conversation.effects import (
 )
 from ellmer_core.conversation.loop import converse
 from ellmer_core.conversation.settings import Settings
+from ellmer_core.tool_execution.run_tool import invoke
 from ellmer_core.tools.definition import tool
 from ellmer_core.wire.openai_chat.request import OpenAIChat
 

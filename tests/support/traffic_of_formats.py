@@ -5,7 +5,7 @@ import json
 from recorded_traffic import interactions
 
 from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.framing.decoders import SseDecoder
+from ellmer_core.wire.framing.sse_and_ndjson import SseDecoder
 from ellmer_core.wire.gemini.request import Gemini
 from ellmer_core.wire.openai_chat.request import OpenAIChat
 from ellmer_core.wire.openai_responses.request import OpenAIResponses

@@ -25,7 +25,7 @@ from ellmer_core.providers.together import Together
 from ellmer_core.providers.vllm import VLLM
 from ellmer_core.providers.xai import XAI
 from ellmer_core.providers.zai import ZAI
-from ellmer_core.wire.framing.decoders import decoder
+from ellmer_core.wire.framing.sse_and_ndjson import decoder
 
 NATIVE = {"bedrock-converse": AWSBedrock, "ollama": Ollama, "cohere-v2": Cohere}
 CHAT = {

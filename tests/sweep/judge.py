@@ -11,8 +11,8 @@ import ellmer_core as ec
 from ellmer_conformance.contract.readers import request as read_request
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules import book
-from ellmer_core.conversation.effects import Send
-from ellmer_core.schemas.types import type_object, type_string
+from ellmer_core.conversation.io_operations import Send
+from ellmer_core.schemas.type_functions import type_object, type_string
 
 from . import values
 from .grid import Cell, named

@@ -22,9 +22,9 @@ def test_the_judge_can_refuse():
     """With nothing known of the models, the same sweep is refused: the profiles are what makes the difference."""
     from unittest.mock import patch
 
-    from ellmer_core.models import fitting
-    from ellmer_core.wire.profile import Profile
+    from ellmer_core.models import unsupported_parameters
+    from ellmer_core.wire.model_profile import Profile
 
-    with patch.object(fitting, "profile_of", lambda _wire: Profile()):
+    with patch.object(unsupported_parameters, "profile_of", lambda _wire: Profile()):
         found = swept(sample(10 * len(places()), 0))
     assert sum(len(count.refused) for count in found.values()) > 5

@@ -20,7 +20,7 @@ from ellmer_core.contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.conversation import retry
 from ellmer_core.errors import AuthenticationError, IncompleteResponseError

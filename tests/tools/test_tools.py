@@ -11,12 +11,17 @@ from typing import Annotated, Literal, Optional
 import pydantic
 import pytest
 
-from ellmer_core.contents.json_records import contents_record, contents_replay
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef, matched
+from ellmer_core.contents.json_serialization import contents_record, contents_replay
+from ellmer_core.contents.tool_requests_and_results import (
+    ContentToolRequest,
+    ContentToolResult,
+    ToolDef,
+    matched,
+)
 from ellmer_core.errors import ToolReject, UsageError
 from ellmer_core.render.tool_card import card
-from ellmer_core.schemas.type_values import TypeObject
-from ellmer_core.schemas.types import (
+from ellmer_core.schemas.type_classes import TypeObject
+from ellmer_core.schemas.type_functions import (
     Type,
     TypeArray,
     TypeBasic,

@@ -10,12 +10,12 @@ from http_talk import DONE, event
 from ellmer_core.contents.content import ContentText
 from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.conversation.cancellation import StreamController
-from ellmer_core.conversation.effects import Emit
 from ellmer_core.conversation.history import History
+from ellmer_core.conversation.io_operations import Emit
 from ellmer_core.conversation.loop import converse
 from ellmer_core.conversation.settings import Settings
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
-from ellmer_core.transport import asynchronous, blocking
+from ellmer_core.transport import async_driver, blocking_driver
 
 
 def test_a_connection_is_used_again_by_chats_forks_and_streams(server, reply, make):
@@ -155,15 +155,15 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
             line(chat._connection, settings.controller),
         )
 
-    history, loop, line = start(blocking.BlockingDriver)
-    driven = blocking.drive(loop, line)
+    history, loop, line = start(blocking_driver.BlockingDriver)
+    driven = blocking_driver.drive(loop, line)
     next(driven), next(driven)
     driven.close()
     assert history.turns[-1] == AssistantPartialTurn("One")
 
     async def run():
-        history, loop, line = start(asynchronous.AsyncDriver)
-        driven = asynchronous.adrive(loop, line)
+        history, loop, line = start(async_driver.AsyncDriver)
+        driven = async_driver.adrive(loop, line)
         await anext(driven), await anext(driven)
         await driven.aclose()
         assert history.turns[-1] == AssistantPartialTurn("One")
@@ -172,6 +172,6 @@ def test_a_closed_driver_closes_its_loop_whoever_holds_it(server, reply, make):
 
 
 def test_what_is_shown_is_not_for_the_line():
-    line = blocking.BlockingDriver(None, StreamController())
+    line = blocking_driver.BlockingDriver(None, StreamController())
     with pytest.raises(AssertionError):
         line.do(Emit(None))

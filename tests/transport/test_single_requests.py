@@ -8,7 +8,7 @@ import pytest
 from recorded_traffic import absent, files
 
 from ellmer_core import UsageError, chat_anthropic, chat_deepseek, chat_google_gemini, chat_openai, tool
-from ellmer_core.contents.tool_calls import ContentToolRequest
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation import retry
 from ellmer_core.errors import AuthenticationError, ResponseError
@@ -16,7 +16,7 @@ from ellmer_core.providers._model_lists import listed, lister
 from ellmer_core.providers.aws_bedrock import AWSBedrock
 from ellmer_core.providers.cohere import Cohere
 from ellmer_core.providers.google_vertex import GoogleVertex
-from ellmer_core.schemas.types import type_integer
+from ellmer_core.schemas.type_functions import type_integer
 
 COUNTERS = [
     (chat_openai, {"object": "response.input_tokens", "input_tokens": 7}),

@@ -8,7 +8,7 @@ from recorded_traffic import absent, interactions
 
 import ellmer_core as ec
 from ellmer_core.contents.content import ContentCitation, ContentText
-from ellmer_core.contents.json_records import contents_record, contents_replay
+from ellmer_core.contents.json_serialization import contents_record, contents_replay
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation.history import merged
 from ellmer_core.providers.perplexity import Perplexity

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from ..contract.exchange import Json
 from ..scenarios.messages import PDF, Image, Part, Text
 from . import Capabilities
-from .shared.bridge import BridgeAdapter
+from .shared.base_adapter import BridgeAdapter
 from .shared.sdk_session import Answered, Said, texts_and_calls
 from .shared.structured_output import Parsing
 from .shared.tool_values import base64_of, media_type, parameters

@@ -10,7 +10,7 @@ from any_llm import AnyLLM as Client
 
 from ..contract.exchange import Json
 from . import Capabilities
-from .shared.bridge import BridgeAdapter
+from .shared.base_adapter import BridgeAdapter
 from .shared.chat_messages import HEARING, ChatMessages
 from .shared.sdk_session import Said
 

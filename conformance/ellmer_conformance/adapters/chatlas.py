@@ -12,7 +12,7 @@ from chatlas import types
 from ..contract.exchange import Json
 from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from . import Capabilities, Endpoint
-from .shared.bridge import FOUR_WIRES, BridgeAdapter
+from .shared.base_adapter import FOUR_WIRES, BridgeAdapter
 from .shared.tool_values import base64_of, calls_in, parameters
 
 __all__ = ["Chatlas", "adapter"]

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from ..scenarios.messages import PDF, Audio, Image, Part, Text
 from . import Capabilities
-from .shared.bridge import BridgeAdapter
+from .shared.base_adapter import BridgeAdapter
 from .shared.sdk_session import Answered, Said, texts_and_calls
 from .shared.structured_output import Parsing
 from .shared.tool_values import media_type, parameters

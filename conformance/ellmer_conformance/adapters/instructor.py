@@ -10,7 +10,7 @@ import instructor
 from pydantic import BaseModel
 
 from . import Capabilities, Endpoint, anthropic, openai
-from .shared.bridge import BridgeAdapter
+from .shared.base_adapter import BridgeAdapter
 from .shared.sdk_session import Said, SDKSession
 
 __all__ = ["Instructor", "adapter"]

@@ -12,7 +12,7 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
-from .shared.bridge import FOUR_WIRES, BridgeAdapter
+from .shared.base_adapter import FOUR_WIRES, BridgeAdapter
 from .shared.tool_values import base64_of, call_of, calls_in, media_type, parameters, text_of
 
 __all__ = ["LangChain", "adapter"]

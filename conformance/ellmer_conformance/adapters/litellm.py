@@ -11,7 +11,7 @@ import litellm
 
 from ..contract.exchange import Json
 from . import Ability, Capabilities
-from .shared.bridge import FOUR_WIRES, BridgeAdapter
+from .shared.base_adapter import FOUR_WIRES, BridgeAdapter
 from .shared.chat_messages import HEARING, MediaInResults
 from .shared.sdk_session import Said
 

@@ -17,7 +17,7 @@ from llm.default_plugins import openai_models
 
 from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
-from .shared.bridge import BridgeAdapter
+from .shared.base_adapter import BridgeAdapter
 from .shared.tool_values import call_of, calls_in, media_type, parameters, text_of
 
 __all__ = ["LLM", "adapter"]

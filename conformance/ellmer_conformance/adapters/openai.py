@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from ..contract.exchange import Json
 from ..scenarios.messages import PDF, Image, Part, Text
 from . import Ability, Capabilities, Endpoint
-from .shared.bridge import BridgeAdapter
+from .shared.base_adapter import BridgeAdapter
 from .shared.chat_messages import ChatMessages, json_of
 from .shared.sdk_session import Answered, Said, SDKSession, texts_and_calls
 from .shared.structured_output import Parsing

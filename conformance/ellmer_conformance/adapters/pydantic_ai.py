@@ -19,7 +19,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from ..scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from . import Capabilities, Endpoint
-from .shared.bridge import FOUR_WIRES, BridgeAdapter
+from .shared.base_adapter import FOUR_WIRES, BridgeAdapter
 from .shared.tool_values import call_of, calls_in, media_type, parameters
 
 __all__ = ["PydanticAI", "adapter"]

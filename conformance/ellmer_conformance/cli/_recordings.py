@@ -18,8 +18,8 @@ def against_recordings(
 ) -> int:
     """Plays the recordings to each adapter and prints what came of it; the exit code."""
     from ..baseline import BaselineError, load  # noqa: PLC0415 - `conformance --help` should not wait for it
-    from ..recordings.conversation_replay.command import play_recordings  # noqa: PLC0415 - likewise
-    from ..report import Report, files, finished  # noqa: PLC0415 - likewise
+    from ..recordings.conversation_replay.replay_run import play_recordings  # noqa: PLC0415 - likewise
+    from ..report import Report, finished, report_folder  # noqa: PLC0415 - likewise
     from ..report.formats.terminal import console, print_findings  # noqa: PLC0415 - likewise
     from ..runner.selection import OURS, UnknownChoice, find_adapter  # noqa: PLC0415 - likewise
 
@@ -41,7 +41,7 @@ def against_recordings(
             to.print(f"wrote {summary.write(folder / name if len(adapters) > 1 else folder)}", soft_wrap=True)
     report = finished(Report.joined(reports))
     print_findings(report, to, folder)
-    for path in files.write(report, folder, cassettes="cassettes") if folder else ():
+    for path in report_folder.write(report, folder, cassettes="cassettes") if folder else ():
         to.print(f"wrote {path}", soft_wrap=True)
     if not report.plays:
         to.print("Nothing was played, which is no success.")

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ..recordings.calibrate import Calibration, Case, Tally, as_json, calibrate
-from ..report.formats.terminal_text import printable
+from ..report.formats.terminal_escaping import printable
 from ._shared.paths import files_argument, progress, traffic
 
 __all__ = ["command"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from ..report.compare import counted, differences
-from ..report.formats.terminal_text import printable
+from ..report.formats.terminal_escaping import printable
+from ..report.report_diff import counted, differences
 from ._shared.reports import opened
 
 __all__ = ["command"]

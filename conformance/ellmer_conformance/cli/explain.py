@@ -10,10 +10,10 @@ import click
 
 from ..adapters.shared.endpoints import WHERE
 from ..contract import rules
-from ..contract.error_texts import matches
 from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
+from ..contract.rules_by_error_text import matches
 from ..live_apis.probe import server_rules
 from ..recordings.corpus import cache, cited_recordings, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of

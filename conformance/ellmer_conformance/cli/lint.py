@@ -10,10 +10,10 @@ import click
 
 from ..baseline import BaselineError, load
 from ..recordings import lint_report
-from ..recordings.engines import ENGINES, Engine, EngineMissing
 from ..recordings.lint import lint
 from ..recordings.lint_baseline import apply_baseline
-from ..report.formats.terminal_text import printable
+from ..recordings.processes_and_dask import ENGINES, Engine, EngineMissing
+from ..report.formats.terminal_escaping import printable
 from ._shared.paths import located, progress
 
 __all__ = ["command"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..report.formats.terminal_text import printable
+from ..report.formats.terminal_escaping import printable
 from .run import filters
 
 __all__ = ["command"]

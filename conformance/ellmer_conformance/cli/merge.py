@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..report import Report, files, rescored
+from ..report import Report, report_folder, rescored
 from ..report.formats.terminal import console, print_report
 from ._shared.reports import opened
 
@@ -26,7 +26,7 @@ __all__ = ["command"]
     help="Output folder, like that of `conformance run --report`.",
 )
 def command(reports: tuple[Path, ...], output: Path) -> None:
-    """Join REPORTS (files, or folders with a report.json) and write the result in every form.
+    """Join REPORTS (report_folder, or folders with a report.json) and write the result in every form.
 
     Use this for runs of one adapter that were split over machines, and to show several adapters side by side.
     If two reports contain the same run of a case, the later report counts. A single report is written again
@@ -37,6 +37,6 @@ def command(reports: tuple[Path, ...], output: Path) -> None:
     parts = [opened(path) for path in reports]
     joined = rescored(Report.joined(parts))
     print_report(joined, console(sys.stdout), output)
-    for path in files.write(joined, output):
+    for path in report_folder.write(joined, output):
         click.echo(f"wrote {path}")
     sys.exit(joined.exit_code)

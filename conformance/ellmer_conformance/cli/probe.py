@@ -72,7 +72,7 @@ def command(
     conformance probe http://localhost:4000/v1 --wire openai-chat --model my-model --report out
     """
     from ..live_apis.probe import probed  # noqa: PLC0415 - `conformance --help` should not wait for it
-    from ..report import files  # noqa: PLC0415 - likewise
+    from ..report import report_folder  # noqa: PLC0415 - likewise
     from ..report.formats.terminal import console, print_report  # noqa: PLC0415 - likewise
 
     target = _target(base_url, wire, model, key_env, vendor=vendor, name=name, timeout=timeout)
@@ -81,7 +81,7 @@ def command(
     if baseline:
         _expect(found, baseline)
     print_report(found, console(sys.stdout), report)
-    for path in files.write(found, report) if report else ():
+    for path in report_folder.write(found, report) if report else ():
         click.echo(f"wrote {path}")
     sys.exit(2 if not any(row.verdict != "not-testable" for row in found.rows) else found.exit_code)
 

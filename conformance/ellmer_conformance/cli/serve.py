@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 import click
 
-from ..report import files
+from ..report import report_folder
 from ..report.formats.terminal import console, print_report
 from ..scenarios.cases import scripts
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
@@ -94,7 +94,7 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
         click.echo("No request reached a chat endpoint, so there is nothing to report.")
         return
     print_report(found, console(sys.stdout), folder)
-    for path in files.write(found, folder):
+    for path in report_folder.write(found, folder):
         click.echo(f"wrote {path}")
 
 

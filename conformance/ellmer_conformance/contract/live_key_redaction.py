@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..scenarios.planted_keys import is_canary
+from ..scenarios.canary_keys import is_canary
 
 __all__ = ["redacted", "redacted_value"]
 

@@ -12,8 +12,8 @@ from ..scenarios.case import Case, Mode
 from ..scenarios.messages import PDF, Audio, Image, Reply
 from ..scenarios.script import Answer, Call, Cut, Step
 from ..scenarios.variations import Variation, VariedAnswer, expanded
-from ..scenarios.variations.events import sizes
-from . import continued_requests
+from ..scenarios.variations.event_rewriting import sizes
+from . import previous_response_id
 from .exchange import Exchange, Item, Media
 
 __all__ = [
@@ -93,7 +93,7 @@ class Run:
     @cached_property
     def said(self) -> list[list[Item]]:
         """What each request says, in neutral items."""
-        return continued_requests.said(self.exchanges)
+        return previous_response_id.said(self.exchanges)
 
     def play_at(self, pointer: str) -> Run:
         """The play that a pointer leads into: the one under a variation (`/varied/crlf`), or this."""

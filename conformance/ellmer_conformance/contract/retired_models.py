@@ -17,7 +17,7 @@ from datetime import date
 from urllib.parse import unquote, urlsplit
 
 from ellmer_harness.exchange.messages import Sent
-from ellmer_harness.tape.stale_recordings.age_policies import Recording
+from ellmer_harness.tape.stale_recordings.older_than_policy import Recording
 
 __all__ = ["SCHEDULES", "Schedule", "pytest_cassette_stale", "shutdown"]
 

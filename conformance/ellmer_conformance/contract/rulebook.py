@@ -10,7 +10,7 @@ from inspect import cleandoc
 from typing import Any
 
 from .exchange import Json, Request
-from .readers.read_once import reading_once
+from .readers.read_cache import reading_once
 from .rule import Check, Kind, Level, Refusal, Rule, Verdict, Violation, verdict
 
 __all__ = ["Envelope", "RuleBook"]

@@ -18,11 +18,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from ..baseline import FILE, Baseline, BaselineError, load
 from ..contract.live_key_redaction import redacted
-from ..report import Report, Row, files, finished, judged
-from ..report.formats.abilities import abilities
+from ..report import Report, Row, finished, judged, report_folder
+from ..report.formats.capabilities_table import abilities
 from ..report.formats.terminal import console, print_report
+from ..report.plays_without_verdict import without_verdict
 from ..report.requirements import requirements
-from ..report.unjudged import without_verdict
 from ..runner.against_server import play_direct
 from ..runner.command import Driver
 from ..runner.from_cassettes import attempt
@@ -233,7 +233,7 @@ class Collector:
         to = console(terminalreporter._tw._file)  # noqa: SLF001 - no public way to its stream
         print_report(self.report, to, folder)
         cassettes = self.config.getoption("cassettes")
-        for path in files.write(self.report, folder, cassettes=cassettes) if folder else ():
+        for path in report_folder.write(self.report, folder, cassettes=cassettes) if folder else ():
             terminalreporter.write_line(f"wrote {path}")
 
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ..contract import rules
-from ..contract.api_errors import ApiError, read_error
+from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
-from .reading import Recording, Unreadable, find, read
-from .recorded_status import identity, refusal, status_of
+from .recorded_requests import Skip, request_of
+from .recording_files import Recording, Unreadable, find, read
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
-from .requests import Skip, request_of
+from .refusals_behind_200 import identity, refusal, status_of
 from .time_limit import TooSlow, time_limit
 
 __all__ = ["Calibration", "Case", "Tally", "agrees", "as_json", "calibrate"]

@@ -15,12 +15,12 @@ from ..contract import rules
 from ..contract.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
-from . import spans
-from .engines import Engine, mapped
-from .reading import Recording, Unreadable, read
-from .recorded_status import status_of
+from . import opentelemetry_spans
+from .processes_and_dask import Engine, mapped
+from .recorded_requests import Skip, request_of
+from .recording_files import Recording, Unreadable, read
+from .refusals_behind_200 import status_of
 from .remote_files import Source, sources
-from .requests import Skip, request_of
 from .time_limit import TooSlow, time_limit
 
 __all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]
@@ -192,16 +192,16 @@ def _read(report: FileReport, path: Path) -> None:
 
 
 def _traces(report: FileReport, path: Path) -> bool:
-    """Judges the spans of a file, if it is one of spans."""
+    """Judges the spans of a file, if it is a file of spans."""
     try:
-        found = spans.read(path)
+        found = opentelemetry_spans.read(path)
     except Exception:  # noqa: BLE001 - it was no recording, and it is no trace either
         return False
     for span in found or ():
         if span.messages is None:
             report.skipped["a span without captured messages"] += 1
         else:
-            _judge(report, spans.BOOK, span.request, span.place, None)
+            _judge(report, opentelemetry_spans.BOOK, span.request, span.place, None)
     return bool(found)
 
 

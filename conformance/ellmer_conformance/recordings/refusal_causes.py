@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from ..contract.api_errors import ApiError
+from ..contract.error_bodies import ApiError
 
 __all__ = ["CAPABILITY", "SHAPE", "UNCLASSIFIED", "UNKNOWN", "VISIBLE", "cause_of"]
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from ellmer_harness.errors import StoreError
 from ellmer_harness.store import Store, open_store
 
-from .reading import Unreadable, find
+from .recording_files import Unreadable, find
 
 __all__ = ["Object", "Source", "is_url", "sources"]
 

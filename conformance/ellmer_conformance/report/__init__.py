@@ -1,10 +1,10 @@
 """What a run of the suite found, and every form in which people read it.
 
-`results` holds rows and reports, `rows` makes them of a play, `document` writes and reads `report.json`, `score`
+`results` holds rows and reports, `rows` makes them of a play, `report_json` writes and reads `report.json`, `score`
 counts; each module of `formats` writes one form.
 """
 
-from .document import UnreadableReport, finished, read, rescored, schema, write
+from .report_json import UnreadableReport, finished, read, rescored, schema, write
 from .results import FAILING, Play, Report, Row
 from .rows import judged
 

@@ -21,14 +21,14 @@ from ..adapters.shared.endpoints import endpoint, place_for, place_of
 from ..contract import readers
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, all_media_of
+from ..scenarios.canary_keys import planted, said_who
 from ..scenarios.case import Case, Mode
 from ..scenarios.cases import scripts
 from ..scenarios.messages import Tool, Turn
-from ..scenarios.planted_keys import planted, said_who
 from ..scenarios.variations import Variation
 from ..server import StrictServer
 from ..server.journal import Entry
-from .blocking_calls import watching_loops
+from .blocking_call_watch import watching_loops
 from .cancellation import Answers
 from .network_watch import watching
 from .sessions import (

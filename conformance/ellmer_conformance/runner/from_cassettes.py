@@ -22,6 +22,7 @@ from ..contract.observed_run import Run, Trouble, Varied
 from ..contract.retired_models import pytest_cassette_stale
 from ..scenarios.case import Case, Mode
 from ..scenarios.variations import Variation
+from ..scenarios.variations.applied_to_replay import framing
 from .judgement import complaints, exchange
 from .live_recordings import as_answered, kept
 from .sessions import (
@@ -33,7 +34,6 @@ from .sessions import (
     takes_apart,
     without_waiting,
 )
-from .varied_answers import framing
 
 __all__ = ["attempt", "cassette_path", "observed", "play"]
 

@@ -17,7 +17,7 @@ from ..contract.observed_run import ToolRun, Trouble
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.messages import Approve, Part, Reply, Tool, Turn, Upload
 from .cancellation import Answers, given_up
-from .printed_keys import watching_prints
+from .stdout_and_log_watch import watching_prints
 
 __all__ = [
     "CaseRun",

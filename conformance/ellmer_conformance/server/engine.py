@@ -26,9 +26,9 @@ from .http.reply import Reply, is_short, plain
 from .http.request_parser import HttpRequest
 from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
+from .models_files_and_batches import Services
 from .replies.rendering import refuse, render
 from .request_check import ANY, CheckedRequest, check_request
-from .services import Services
 
 __all__ = ["Engine", "Mode"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..contract.exchange import Exchange, Request, Response
 from ..contract.rule import Refusal, Verdict, Violation
-from ..scenarios.planted_keys import is_canary
+from ..scenarios.canary_keys import is_canary
 from .http.reply import Reply
 
 __all__ = ["Entry", "Journal", "without_secrets"]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..contract import readers
 from ..contract.exchange import Request
-from ..contract.readers.read_once import reading_once
+from ..contract.readers.read_cache import reading_once
 from ..contract.rule import Verdict
 
 __all__ = ["Alike", "Judged", "without_words"]

@@ -9,8 +9,8 @@ from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.cli.requirements import command as requirements_command
 from ellmer_conformance.pytest.marks import MARKS, is_chosen, names_of
 from ellmer_conformance.report import Report, Row, finished
-from ellmer_conformance.report.formats.abilities import abilities, rows
 from ellmer_conformance.report.formats.badge import badges
+from ellmer_conformance.report.formats.capabilities_table import abilities, rows
 from ellmer_conformance.report.formats.markdown import markdown
 from ellmer_conformance.report.formats.terminal import console, print_report
 from ellmer_conformance.report.results import Play

@@ -13,7 +13,7 @@ import pytest
 
 from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.lint import lint
-from ellmer_conformance.report.formats.terminal_text import printable
+from ellmer_conformance.report.formats.terminal_escaping import printable
 from ellmer_harness.recordings import Unreadable, read
 from ellmer_harness.recordings.size_limits import MAX_DEPTH
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ellmer_conformance.recordings import spans
+from ellmer_conformance.recordings import opentelemetry_spans
 from ellmer_conformance.recordings.lint import lint
 
 CALL = {"type": "tool_call", "id": "call_1", "name": "add", "arguments": {"x": 2}}
@@ -222,15 +222,15 @@ VALUES = st.recursive(
 def test_any_json_is_read(tmp_path_factory, attributes, more):
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_text(json.dumps([{"attributes": attributes, **more}, "gen_ai."]))
-    for span in spans.read(path) or ():
-        spans.BOOK.judge(span.request)
+    for span in opentelemetry_spans.read(path) or ():
+        opentelemetry_spans.BOOK.judge(span.request)
 
 
 def test_what_nobody_can_nest_is_no_trace(tmp_path):
     path = tmp_path / "deep.json"
     path.write_text('{"gen_ai.x": ' + "[" * 100_000 + "]" * 100_000 + "}")
     with pytest.raises(ValueError, match="nested"):
-        spans.read(path)
+        opentelemetry_spans.read(path)
 
 
 def test_other_json_is_no_trace(judged):
@@ -242,13 +242,13 @@ def test_system_instructions_are_a_message_of_their_own(tmp_path):
     path = tmp_path / "traces.json"
     known = KNOWN | {"gen_ai.input.messages": FINE, "gen_ai.system_instructions": [text("Be brief.")]}
     path.write_text(json.dumps(otlp(known)))
-    (span,) = spans.read(path)
+    (span,) = opentelemetry_spans.read(path)
     assert span.messages[0] == message("system", text("Be brief."))
 
 
-@pytest.mark.parametrize("id", spans.BOOK.rules)
+@pytest.mark.parametrize("id", opentelemetry_spans.BOOK.rules)
 def test_each_rule_catches_its_counterexample_and_no_other(id):
-    rule, book = spans.BOOK.rules[id], spans.BOOK
+    rule, book = opentelemetry_spans.BOOK.rules[id], opentelemetry_spans.BOOK
     for body in rule.examples:
         assert not [v for verdict in book.judge(book.request(body)) for v in verdict.violations]
     for body in rule.counterexamples:

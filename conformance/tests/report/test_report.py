@@ -18,10 +18,10 @@ from ellmer_conformance.report import (
     Report,
     Row,
     UnreadableReport,
-    files,
     finished,
     judged,
     read,
+    report_folder,
     schema,
     write,
 )
@@ -188,7 +188,7 @@ def test_badges_are_svg_and_what_shields_reads(report):
 def test_all_forms_are_written_and_ci_gets_its_summary(report, tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "job.md"))
     (tmp_path / "job.md").write_text("before\n")
-    files.write(report, tmp_path / "out")
+    report_folder.write(report, tmp_path / "out")
 
     names = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()}
     assert names >= {
@@ -242,7 +242,7 @@ def test_half_a_character_is_written_and_read_again(tmp_path):
         check=lambda _: iter([broken("/exchanges/0/request/messages/0/content", "\ud83d is lost")]),
     )
 
-    files.write(finished(judged("mine", run, [verdict(rule, run)])), tmp_path)
+    report_folder.write(finished(judged("mine", run, [verdict(rule, run)])), tmp_path)
 
     (row,) = read(tmp_path / "report.json").rows
     assert row.message == r"\ud83d is lost"

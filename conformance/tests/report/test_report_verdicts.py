@@ -11,7 +11,7 @@ from ellmer_conformance.report import (
     finished,
     judged,
 )
-from ellmer_conformance.report.consequences import consequences, without_consequences
+from ellmer_conformance.report.consequential_failures import consequences, without_consequences
 from ellmer_conformance.report.requirements import requirements
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.case import Case, ask

@@ -17,8 +17,8 @@ from ellmer_conformance.contract.rules.behaviour.answers.endings import (
     cut_answers_are_not_complete,
     cut_calls_are_not_run,
 )
+from ellmer_conformance.runner.replay_under_variations import Replays, differences
 from ellmer_conformance.runner.selection import find_adapter
-from ellmer_conformance.runner.variation_replays import Replays, differences
 from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_conformance.scenarios.variations import VARIATIONS, variation
 

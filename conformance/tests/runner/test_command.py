@@ -1,17 +1,16 @@
 """Programs in any language are judged by what they send; what cannot be seen is not judged, and said."""
 
 import json
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
+from example_plays import PLAYS
 
 import ellmer_conformance.runner.command
 from ellmer_conformance.runner.command import DeclaredWrongly, Driver, NoReply, as_json, read
-from ellmer_conformance.runner.command.declared import declared
+from ellmer_conformance.runner.command.declared_capabilities import declared
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import inexpressible, left_out
 from ellmer_conformance.scenarios.cases import all_cases, scripts
@@ -20,19 +19,6 @@ from ellmer_conformance.server import StrictServer
 CASES = all_cases()
 EXAMPLES = Path(__file__).parents[3] / "examples"
 SCHEMAS = Path(ellmer_conformance.runner.command.__file__).parent
-PLAYS = [
-    ("parallel_tools_return_images", "stream"),
-    ("tool_returns_nested_media", "sync"),
-    ("tool_returns_remote_image", "sync"),
-    ("tool_returns_unsupported_image", "sync"),
-    ("two_parallel_tools", "sync"),
-    ("audio_from_user", "stream"),
-    ("dangling_call", "sync"),
-    ("length_inside_arguments", "sync"),
-    ("cut_inside_arguments", "stream"),
-    ("error_inside_the_answer", "stream"),
-    ("unicode_arguments", "stream"),
-]
 
 FIRST_ONLY = """
 import json, os, urllib.request
@@ -156,55 +142,6 @@ def test_a_program_that_cannot_be_judged_says_why(judged, program, sentence):
 def test_a_line_that_is_no_reply_is_named(line):
     with pytest.raises(NoReply, match="line 2 "):
         read(f'{{"text": "fine"}}\n{line}\n')
-
-
-@pytest.mark.parametrize(("case", "mode"), PLAYS)
-def test_the_node_example_keeps_every_rule(judged, case, mode):
-    node, folder = shutil.which("node"), EXAMPLES / "driver-node"
-    if not node or not (folder / "node_modules").is_dir():
-        pytest.skip(f"the Node example is not installed: run `npm install` in {folder.name} with Node.js 20")
-    assert subprocess.run([node, "--version"], check=True, capture_output=True).stdout
-
-    _, verdicts = judged(f"{node} {folder / 'driver.mjs'}", case, mode, wire="anthropic")
-
-    assert not broken(verdicts)
-
-
-DECLARING = [
-    ("two_parallel_tools", "stream"),
-    ("half_a_character", "sync"),
-    ("tool_returns_image", "sync"),
-]
-
-
-#: Each example's language: what builds it into a folder, and what runs it from there.
-LANGUAGES = {
-    "ruby": ([], f"ruby {EXAMPLES / 'driver-ruby' / 'driver.rb'}"),
-    "node": ([], f"node {EXAMPLES / 'driver-fetch' / 'driver.mjs'}"),
-    "go": (["build", "-o", "{folder}/driver", *map(str, EXAMPLES.glob("driver-go/*.go"))], "{folder}/driver"),
-    "javac": (["-d", "{folder}", *map(str, EXAMPLES.glob("driver-java/*.java"))], "java -cp {folder} Driver"),
-}
-
-
-@pytest.fixture(scope="module", params=LANGUAGES)
-def example(request, tmp_path_factory):
-    """The command of an example, built once."""
-    build, command = LANGUAGES[request.param]
-    if not shutil.which(request.param):
-        pytest.skip(f"there is no {request.param} here")
-    folder = tmp_path_factory.mktemp(request.param)
-    if build:
-        arguments = [each.format(folder=folder) for each in build]
-        subprocess.run([request.param, *arguments], check=True, capture_output=True, timeout=120)
-    return command.format(folder=folder)
-
-
-@pytest.mark.parametrize(("case", "mode"), DECLARING)
-def test_an_example_with_its_standard_library_keeps_what_it_declares(judged, example, case, mode):
-    run, verdicts = judged(example, case, mode)
-
-    assert not broken(verdicts)
-    assert bool(run.refused) == (case == "tool_returns_image")
 
 
 @pytest.mark.parametrize(

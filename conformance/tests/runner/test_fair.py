@@ -19,11 +19,11 @@ from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.contract.rules.behaviour.answers.streams import difference
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.canary_keys import environment, said_who
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.cases._media_and_tools import BLUE, RED, weather
 from ellmer_conformance.scenarios.messages import Image, Reply, Text
-from ellmer_conformance.scenarios.planted_keys import environment, said_who
 from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.runner.replay_under_variations import Replays, differences
 from ellmer_conformance.runner.selection import find_adapter
-from ellmer_conformance.runner.variation_replays import Replays, differences
 from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_conformance.scenarios.variations import variation
 

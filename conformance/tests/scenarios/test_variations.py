@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.runner.replay_under_variations import Replays
 from ellmer_conformance.runner.selection import find_adapter
-from ellmer_conformance.runner.variation_replays import Replays
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.scenarios.script import Delivery
 from ellmer_conformance.scenarios.variations import VARIATIONS, VariedAnswer, named, possible, variation
-from ellmer_conformance.scenarios.variations.events import sizes
+from ellmer_conformance.scenarios.variations.event_rewriting import sizes
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 HOMES = sorted({wire: (wire, vendor) for wire, vendor in reversed(WHERE)}.values())

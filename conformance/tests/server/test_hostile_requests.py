@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http import connection as served
+from ellmer_conformance.server.http.request_parser import HttpRequest
 from ellmer_conformance.server.http.routes import found
 from ellmer_conformance.server.journal import without_secrets
 
@@ -103,6 +105,24 @@ def test_no_request_is_a_defect_of_ours(server, data):
         answer = send(server, data.replace(b"/v1/chat/completions", wire))
         assert answer
         assert status(answer) != 500, answer
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/chat",
+        "/model/m/invoke",
+        "/ai/run/@cf/m",
+        "/v1beta/interactions",
+        "/api/generate",
+    ],
+)
+@pytest.mark.parametrize("mode", ["reject", "observe"])
+def test_a_format_that_has_no_rules_is_an_unknown_path(path, mode):
+    """Recordings of these formats are recognised; the server speaks none of them."""
+    headers = {"host": "127.0.0.1", "authorization": "Bearer k", "content-type": "application/json"}
+    body = b'{"model": "m", "message": "Hi", "messages": []}'
+    assert Engine({}, mode).answer(HttpRequest("POST", path, headers, body)).status == 404
 
 
 def bomb():

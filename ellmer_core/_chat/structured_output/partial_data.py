@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, 
 from ...contents.content import ContentText
 from ...contents.turns import AssistantTurn
 from ...errors import ConversionError, UsageError
-from ...schemas.types import Type, convert
+from ...schemas.type_functions import Type, convert
 from ..base import Shown
 from .json_in_text import begun_json
 from .validated_answer import Structured

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...contents.content import Content, ContentImageInline, ContentImageRemote, replaced
-from ...contents.tool_calls import ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolResult
 from ...contents.turns import Turn, UserTurn
-from ...tools.results import result_items
+from ...tools.result_serialization import result_items
 from ...wire.base import Wire
 
 __all__ = ["inlined", "unfetched"]

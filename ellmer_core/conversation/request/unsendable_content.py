@@ -6,7 +6,7 @@ The history keeps the original. So a chat goes on after a change of provider, wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...contents.content import (
     Content,
@@ -17,18 +17,17 @@ from ...contents.content import (
     ContentUploaded,
     is_media,
 )
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult, ToolDef
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
 from ...errors import ContentError, UsageError
-from ...tools.results import described, result_items, result_text
+from ...tools.result_serialization import described, result_items, result_text
 from ...wire.base import Wire
 from ...wire.shared.json_bodies import json_text
 
 __all__ = ["Sendable", "sendable_to"]
 
 
-@dataclass(frozen=True)
-class Sendable:
+class Sendable(NamedTuple):
     """What is sent: the turns, and what was said in words."""
 
     turns: list[Turn]

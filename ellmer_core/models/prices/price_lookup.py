@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from ...contents.turns import Tokens
 from ...wire.base import Wire
@@ -43,8 +43,7 @@ def prices(vendor: str, model: str) -> dict[str, float | None]:
     return {name: getattr(price, name, None) for name in ("input", "output", "cached")}
 
 
-@dataclass(frozen=True)
-class _Price:
+class _Price(NamedTuple):
     """US dollars per million tokens."""
 
     input: float
@@ -74,22 +73,27 @@ def _thresholds(vendor: str, model: str) -> list[list[float]]:
     return next(found, [])
 
 
-#: A choice of texts, each of them the whole name, its beginning, its end or some of it.
-_TEXTS = re.compile(r"(\||^)\^?([\w\-/: @]|\\\.)+\$?(?=\||$)")
+_SPECIAL = {*r"\.*+?{}^$"}
 
 
 def _matches(pattern: str, model: str) -> bool:
     """`re.search()`; nearly all patterns are choices of texts, which need not be compiled, and there are many."""
-    if _TEXTS.sub("", pattern):
+    if {*"()[]"} & {*pattern}:
         return re.search(pattern, model) is not None
-    return any(_has(model, text.replace("\\", "")) for text in pattern.split("|"))
+    return any(_has(model, choice) for choice in pattern.split("|"))
 
 
-def _has(model: str, text: str) -> bool:
-    begins, ends, text = text.startswith("^"), text.endswith("$"), text.strip("^$")
+def _has(model: str, choice: str) -> bool:
+    """One of the choices: a text at the beginning, at the end or anywhere, which a date may follow."""
+    begins, (text, date, _) = choice.startswith("^"), choice.partition(r"\d")
+    ends, text = text.endswith("$"), text.removeprefix("^").removesuffix("$")
+    if _SPECIAL & {*text.replace(r"\.", "")}:
+        return re.search(choice, model) is not None
+    text = text.replace("\\", "")
     if begins and ends:
         return model == text
-    return model.startswith(text) if begins else model.endswith(text) if ends else text in model
+    found = model.startswith(text) if begins else model.endswith(text) if ends else text in model
+    return found and (not date or re.search(choice, model) is not None)
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...errors import UsageError
 from ...wire.base import Wire
-from ...wire.profile import Profile
+from ...wire.model_profile import Profile
 
 __all__ = ["profile_of", "rows"]
 

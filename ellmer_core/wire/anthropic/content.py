@@ -17,12 +17,12 @@ from ...contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..base import Wire
-from ..shared import content_parts, json_bodies, tool_calls
-from ..shared.block_shapes import fits, legal
-from ..values import Json
-from .blocks import BLOCKS, CALLER, CITATION
+from ..request_and_stream_merger import Json
+from ..shared import content_parts, json_bodies, tool_arguments_and_ids
+from ..shared.sent_back_block_shapes import fits, legal
+from .blocks_sent_back import BLOCKS, CALLER, CITATION
 
 __all__ = ["AnthropicContent"]
 
@@ -76,7 +76,7 @@ class AnthropicContent(Wire):
 
     def call_id(self, id: str) -> str:
         """`tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'` (farion1231/cc-switch#1181)."""
-        return tool_calls.legal_id(id, r"[a-zA-Z0-9_-]+")
+        return tool_arguments_and_ids.legal_id(id, r"[a-zA-Z0-9_-]+")
 
     def content(self, content: Content) -> Json:
         match content_parts.known(content, self.name):

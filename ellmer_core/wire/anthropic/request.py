@@ -12,24 +12,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking, ContentUploaded
-from ...contents.tool_calls import ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...schemas.definitions import subschemas
-from ...tools.results import result_text, split
-from ..shared import content_parts, json_bodies, json_schema
+from ...schemas.refs_and_defs import subschemas
+from ...tools.result_serialization import result_text, split
+from ..request_and_stream_merger import Json, Request
+from ..shared import content_parts, json_bodies, types_as_json_schema
 from ..shared.cache_marks import Cache, check_cache, with_marks
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
 from ..shared.schema_limits import SchemaLimits
-from ..shared.tool_calls import STRUCTURED
-from ..values import Json, Request
-from .blocks import paired
+from ..shared.tool_arguments_and_ids import STRUCTURED
+from .blocks_sent_back import paired
 from .content import AnthropicContent
 from .response import AnthropicResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_calls import ToolDef
-    from ...schemas.types import Type
+    from ...contents.tool_requests_and_results import ToolDef
+    from ...schemas.type_functions import Type
 
 __all__ = ["AnthropicMessages"]
 
@@ -123,7 +123,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         return int(response["input_tokens"])
 
     def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
-        named = subschemas(json_schema.json_schema(type))
+        named = subschemas(types_as_json_schema.json_schema(type))
         odd = [
             name for each in named for name in each.get("properties", ()) if not PLAIN_NAME.fullmatch(name)
         ]
@@ -218,7 +218,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         }
 
     def schema(self, type: Type) -> Json:
-        return json_schema.json_schema(type)
+        return types_as_json_schema.json_schema(type)
 
 
 def _names_files(turns: Sequence[Turn]) -> bool:

@@ -7,11 +7,11 @@ from typing import ClassVar
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..request_and_stream_merger import Json
+from ..shared import content_parts, finish_reasons, json_bodies, tool_arguments_and_ids
 from ..shared.citations import anthropic_citations
-from ..shared.errors import in_band_error
-from ..shared.provider_calls import paired
-from ..values import Json
+from ..shared.provider_errors import in_band_error
+from ..shared.provider_run_tools import paired
 from .stream import AnthropicMerger
 
 __all__ = ["PAUSE", "AnthropicResponse"]
@@ -35,7 +35,7 @@ class AnthropicResponse(Wire):
         said = [block for block in blocks if block.get("type") != "text" or block.get("text")]
         contents = [self.block(block, cut=not whole) for block in said]
         return finish_reasons.answer(
-            tool_calls.distinct(paired(contents), response),
+            tool_arguments_and_ids.distinct(paired(contents), response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(reason, blocks),
@@ -56,7 +56,7 @@ class AnthropicResponse(Wire):
             case {"type": "tool_use", "id": id, "name": name}:
                 rest = json_bodies.without(block, "type", "id", "name", "input")
                 extra = self.own(fields=rest) if rest else {}
-                return tool_calls.call_of(id, name, block.get("input"), cut=cut, extra=extra)
+                return tool_arguments_and_ids.call_of(id, name, block.get("input"), cut=cut, extra=extra)
             case {"input": str()}:
                 return content_parts.unknown(self.name, {**block, "input": {}})  # a server tool's, cut off
             case _:

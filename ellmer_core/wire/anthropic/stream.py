@@ -7,10 +7,10 @@ from copy import deepcopy
 from typing import Any
 
 from ...contents.content import Content, ContentText, ContentThinking
-from ..shared.errors import in_band_error
+from ..request_and_stream_merger import Json, Merger
 from ..shared.json_bodies import sensible
-from ..shared.tool_calls import tool_input
-from ..values import Json, Merger
+from ..shared.provider_errors import in_band_error
+from ..shared.tool_arguments_and_ids import tool_input
 
 __all__ = ["AnthropicMerger"]
 

@@ -18,11 +18,11 @@ from ...contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..base import Wire
-from ..shared import content_parts, json_bodies, tool_calls
-from ..shared.block_shapes import WORD, fits, legal
-from ..values import Json
+from ..request_and_stream_merger import Json
+from ..shared import content_parts, json_bodies, tool_arguments_and_ids
+from ..shared.sent_back_block_shapes import WORD, fits, legal
 from .model_families import family_of
 
 __all__ = ["BedrockContent"]
@@ -73,7 +73,7 @@ class BedrockContent(Wire):
 
     def call_id(self, id: str) -> str:
         """`[a-zA-Z0-9_.:-]{1,64}`; until 2026 without the dot and the colon, and some models still say so."""
-        return tool_calls.legal_id(id, r"[a-zA-Z0-9_-]{1,64}")
+        return tool_arguments_and_ids.legal_id(id, r"[a-zA-Z0-9_-]{1,64}")
 
     def content(self, content: Content) -> Json:
         match content_parts.known(content, self.name):

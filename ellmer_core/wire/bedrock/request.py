@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
 from ...contents.content import Content, ContentText, ContentThinking, is_media
-from ...contents.tool_calls import ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...errors import UsageError
-from ...tools.results import flatten, result_text, split
-from ..shared import content_parts, json_bodies, json_schema, tool_calls
+from ...tools.result_serialization import flatten, result_text, split
+from ..request_and_stream_merger import Json, Request
+from ..shared import content_parts, json_bodies, tool_arguments_and_ids, types_as_json_schema
 from ..shared.cache_marks import Cache, check_cache, pointed
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.schema_limits import unfit
-from ..shared.tool_calls import STRUCTURED
-from ..values import Json, Request
+from ..shared.tool_arguments_and_ids import STRUCTURED
 from .content import BedrockContent
 from .model_families import Family, family_of
 from .response import BedrockResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_calls import ToolDef
-    from ...schemas.types import Type
+    from ...contents.tool_requests_and_results import ToolDef
+    from ...schemas.type_functions import Type
 
 __all__ = ["Bedrock"]
 
@@ -228,7 +228,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         text = result_text(result)
         if not self.family.json_results:
             return {"text": text}
-        value = tool_calls.tool_input(text)
+        value = tool_arguments_and_ids.tool_input(text)
         return {"json": value if isinstance(value, dict) else {"result": text}}
 
     def tool(self, tool: ToolDef) -> Json:
@@ -237,7 +237,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return {"toolSpec": {**spec, "description": tool.description} if tool.description.strip() else spec}
 
     def schema(self, type: Type) -> Json:
-        return json_schema.json_schema(type)
+        return types_as_json_schema.json_schema(type)
 
 
 def _answering(blocks: list[Json]) -> list[Json]:

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
-from ...contents.tool_calls import ContentToolRequest
+from ...contents.tool_requests_and_results import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import finish_reasons, json_bodies, tool_calls
+from ..request_and_stream_merger import Json
+from ..shared import finish_reasons, json_bodies, tool_arguments_and_ids
 from ..shared.citations import bedrock_citations, cited_before
-from ..shared.errors import error_of, in_band_error
-from ..shared.provider_calls import paired, provider_content
-from ..values import Json
+from ..shared.provider_errors import error_of, in_band_error
+from ..shared.provider_run_tools import paired, provider_content
 from .stream import BedrockMerger
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class BedrockResponse(Wire):
         whole = self.endings.is_whole(reason)
         contents = cited_before([self.block(block, cut=not whole) for block in blocks])
         return finish_reasons.answer(
-            tool_calls.distinct(paired(contents), response),
+            tool_arguments_and_ids.distinct(paired(contents), response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(reason, contents),
@@ -56,7 +56,7 @@ class BedrockResponse(Wire):
             case {"toolUse": {"type": kind}} if kind not in {None, "tool_use"}:
                 pass  # nobody knows whose call it is: not ours to run
             case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
-                content = tool_calls.call_of(id, name, given, cut=cut)
+                content = tool_arguments_and_ids.call_of(id, name, given, cut=cut)
             case {"reasoningContent": dict(thought)}:
                 text = (thought.get("reasoningText") or {}).get("text") or ""
                 content = ContentThinking(text, extra=self.own(block=block))

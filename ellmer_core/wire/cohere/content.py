@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
 from ..openai_chat.content import OpenAIChatContent
+from ..request_and_stream_merger import Json
 from ..shared import content_parts
-from ..shared.block_shapes import Shape, Tagged, fits
-from ..values import Json
+from ..shared.sent_back_block_shapes import Shape, Tagged, fits
 
 __all__ = ["CohereContent"]
 

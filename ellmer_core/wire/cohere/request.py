@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, ClassVar
 from ...contents.content import ContentImage
 from ...contents.turns import Turn
 from ..openai_chat.request import OpenAIChat
-from ..shared import json_schema
+from ..request_and_stream_merger import Json, Request, Supports
+from ..shared import types_as_json_schema
 from ..shared.schema_limits import COHERE, SchemaLimits
-from ..values import Json, Request, Supports
 from .content import CohereContent
 from .response import CohereResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_calls import ToolDef
-    from ...schemas.types import Type
+    from ...contents.tool_requests_and_results import ToolDef
+    from ...schemas.type_functions import Type
 
 __all__ = ["CohereChat"]
 
@@ -96,4 +96,4 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
         return {"type": "function", "function": function}
 
     def schema(self, type: Type) -> Json:
-        return json_schema.json_schema(type)
+        return types_as_json_schema.json_schema(type)

@@ -8,10 +8,10 @@ from typing import ClassVar
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
 from ..openai_chat.response import OpenAIChatResponse
-from ..shared import finish_reasons, json_bodies, tool_calls
+from ..request_and_stream_merger import Json
+from ..shared import finish_reasons, json_bodies, tool_arguments_and_ids
 from ..shared.citations import cohere_citations
-from ..shared.errors import in_band_error
-from ..values import Json
+from ..shared.provider_errors import in_band_error
 from .stream import CohereMerger
 
 __all__ = ["CohereResponse"]
@@ -31,7 +31,7 @@ class CohereResponse(OpenAIChatResponse):
         whole = self.endings.is_whole(reason)
         contents = list(self.contents(message, cut=not whole))
         return finish_reasons.answer(
-            tool_calls.distinct(contents, response),
+            tool_arguments_and_ids.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.endings.neutral(reason),
@@ -56,7 +56,7 @@ class CohereResponse(OpenAIChatResponse):
                     yield ContentUnknown(self.name, part)
         for call in message.get("tool_calls") or ():
             function = call.get("function") or {}
-            yield tool_calls.call_of(
+            yield tool_arguments_and_ids.call_of(
                 call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut
             )
 

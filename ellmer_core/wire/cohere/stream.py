@@ -7,9 +7,9 @@ from operator import itemgetter
 from typing import Any
 
 from ...contents.content import Content, ContentText, ContentThinking
-from ..shared.errors import in_band_error
+from ..request_and_stream_merger import Json, Merger
 from ..shared.json_bodies import sensible
-from ..values import Json, Merger
+from ..shared.provider_errors import in_band_error
 
 __all__ = ["CohereMerger"]
 

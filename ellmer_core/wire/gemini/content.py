@@ -16,11 +16,11 @@ from ...contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..base import Wire
+from ..request_and_stream_merger import Json
 from ..shared import content_parts, json_bodies
-from ..shared.block_shapes import fits, legal
-from ..values import Json
+from ..shared.sent_back_block_shapes import fits, legal
 
 __all__ = ["GeminiContent"]
 

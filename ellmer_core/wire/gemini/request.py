@@ -14,19 +14,19 @@ from operator import is_
 from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
-from ...contents.tool_calls import ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...tools.results import result_text, split
-from ..shared import content_parts, json_schema
+from ...tools.result_serialization import result_text, split
+from ..request_and_stream_merger import Json, Request
+from ..shared import content_parts, types_as_json_schema
 from ..shared.schema_dialects import bare_references
 from ..shared.schema_limits import GEMINI, SchemaLimits
-from ..values import Json, Request
 from .content import GeminiContent
 from .response import GeminiResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_calls import ToolDef
-    from ...schemas.types import Type
+    from ...contents.tool_requests_and_results import ToolDef
+    from ...schemas.type_functions import Type
 
 __all__ = ["Gemini"]
 
@@ -229,7 +229,7 @@ class Gemini(GeminiContent, GeminiResponse):
 
     def schema(self, type: Type) -> Json:
         """Real JSON Schema, for the fields that take it; `parameters` and `responseSchema` know a subset only."""
-        return json_schema.json_schema(type)
+        return types_as_json_schema.json_schema(type)
 
 
 def _in_call_order(turn: Turn, before: Turn) -> Turn:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentFile, ContentImageInline, ContentText, ContentThinking
-from ...contents.tool_calls import ContentToolRequest
+from ...contents.tool_requests_and_results import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..request_and_stream_merger import Json
+from ..shared import content_parts, finish_reasons, json_bodies, tool_arguments_and_ids
 from ..shared.citations import with_grounding
-from ..shared.errors import in_band_error
-from ..shared.provider_calls import grounded, paired
-from ..values import Json
+from ..shared.provider_errors import in_band_error
+from ..shared.provider_run_tools import grounded, paired
 from .stream import GeminiMerger
 
 __all__ = ["VERTEX_NUMBERS", "GeminiResponse"]
@@ -56,7 +56,7 @@ class GeminiResponse(Wire):
         told = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
         cited = with_grounding(paired([*told, *(c for c in contents if c)]), candidate)
         return finish_reasons.answer(
-            tool_calls.distinct(cited, response),
+            tool_arguments_and_ids.distinct(cited, response),
             whole=whole,
             tokens=self.tokens(response.get("usageMetadata") or {}),
             finish_reason=self.finish_reason(candidate, response, contents),
@@ -84,7 +84,7 @@ class GeminiResponse(Wire):
     def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
         """A call; with streamed arguments (`partialArgs`), or some to come (`willContinue`), it never came whole."""
         own = ({"fields": fields} if fields else {}) | ({"id": call["id"]} if call.get("id") else {})
-        return tool_calls.call_of(
+        return tool_arguments_and_ids.call_of(
             call.get("id") or "",
             call.get("name") or "",
             call.get("args"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
-from ...contents.tool_calls import ContentToolRequest
+from ...contents.tool_requests_and_results import ContentToolRequest
 from ..openai_chat.content import OpenAIChatContent
-from ..shared import content_parts, tool_calls
-from ..shared.block_shapes import Shape, Tagged
-from ..values import Json
+from ..request_and_stream_merger import Json
+from ..shared import content_parts, tool_arguments_and_ids
+from ..shared.sent_back_block_shapes import Shape, Tagged
 
 __all__ = ["MistralContent"]
 
@@ -36,7 +36,7 @@ class MistralContent(OpenAIChatContent):
 
     def call_id(self, id: str) -> str:
         """`Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.`"""
-        return tool_calls.legal_id(id, r"[a-zA-Z0-9]{9}", 9)
+        return tool_arguments_and_ids.legal_id(id, r"[a-zA-Z0-9]{9}", 9)
 
     def call(self, request: ContentToolRequest) -> Json:
         """Mistral refuses every field that it does not know."""

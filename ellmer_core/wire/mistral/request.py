@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from ...contents.turns import AssistantTurn, Turn
 from ..openai_chat.request import OpenAIChat
-from ..values import Json, Request
+from ..request_and_stream_merger import Json, Request
 from .content import MistralContent
 
 __all__ = ["MistralChat"]

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...tools.results import result_text, split
-from ..shared import content_parts, json_schema
-from ..values import Json, Request, Supports
+from ...tools.result_serialization import result_text, split
+from ..request_and_stream_merger import Json, Request, Supports
+from ..shared import content_parts, types_as_json_schema
 
 if TYPE_CHECKING:
-    from ...contents.tool_calls import ToolDef
-    from ...schemas.types import Type
+    from ...contents.tool_requests_and_results import ToolDef
+    from ...schemas.type_functions import Type
 
 
 from .content import OllamaContent
@@ -141,4 +141,4 @@ class OllamaChat(OllamaContent, OllamaResponse):
         return {}
 
     def schema(self, type: Type) -> Json:
-        return json_schema.json_schema(type)
+        return types_as_json_schema.json_schema(type)

@@ -8,9 +8,9 @@ from typing import ClassVar
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import finish_reasons, json_bodies, tool_calls
-from ..shared.errors import in_band_error
-from ..values import Json
+from ..request_and_stream_merger import Json
+from ..shared import finish_reasons, json_bodies, tool_arguments_and_ids
+from ..shared.provider_errors import in_band_error
 from .stream import OllamaMerger
 
 __all__ = ["OllamaResponse"]
@@ -29,7 +29,7 @@ class OllamaResponse(Wire):
         whole = response.get("done") is True and self.endings.is_whole(reason)
         contents = list(self.contents(message, cut=not whole))
         return finish_reasons.answer(
-            tool_calls.distinct(contents, response),
+            tool_arguments_and_ids.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response),
             finish_reason=self.finish_reason(reason, message) if response.get("done") else None,
@@ -44,7 +44,7 @@ class OllamaResponse(Wire):
             yield ContentText(message["content"])
         for call in message.get("tool_calls") or ():
             function = call.get("function") or {}
-            yield tool_calls.call_of(
+            yield tool_arguments_and_ids.call_of(
                 call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut
             )
 

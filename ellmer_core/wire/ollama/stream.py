@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...contents.content import Content, ContentText, ContentThinking
+from ..request_and_stream_merger import Json, Merger
 from ..shared import json_bodies
-from ..shared.errors import in_band_error
-from ..values import Json, Merger
+from ..shared.provider_errors import in_band_error
 
 __all__ = ["OllamaMerger"]
 

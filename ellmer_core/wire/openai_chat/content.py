@@ -16,11 +16,11 @@ from ...contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..base import Wire
-from ..shared import content_parts, json_bodies, tool_calls
-from ..shared.block_shapes import Shape, Tagged, fits, legal
-from ..values import Json
+from ..request_and_stream_merger import Json
+from ..shared import content_parts, json_bodies, tool_arguments_and_ids
+from ..shared.sent_back_block_shapes import Shape, Tagged, fits, legal
 
 __all__ = ["OpenAIChatContent"]
 
@@ -76,13 +76,13 @@ class OpenAIChatContent(Wire):
         """A tool call, its arguments exactly as the model wrote them."""
         own = self.issued(request.extra) or {}
         kind, key = ("custom", "input") if own.get("type") == "custom" else ("function", "arguments")
-        written = request.raw or "" if kind == "custom" else tool_calls.raw(request)
+        written = request.raw or "" if kind == "custom" else tool_arguments_and_ids.raw(request)
         call = {"id": self.call_id(request.id), "type": kind, kind: {"name": request.name, key: written}}
         return {**call, **own.get("fields", {})}
 
     def call_id(self, id: str) -> str:
         """At most 40 characters: `Invalid 'messages[2].tool_calls[0].id': string too long` (vercel/ai#5171)."""
-        return tool_calls.legal_id(id, r".{1,40}")
+        return tool_arguments_and_ids.legal_id(id, r".{1,40}")
 
     def content(self, content: Content) -> Json:
         match content_parts.known(content, self.name):

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...tools.results import result_text, split
-from ..shared import content_parts, json_schema
-from ..shared.tool_calls import STRUCTURED
-from ..values import Json, Request
+from ...tools.result_serialization import result_text, split
+from ..request_and_stream_merger import Json, Request
+from ..shared import content_parts, types_as_json_schema
+from ..shared.tool_arguments_and_ids import STRUCTURED
 from .content import OpenAIChatContent
 from .response import OpenAIChatResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_calls import ToolDef
-    from ...schemas.types import Type
+    from ...contents.tool_requests_and_results import ToolDef
+    from ...schemas.type_functions import Type
 
 __all__ = ["OpenAIChat"]
 
@@ -116,7 +116,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return [message | {"tool_calls": calls} if calls else message]
 
     def tool(self, tool: ToolDef) -> Json:
-        parameters, strict = json_schema.function_schema(tool.arguments)
+        parameters, strict = types_as_json_schema.function_schema(tool.arguments)
         function = {
             "name": tool.name,
             "description": tool.description,
@@ -131,14 +131,14 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
 
     def response_format(self, type: Type) -> Json:
         """The parameter that asks for structured output."""
-        schema, strict = json_schema.strict_schema(type)
+        schema, strict = types_as_json_schema.strict_schema(type)
         return {
             "type": "json_schema",
             "json_schema": {"name": "structured_data", "schema": schema, "strict": strict},
         }
 
     def schema(self, type: Type) -> Json:
-        return json_schema.strict_schema(type)[0]
+        return types_as_json_schema.strict_schema(type)[0]
 
 
 def _plain(parts: list[Json]) -> str | list[Json] | None:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentFile, ContentText, ContentThinking
-from ...contents.media_types import audio_type
-from ...contents.tool_calls import ContentToolRequest
+from ...contents.media_type_detection import audio_type
+from ...contents.tool_requests_and_results import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..request_and_stream_merger import Json, Merger
+from ..shared import content_parts, finish_reasons, json_bodies, tool_arguments_and_ids
 from ..shared.citations import cited_last, openai_citations, sources
-from ..shared.errors import in_band_error
-from ..shared.provider_calls import executed
-from ..values import Json, Merger
+from ..shared.provider_errors import in_band_error
+from ..shared.provider_run_tools import executed
 from .stream import ChatMerger, kind_of
 
 __all__ = ["OpenAIChatResponse"]
@@ -45,7 +45,7 @@ class OpenAIChatResponse(Wire):
             *self.calls(message, cut=not whole),
         ]
         turn = finish_reasons.answer(
-            tool_calls.distinct(contents, response),
+            tool_arguments_and_ids.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response),
             finish_reason=self.finish_reason(reason, message),
@@ -108,7 +108,7 @@ class OpenAIChatResponse(Wire):
         body = call.get(kind) or {}
         rest = json_bodies.without(call, "id", "index", "type", kind)
         own = ({"type": kind} if kind == "custom" else {}) | ({"fields": rest} if rest else {})
-        return tool_calls.call_of(
+        return tool_arguments_and_ids.call_of(
             call.get("id") or "",
             body.get("name") or "",
             body.get("arguments", body.get("input")),

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
-from ..shared.errors import in_band_error
+from ..request_and_stream_merger import Json, Merger
 from ..shared.json_bodies import json_text, sensible
-from ..shared.stream_fragments import concatenate, folded
-from ..shared.tool_calls import strict_json
-from ..values import Json, Merger
+from ..shared.provider_errors import in_band_error
+from ..shared.stream_delta_joining import concatenate, folded
+from ..shared.tool_arguments_and_ids import strict_json
 
 __all__ = ["ChatMerger", "kind_of"]
 

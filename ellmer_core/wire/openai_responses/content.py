@@ -18,12 +18,12 @@ from ...contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..base import Wire
-from ..shared import content_parts, json_bodies, tool_calls
-from ..shared.block_shapes import WORD, fits
-from ..values import Json
-from .items import FIELDS, ITEMS, NOTE
+from ..request_and_stream_merger import Json
+from ..shared import content_parts, json_bodies, tool_arguments_and_ids
+from ..shared.sent_back_block_shapes import WORD, fits
+from .items_sent_back import FIELDS, ITEMS, NOTE
 
 __all__ = ["ResponsesContent"]
 
@@ -90,11 +90,11 @@ class ResponsesContent(Wire):
     def call(self, request: ContentToolRequest, own: Json) -> Json:
         """A function_call item, its arguments exactly as the model wrote them."""
         call = {"type": "function_call", "call_id": self.call_id(request.id), "name": request.name}
-        return {**own, **call, "arguments": tool_calls.raw(request)}
+        return {**own, **call, "arguments": tool_arguments_and_ids.raw(request)}
 
     def call_id(self, id: str) -> str:
         """1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""
-        return tool_calls.legal_id(id, r".{1,64}")
+        return tool_arguments_and_ids.legal_id(id, r".{1,64}")
 
     def content(self, content: Content) -> Json:
         match content_parts.known(content, self.name):

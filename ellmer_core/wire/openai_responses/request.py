@@ -15,19 +15,19 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentThinking
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...tools.results import result_text, split
-from ..shared import content_parts, json_bodies, json_schema
-from ..shared.tool_calls import STRUCTURED
-from ..values import Json, Request
+from ...tools.result_serialization import result_text, split
+from ..request_and_stream_merger import Json, Request
+from ..shared import content_parts, json_bodies, types_as_json_schema
+from ..shared.tool_arguments_and_ids import STRUCTURED
 from .content import ResponsesContent
-from .items import sent_back
+from .items_sent_back import sent_back
 from .response import ResponsesResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_calls import ToolDef
-    from ...schemas.types import Type
+    from ...contents.tool_requests_and_results import ToolDef
+    from ...schemas.type_functions import Type
 
 __all__ = ["OpenAIResponses"]
 
@@ -160,7 +160,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
     def tool(self, tool: ToolDef) -> Json:
         """A function. `strict` is always said: left out, it would be tried."""
-        parameters, strict = json_schema.function_schema(tool.arguments)
+        parameters, strict = types_as_json_schema.function_schema(tool.arguments)
         head = {"type": "function", "name": tool.name, "description": tool.description}
         return {**head, "parameters": parameters, "strict": strict}
 
@@ -169,11 +169,11 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
     def text_format(self, type: Type) -> Json:
         """The parameter that asks for structured output."""
-        schema, strict = json_schema.strict_schema(type)
+        schema, strict = types_as_json_schema.strict_schema(type)
         return {"type": "json_schema", "name": "structured_data", "schema": schema, "strict": strict}
 
     def schema(self, type: Type) -> Json:
-        return json_schema.strict_schema(type)[0]
+        return types_as_json_schema.strict_schema(type)[0]
 
 
 def _append(items: list[Json], item: Json) -> None:

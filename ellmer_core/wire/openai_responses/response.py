@@ -9,10 +9,10 @@ from typing import ClassVar
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..shared import content_parts, finish_reasons, json_bodies, tool_calls
+from ..request_and_stream_merger import Json
+from ..shared import content_parts, finish_reasons, json_bodies, tool_arguments_and_ids
 from ..shared.citations import openai_citations
-from ..shared.errors import in_band_error
-from ..values import Json
+from ..shared.provider_errors import in_band_error
 from .stream import ResponsesMerger
 
 __all__ = ["ResponsesResponse"]
@@ -39,7 +39,7 @@ class ResponsesResponse(Wire):
             for content in self.output(item, after, cut=not whole or item.get("status") not in FINISHED)
         ]
         return finish_reasons.answer(
-            tool_calls.distinct(contents, response),
+            tool_arguments_and_ids.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(response),
@@ -55,7 +55,9 @@ class ResponsesResponse(Wire):
                 yield ContentThinking(_thought(item), extra=self.own(item=item, before=after.get("id")))
             case {"type": "function_call", "call_id": id, "name": name}:
                 own = json_bodies.without(item, "call_id", "name", "arguments")
-                yield tool_calls.call_of(id, name, item.get("arguments"), cut=cut, extra=self.own(item=own))
+                yield tool_arguments_and_ids.call_of(
+                    id, name, item.get("arguments"), cut=cut, extra=self.own(item=own)
+                )
             case {"type": "image_generation_call", "result": str(data)} if data:
                 type = f"image/{item.get('output_format', 'png')}"
                 yield ContentImageInline(type, data, extra=self.own(item=json_bodies.without(item, "result")))

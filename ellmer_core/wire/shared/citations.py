@@ -8,7 +8,7 @@ from typing import Any
 
 from ...contents.content import Content, ContentCitation, ContentText, ContentUnknown, replaced
 from ...contents.turns import AssistantTurn
-from ..values import Json
+from ..request_and_stream_merger import Json
 
 __all__ = [
     "anthropic_citations",

@@ -19,10 +19,10 @@ from ...contents.content import (
     is_media,
     replaced,
 )
-from ...contents.tool_calls import ContentToolRequest, ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...errors import ContentError
-from ...tools.results import result_text
-from .provider_calls import provider_content
+from ...tools.result_serialization import result_text
+from .provider_run_tools import provider_content
 
 __all__ = [
     "Known",

@@ -7,8 +7,7 @@ table has, and the lack of a word, mean that the answer was cut.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...contents.content import Content
 from ...contents.turns import AssistantPartialTurn, AssistantTurn
@@ -16,8 +15,7 @@ from ...contents.turns import AssistantPartialTurn, AssistantTurn
 __all__ = ["ANTHROPIC", "BEDROCK", "CHAT", "COHERE", "GEMINI", "OLLAMA", "RESPONSES", "Endings", "answer"]
 
 
-@dataclass(frozen=True)
-class Endings:
+class Endings(NamedTuple):
     """A provider's words, each with the neutral one. `sources` are the pages that list them."""
 
     sources: tuple[str, ...]

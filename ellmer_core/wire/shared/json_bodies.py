@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
-from ...contents.prompts import NEUTRAL
+from ...contents.prompt_templates import NEUTRAL
 from ...errors import ResponseError
 
 __all__ = ["json_text", "merged", "nested", "only", "parameters", "sensible", "without"]

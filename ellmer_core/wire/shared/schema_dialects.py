@@ -4,10 +4,10 @@ the model to read; whether the model kept to it, the conversion of its answer fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from ...schemas.definitions import DATA
+from ...schemas.refs_and_defs import DATA
 from .json_bodies import json_text
 
 __all__ = ["ANTHROPIC", "OPENAI", "Dialect", "bare_references"]
@@ -21,13 +21,12 @@ _MAPS = frozenset({"properties", "$defs", "definitions"})
 _LISTS = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
 
 
-@dataclass(frozen=True)
-class Dialect:
+class Dialect(NamedTuple):
     """`unknown`: keywords that are refused. `closes`: an object that does not say so has no other properties."""
 
     unknown: frozenset[str]
     formats: frozenset[str]
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = MappingProxyType({})
     closes: bool = False
 
     def say(self, schema: Any) -> Any:

@@ -6,10 +6,9 @@ What a dialect can leave out (bounds, formats: `schema_dialects.py`) is no limit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from ...schemas.definitions import subschemas
+from ...schemas.refs_and_defs import subschemas
 
 __all__ = [
     "ANTHROPIC",
@@ -24,8 +23,7 @@ __all__ = [
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class SchemaLimits:
+class SchemaLimits(NamedTuple):
     """The defaults limit nothing. `recursion`: a schema may refer to itself everywhere, in optional properties only, or
     nowhere. `anything`: a schema may leave open what a value is. `words`: keywords that are refused."""
 

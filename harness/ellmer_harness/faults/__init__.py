@@ -15,9 +15,9 @@ Waiting is done on the tape's virtual clock; a wait longer than the client's own
 
 from __future__ import annotations
 
-from .damaged_answers import Corrupt, Cut, Duplicate, ErrorEvent, ReadTimeout, Reset, Slow, Stall
-from .fault import Fault, Pass, Schedule
-from .replaced_answers import ConnectError, ConnectTimeout, PoolTimeout, Status, WriteTimeout
+from .fault_schedule import Fault, Pass, Schedule
+from .response_body_faults import Corrupt, Cut, Duplicate, ErrorEvent, ReadTimeout, Reset, Slow, Stall
+from .status_and_connection_faults import ConnectError, ConnectTimeout, PoolTimeout, Status, WriteTimeout
 
 __all__ = [
     "ConnectError",

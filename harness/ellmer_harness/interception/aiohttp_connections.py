@@ -16,7 +16,7 @@ from yarl import URL
 
 from ..exchange.messages import Failure, Headers
 from . import network_guard, open_tapes
-from .aiohttp_playing import played
+from .aiohttp_replay import played
 from .http1 import BodyReader, Outgoing, Wire, framing
 from .request_in_flight import RequestInFlight
 

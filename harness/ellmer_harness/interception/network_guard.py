@@ -73,7 +73,7 @@ def _check(tape: Any, host: str, event: str) -> None:
         return
     raise tape.missed(
         f"{event} to {host} while cassette {tape.path} replays: this client does not go through httpx, httpx2, "
-        "urllib3 or aiohttp. Open the cassette with patchers=['httplib'] (or what fits the client), or let the host "
+        "urllib3, aiohttp or grpcio. Open the cassette with patchers=['httplib'] (or what fits the client), or let the host "
         f"through with allow_hosts=[{host!r}].",
         Blocked,
     )

@@ -6,6 +6,7 @@ belongs to the tape of the process, if there is just one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 from ..errors import Miss
 from .request_in_flight import RequestInFlight
 
-__all__ = ["OpenTape", "any_open", "current", "offline", "push", "remove"]
+__all__ = ["OpenTape", "any_open", "current", "offline", "push", "remove", "when_closed"]
 
 
 class OpenTape(Protocol):
@@ -45,6 +46,7 @@ class OpenTape(Protocol):
 
 _ACTIVE: ContextVar[OpenTape | None] = ContextVar("ellmer_harness_tape", default=None)
 _OPEN: list[OpenTape] = []
+_AFTERWARDS: dict[int, list[Callable[[], None]]] = {}
 
 
 def any_open() -> bool:
@@ -64,6 +66,13 @@ def remove(tape: OpenTape, before: OpenTape | None) -> None:
     """Takes the tape out, and makes the one before the one of this context again."""
     _ACTIVE.set(before)
     _OPEN.remove(tape)
+    for close in _AFTERWARDS.pop(id(tape), ()):
+        close()
+
+
+def when_closed(tape: OpenTape, close: Callable[[], None]) -> None:
+    """Something is to be closed after the tape was taken out."""
+    _AFTERWARDS.setdefault(id(tape), []).append(close)
 
 
 def current() -> OpenTape | None:

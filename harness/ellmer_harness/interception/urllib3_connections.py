@@ -18,7 +18,7 @@ from ..exchange.messages import Failure
 from . import network_guard, open_tapes
 from .http1 import BodyReader, Outgoing, Wire, framing
 from .request_in_flight import RequestInFlight
-from .urllib3_playing import played
+from .urllib3_replay import played
 
 __all__ = ["wrappers"]
 

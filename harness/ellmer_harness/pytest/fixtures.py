@@ -17,7 +17,7 @@ from ..store import Store
 from ..tape.cassette_names import file_name
 from ..tape.matching.request_key import Match
 from ..tape.options import Judge, Mode
-from ..tape.stale_recordings.age_policies import Policy
+from ..tape.stale_recordings.older_than_policy import Policy
 
 __all__ = [
     "cassette_blobs",

@@ -27,10 +27,10 @@ from ..errors import HarnessError, Miss
 from ..interception.virtual_clock import Clock
 from ..secrets.redaction.headers_and_urls import Scrub, clean_url
 from ..store import Store
-from ..tape.matching.explanation import rerecord_command
+from ..tape.matching.miss_explanation import rerecord_command
 from ..tape.matching.request_key import Match
 from ..tape.options import MODES, Judge, Mode, set_default_mode
-from ..tape.stale_recordings.age_policies import Policy, Recording
+from ..tape.stale_recordings.older_than_policy import Policy, Recording
 from ..tape.stale_recordings.stale_warnings import LEVELS
 from ..tape.tape import Tape
 from . import hooks

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from ..format.atomic_files import replace_file
-from ..tape.verdict import Verdict
+from ..tape.run_verdict import Verdict
 
 __all__ = ["left_over", "write_report"]
 

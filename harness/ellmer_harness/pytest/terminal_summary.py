@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ..tape.verdict import Verdict, nobody_asked, table
+from ..tape.run_verdict import Verdict, nobody_asked, table
 from .prune_report import left_over, write_report
 
 __all__ = ["Summary"]

@@ -20,7 +20,7 @@ from .formats.vcr import entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction
 from .size_limits import file_bytes, modest, unzipped
-from .unreadable import Unreadable, explained
+from .unreadable_files import Unreadable, explained
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 

@@ -80,7 +80,7 @@ def open_store(url: str) -> Store:
             from .redis import RedisStore  # noqa: PLC0415  # an extra
 
             return RedisStore(url)
-        from .remote import Remote  # noqa: PLC0415  # an extra
+        from .fsspec_store import Remote  # noqa: PLC0415  # an extra
 
         return Remote(url)
     except ImportError as error:

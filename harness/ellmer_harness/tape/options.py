@@ -16,7 +16,7 @@ from ..interception.virtual_clock import Clock
 from ..secrets.redaction.headers_and_urls import Scrub
 from ..store import Store
 from .matching.request_key import Match
-from .stale_recordings.age_policies import Policy
+from .stale_recordings.older_than_policy import Policy
 
 __all__ = ["MODES", "Mode", "Options", "Repeat", "chosen_mode", "set_default_mode"]
 

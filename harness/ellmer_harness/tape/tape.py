@@ -10,36 +10,26 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from ..errors import CassetteError, HarnessError, Miss
-from ..exchange.chunking import framed
-from ..exchange.messages import Exchange, Sent
-from ..exchange.reply import Reply
-from ..faults import Schedule
-from ..faults.replaced_answers import override
-from ..interception import network_guard, transports
-from ..interception.request_in_flight import RequestInFlight
-from ..secrets.redaction.headers_and_urls import masked
-from ..store.shared import Shared
-from .decorating import F, decorated
-from .live_check import LiveCheck
-from .matching.request_key import RequestKey
-from .routing import routed, target
-from .state import TapeState
-from .verdict import Verdict, hold_to_account, verdict
-
-if TYPE_CHECKING:
-    from .matching.cassette_index import CassetteIndex
+from ..errors import HarnessError, Miss
+from ..exchange.messages import Sent
+from ..faults.status_and_connection_faults import override
+from ..interception import client_patching, network_guard
+from ..store.local_copies import Shared
+from .decorator import F, decorated
+from .request_lookup import RequestLookup
+from .run_verdict import Verdict, hold_to_account, verdict
+from .verify_mode import LiveCheck
 
 __all__ = ["Tape", "use_cassette"]
 
 
 @dataclass(eq=False, repr=False)
-class Tape(TapeState):
+class Tape(RequestLookup):
     """A cassette in use: a context manager for blocking and async code, and a decorator. `use_cassette` is its usual name.
 
-    While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3) and aiohttp are recorded or replayed. `sent` is
+    While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3), aiohttp and grpcio are recorded or replayed. `sent` is
     the list of the requests of this run (`Sent`), `exchanges` the list of requests with their answers (`Exchange`).
 
     Args:
@@ -113,8 +103,6 @@ class Tape(TapeState):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._stack = ExitStack()
-        self._schedule = Schedule(self.faults)
-        self._pending: dict[int, tuple[RequestInFlight, int]] = {}
 
     def __repr__(self) -> str:
         return f"<Tape {self.name} ({self.mode}): {len(self.sent)} sent>"
@@ -138,8 +126,8 @@ class Tape(TapeState):
                 self.masking = self._recording.Masking() if self.mask and self.records else None
             stack.enter_context(self.clock.in_place_of_sleep(self.virtual_sleep))
             network_guard.watch()
-            before = transports.open_(self)
-            stack.callback(lambda: transports.close(self, before))
+            before = client_patching.open_(self)
+            stack.callback(lambda: client_patching.close(self, before))
             self._stack = stack.pop_all()
         return self
 
@@ -181,46 +169,6 @@ class Tape(TapeState):
         if error is None:
             hold_to_account(self)
 
-    def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
-        """Finds the answer to a request that a client is about to send, or makes room for the answer that will be recorded.
-
-        Args:
-            http: The client library of the request (its exceptions and classes).
-            request: The client's own request object.
-            body: The bytes of its body.
-
-        Returns:
-            The request in flight; it has the recorded reply, if there is one.
-
-        Raises:
-            Miss: If the request was not recorded, and this mode does not record.
-        """
-        headers = transports.lowered(request.headers.raw)
-        clean = self._clean(request, body)
-        sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
-        take = RequestInFlight(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
-        self.sent.append(sent)
-        self.exchanges.append(take.exchange)
-        try:
-            if self.index is not None:
-                self._place(take, clean, self.index)
-        except CassetteError as error:  # a client would take it for trouble on the line, and try again
-            told = str(error) if self.absent else f"cassette {self.name}: {error}"
-            raise self.missed(told) from (None if self.absent else error)
-        return take
-
-    def holds(self, request: Any, body: bytes) -> bool:
-        """Tells whether the cassette has an answer for a request, used or not.
-
-        Args:
-            request: The client's own request object.
-            body: The bytes of its body.
-        """
-        if self.index is None:
-            return False
-        ask = self.index.ask(self._clean(request, body))
-        return self.index.find(ask) is not None or bool(self.index.played(ask))
-
     def replace(
         self,
         when: str | Callable[[Sent], bool] = "*",
@@ -248,81 +196,11 @@ class Tape(TapeState):
         """
         self._schedule.prefer(override(when, status, body, headers, times))
 
-    def routed(self, http: Any, request: Any) -> Any:
-        """Returns the request that really goes out while recording: to another host, if `routes` has one.
-
-        Args:
-            http: The client library of the request.
-            request: The client's own request object.
-        """
-        return routed(http, request, self.routes or {}, self.accept_encoding)
-
-    def target(self, url: str) -> str:
-        """Returns the URL that a request really goes to while recording.
-
-        Args:
-            url: The URL that the client asked for.
-        """
-        return target(url, self.routes or {})
-
-    def _clean(self, request: Any, body: bytes) -> Any:
-        """The request as it is looked up."""
-        headers = transports.lowered(request.headers.raw)
-        return self._recording.recorded_form.request(
-            self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize
-        )
-
     def _fetched(self, shared: Shared) -> bytes | None:
         """The cassette as the store has it; to record, the store has to be there."""
         if self.mode == "rewrite":
             return shared.look(self.path)
         return shared.fetch(self.path, offline=self.mode != "append")
-
-    def _place(self, take: RequestInFlight, clean: Any, index: CassetteIndex) -> None:
-        """Finds the answer in the index, or makes room for it there."""
-        if self.absent and self.offline:
-            raise CassetteError(self.none)
-        ask = index.ask(clean)
-        if self.replays and self._play(take, ask, index):
-            take.exchange.played = True
-        elif self.records:
-            self.workers.note()
-            self._pending[id(take)] = take, index.place(clean)
-        else:
-            raise self.miss(ask, index)
-
-    def _play(self, take: RequestInFlight, ask: RequestKey, index: CassetteIndex) -> bool:
-        """Gives the take its reply; False if there is none to be had."""
-        faults, reply = self._schedule.next(take.exchange.sent), Reply(200)
-        if not any(fault.answers for fault in faults):
-            take.place = index.take(ask)
-            if take.place is None and not any(fault.alone for fault in faults):
-                return False
-        if take.place is not None:
-            if not self.match.body:
-                self.loosely_matched.append((len(self.sent), ask.request, index.data[take.place][0]))
-            reply = Reply.recorded(index.response(take.place), timed=self.delays is not None)
-            reply = framed(reply, self.framing) if self.framing else reply
-        if self.live_check is not None and take.place is not None:
-            told = f"{take.exchange.sent.method} {take.exchange.sent.url}"
-            self.live_check.ask(told, take.request, take.exchange.sent.body, reply)
-        for fault in faults:
-            reply = fault.change(reply)
-        take.reply, take.spends = reply, all(fault.spends for fault in faults)
-        return True
-
-    def _done(self, take: RequestInFlight) -> None:
-        if take.place is not None and self.index is not None:
-            recorded_to_fail = "error" in self.index.response(take.place)
-            if not take.spends or (take.exchange.failure and not recorded_to_fail):
-                self.index.give_back(take.place)
-        _, place = self._pending.pop(id(take), (None, None))
-        if place is not None and self.index is not None and take.exchange.answered:
-            live = self.recorded_from == "live"
-            kept = self._recording.recorded_form.response(
-                self.scrub, take.seen(), live=live, masking=self.masking
-            )
-            self.index.answer(place, kept)
 
 
 use_cassette = Tape
@@ -338,7 +216,7 @@ def _within(miss: Miss, error: BaseException | None) -> bool:
 def _recording() -> ModuleType:
     """vcrpy is imported at the first cassette, not before: it imports every HTTP client it knows."""
     try:
-        from . import saving  # noqa: PLC0415
+        from . import cassette_saving  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise HarnessError(f'{error}. Cassettes need vcrpy: pip install "ellmer-core[harness]"') from error
-    return saving
+    return cassette_saving

@@ -13,9 +13,9 @@ from typing import Any
 from vcr.request import Request
 
 from ..exchange.reply import Reply
-from .matching import recorded_form
+from .matching import redacted_exchange
 from .matching.cassette_index import CassetteIndex, Response
-from .state import TapeState
+from .tape_state import TapeState
 
 __all__ = ["PatchedIndex"]
 
@@ -33,7 +33,7 @@ class PatchedIndex(CassetteIndex):
             body = {"string": b"", **response["body"]}
             reply = Reply.recorded({**response, "body": body})
             live, masking = self.tape.recorded_from == "live", self.tape.masking
-            kept = recorded_form.response(self.tape.scrub, reply, live=live, masking=masking)
+            kept = redacted_exchange.response(self.tape.scrub, reply, live=live, masking=masking)
             self.place(self._clean(request), kept)
 
     def filter_request(self, request: Request) -> Request | None:
@@ -63,7 +63,7 @@ class PatchedIndex(CassetteIndex):
         headers = [(_text(name).lower(), _text(value)) for name, value in request.headers.items()]
         body, normalize = _bytes(request.body), self.tape.normalize
         scrub, method, url = self.tape.scrub, request.method, request.uri
-        return recorded_form.request(scrub, method, url, headers, body, normalize=normalize)
+        return redacted_exchange.request(scrub, method, url, headers, body, normalize=normalize)
 
 
 def _text(value: Any) -> str:

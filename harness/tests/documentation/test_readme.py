@@ -1,6 +1,7 @@
 """What the README shows is so."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def blocks(language):
 
 
 def test_the_cassette_it_shows_can_be_replayed(tmp_path):
-    (tmp_path / "c.json").write_text(*blocks("json"))
+    (tmp_path / "c.json").write_text(blocks("json")[-1])
     chat = {"messages": [{"role": "user", "content": "Hi"}], "stream": True}
     with (
         use_cassette(tmp_path / "c.json", delays="virtual") as tape,
@@ -30,6 +31,14 @@ def test_the_cassette_it_shows_can_be_replayed(tmp_path):
         chunks = list(response.iter_raw())
     assert chunks == [b'data: {"text":"Hel"}\n\n', b'data: {"text":"lo"}\n\n', b"data: [DONE]\n\n"]
     assert tape.clock.now == pytest.approx(0.351)
+
+
+def test_the_call_of_grpc_it_shows_is_played(tmp_path, monkeypatch):
+    call, whole = map(json.loads, blocks("json"))
+    (tmp_path / "greeting.json").write_text(json.dumps({**whole, "interactions": [call]}))
+    monkeypatch.chdir(tmp_path)
+    [code] = [code for code in blocks("python") if code.startswith("# a call of gRPC")]
+    exec(code, {})
 
 
 @pytest.mark.parametrize("code", blocks("python"))

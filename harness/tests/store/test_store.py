@@ -14,7 +14,7 @@ import pytest
 from ellmer_harness import Miss, StoreError, use_cassette
 from ellmer_harness.store import copy, open_store
 from ellmer_harness.store.folder import Folder
-from ellmer_harness.store.shared import copies
+from ellmer_harness.store.local_copies import copies
 
 API = "https://api.example.com/x"
 IMAGE = b"\x89PNG" + bytes(5000)

@@ -9,7 +9,7 @@ import pytest
 
 from ellmer_harness import CassetteError, Match, Stale, use_cassette
 from ellmer_harness.interception.virtual_clock import Clock
-from ellmer_harness.tape.stale_recordings.age_policies import Recording, older_than
+from ellmer_harness.tape.stale_recordings.older_than_policy import Recording, older_than
 from ellmer_harness.tape.stale_recordings.stale_warnings import StaleWarning
 
 API = "https://api.example.com"

@@ -8,7 +8,7 @@ from ellmer_core.providers.google_vertex import GoogleVertex
 from ellmer_core.providers.snowflake import Snowflake
 from ellmer_core.wire.bedrock.request import Bedrock
 from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.framing.decoders import SseDecoder
+from ellmer_core.wire.framing.sse_and_ndjson import SseDecoder
 from ellmer_core.wire.gemini.request import Gemini
 from ellmer_core.wire.openai_chat.request import OpenAIChat
 

@@ -11,7 +11,7 @@ from ellmer_core.contents.content import (
     ContentText,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_calls import ContentToolRequest
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError
 from ellmer_core.wire.bedrock.request import Bedrock

@@ -5,10 +5,10 @@ import json
 import pytest
 from bedrock_samples import CALLED, CLAUDE, LLAMA, NOVA, TWO, result
 
-from ellmer_core.contents.tool_calls import ToolDef
+from ellmer_core.contents.tool_requests_and_results import ToolDef
 from ellmer_core.contents.turns import UserTurn
-from ellmer_core.schemas.type_values import TypeObject
-from ellmer_core.schemas.types import TypeBasic
+from ellmer_core.schemas.type_classes import TypeObject
+from ellmer_core.schemas.type_functions import TypeBasic
 from ellmer_core.wire.bedrock.request import Bedrock
 from ellmer_core.wire.structured_output import answer_of
 

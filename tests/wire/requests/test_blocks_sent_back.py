@@ -11,7 +11,7 @@ from ellmer_core.wire.cohere.request import CohereChat
 from ellmer_core.wire.gemini.request import Gemini
 from ellmer_core.wire.mistral.request import MistralChat
 from ellmer_core.wire.openai_responses.request import OpenAIResponses
-from ellmer_core.wire.shared.block_shapes import Tagged, fits
+from ellmer_core.wire.shared.sent_back_block_shapes import Tagged, fits
 
 CLAUDE, GOOGLE, OPENAI = AnthropicMessages(model="m"), Gemini(model="m"), OpenAIResponses(model="m")
 NOVA, COMMAND, MISTRAL = Bedrock(model="m"), CohereChat(model="m"), MistralChat(model="m")

@@ -16,7 +16,7 @@ from ellmer_core.contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_calls import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
 from ellmer_core.errors import ContentError
 from ellmer_core.wire.anthropic.request import AnthropicMessages

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field, HttpUrl
 
 from ellmer_core.contents.turns import UserTurn
-from ellmer_core.schemas.types import type_from_schema, type_of
+from ellmer_core.schemas.type_functions import type_from_schema, type_of
 from ellmer_core.tools.definition import tool
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock

@@ -29,7 +29,7 @@ from ellmer_core.contents.content import (
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_calls import ContentToolResult
+from ellmer_core.contents.tool_requests_and_results import ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError
 from ellmer_core.wire.anthropic.request import AnthropicMessages

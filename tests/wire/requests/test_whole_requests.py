@@ -6,11 +6,11 @@ import warnings
 import pytest
 from four_wires import ONE, PNG, TWO, every_wire, result
 
-from ellmer_core.contents.prompts import NEUTRAL, params
-from ellmer_core.contents.tool_calls import ToolDef
+from ellmer_core.contents.prompt_templates import NEUTRAL, params
+from ellmer_core.contents.tool_requests_and_results import ToolDef
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.schemas.type_values import TypeObject
-from ellmer_core.schemas.types import TypeBasic, TypeEnum
+from ellmer_core.schemas.type_classes import TypeObject
+from ellmer_core.schemas.type_functions import TypeBasic, TypeEnum
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock
 from ellmer_core.wire.cohere.request import CohereChat

@@ -12,12 +12,12 @@ from random import Random
 import pytest
 from recorded_traffic import absent, by_family, interactions, judge
 
-from ellmer_core._chat.saving import recorded, restored
+from ellmer_core._chat.save_and_restore import recorded, restored
 from ellmer_core.contents.turns import UserTurn
-from ellmer_core.conversation.effects import Answer, ReadBody, ReadEvents
 from ellmer_core.conversation.history import History, sendable
-from ellmer_core.conversation.request.json_cache import encoded
-from ellmer_core.conversation.response.reading import read
+from ellmer_core.conversation.io_operations import Answer, ReadBody, ReadEvents
+from ellmer_core.conversation.request.serialized_turn_cache import encoded
+from ellmer_core.conversation.response.answer_reading import read
 from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import EllmerError
 from ellmer_core.models.prices.price_lookup import cost
@@ -25,13 +25,13 @@ from ellmer_core.render.printed_form import format_chat
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock
 from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.framing.decoders import decoder
+from ellmer_core.wire.framing.sse_and_ndjson import decoder
 from ellmer_core.wire.gemini.request import Gemini
 from ellmer_core.wire.mistral.request import MistralChat
 from ellmer_core.wire.ollama.request import OllamaChat
 from ellmer_core.wire.openai_chat.request import OpenAIChat
 from ellmer_core.wire.openai_responses.request import OpenAIResponses
-from ellmer_core.wire.values import Request
+from ellmer_core.wire.request_and_stream_merger import Request
 
 WIRES = {
     "openai-chat": OpenAIChat,

@@ -21,7 +21,7 @@ from google.genai.types import HttpOptions, HttpRetryOptions
 
 from ...scenarios.messages import PDF, Audio, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from .. import Capabilities, Endpoint
-from ..shared.bridge import FOUR_WIRES, BridgeAdapter
+from ..shared.base_adapter import FOUR_WIRES, BridgeAdapter
 from ..shared.chat_messages import json_of
 from ..shared.structured_output import model_of
 from ..shared.tool_values import calls_in, media_type, parameters, text_of

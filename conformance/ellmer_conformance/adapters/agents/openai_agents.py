@@ -13,7 +13,7 @@ import openai
 from ...scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolResult, Turn
 from .. import Capabilities, Endpoint
 from ..openai import response_input
-from ..shared.bridge import BridgeAdapter
+from ..shared.base_adapter import BridgeAdapter
 from ..shared.chat_messages import json_of
 from ..shared.structured_output import model_of
 from ..shared.tool_values import data_url, parameters, text_of

@@ -15,7 +15,7 @@ from smolagents.models import agglomerate_stream_deltas
 
 from ...scenarios.messages import Part, Text, Tool, ToolCall
 from .. import Capabilities
-from ..shared.bridge import BridgeAdapter
+from ..shared.base_adapter import BridgeAdapter
 from ..shared.chat_messages import chat_part
 from ..shared.sdk_session import Answered, Said, SDKSession, texts_and_calls
 

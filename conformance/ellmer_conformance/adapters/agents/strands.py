@@ -17,7 +17,7 @@ from strands.tools.tools import PythonAgentTool
 
 from ...scenarios.messages import PDF, Image, Part, Reply, Text, Tool, ToolCall, ToolResult, Turn
 from .. import Capabilities, Endpoint
-from ..shared.bridge import FOUR_WIRES, BridgeAdapter
+from ..shared.base_adapter import FOUR_WIRES, BridgeAdapter
 from ..shared.structured_output import model_of
 from ..shared.tool_values import call_of, parameters, text_of
 

@@ -5,7 +5,18 @@ Each is our own adapter with one method overridden (`base.py`). `BROKEN` has the
     conformance run --against server --adapter ellmer_conformance.adapters.broken_on_purpose:BROKEN.drops_images
 """
 
-from . import errors, features, invented, media, messages, network, planted, replies, streams, tools
+from . import (
+    errors,
+    features,
+    invented,
+    lost_or_added_content,
+    media,
+    messages,
+    network,
+    replies,
+    streams,
+    tools,
+)
 from .base import BROKEN, BrokenAdapter
 from .smallest_violations import Impostor, impostors
 
@@ -17,10 +28,10 @@ __all__ = [
     "features",
     "impostors",
     "invented",
+    "lost_or_added_content",
     "media",
     "messages",
     "network",
-    "planted",
     "replies",
     "streams",
     "tools",

@@ -10,8 +10,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ...scenarios.canary_keys import CANARY
 from ...scenarios.case import Case
-from ...scenarios.planted_keys import CANARY
 from .. import Adapter, Endpoint, Place
 
 __all__ = ["CANARY", "WHERE", "endpoint", "live_key", "place_for", "place_of"]

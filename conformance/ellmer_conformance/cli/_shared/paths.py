@@ -13,7 +13,7 @@ import click
 
 from ...recordings.corpus import cache, pins
 from ...recordings.corpus.pins import Pin, PinError
-from ...recordings.reading import Unreadable, find
+from ...recordings.recording_files import Unreadable, find
 from ...recordings.remote_files import Source, sources
 
 __all__ = ["files_argument", "located", "pinned", "progress", "traffic"]

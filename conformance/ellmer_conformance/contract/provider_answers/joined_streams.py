@@ -63,7 +63,7 @@ def _responses_stream(chunks: Iterable[Json]) -> Json:
     for chunk in chunks:
         if chunk.get("type") == "response.output_item.done":
             items.append(chunk.get("item"))
-        if chunk.get("type") in {"response.completed", "response.incomplete", "response.failed"}:
+        if text_of(chunk.get("type")) in {"response.completed", "response.incomplete", "response.failed"}:
             last = object_of(chunk.get("response"))
     return {**last, "output": last.get("output") or items}  # some leave the last event without
 

@@ -54,7 +54,9 @@ def object_in(text: str) -> Json | None:
 
 def _responses(body: Json) -> Told:
     items = [object_of(item) for item in items_of(body.get("output"))]
-    spoken = [item for item in items if item.get("type") in {None, "message"}]  # and not what it thought
+    spoken = [
+        item for item in items if text_of(item.get("type")) in {"", "message"}
+    ]  # and not what it thought
     parts = [object_of(part) for item in spoken for part in items_of(item.get("content"))]
     texts = [text_of(part.get("text")) or text_of(part.get("refusal")) for part in parts]
     stop = object_of(body.get("incomplete_details")).get("reason") or body.get("status")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ..exchange import Item, Json, Media, Request
 from .json_access import elements, inline, linked, object_of, text_of
-from .read_once import read_once
+from .read_cache import read_once
 
 WIRE = "anthropic"
 VENDOR = "anthropic"

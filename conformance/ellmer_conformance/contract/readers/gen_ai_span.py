@@ -1,6 +1,6 @@
 """The messages that OpenTelemetry instrumentations capture in a span, as the GenAI conventions have them.
 
-No provider has such a path: `spans/` brings every older form into this one.
+No provider has such a path: `opentelemetry_spans/` brings every older form into this one.
 https://github.com/open-telemetry/semantic-conventions-genai
 """
 

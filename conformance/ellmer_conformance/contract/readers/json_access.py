@@ -11,7 +11,7 @@ from typing import Any, Literal
 from urllib.parse import unquote_to_bytes
 
 from ..exchange import Json, Media
-from .read_once import read_once
+from .read_cache import read_once
 
 __all__ = [
     "decoded",

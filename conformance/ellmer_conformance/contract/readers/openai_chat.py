@@ -10,7 +10,7 @@ from typing import Any
 
 from ..exchange import Item, Json, Media, Request
 from .json_access import elements, inline, kind_of, linked, object_of, parsed, text_of
-from .read_once import read_once
+from .read_cache import read_once
 
 WIRE = "openai-chat"
 VENDOR = "openai"

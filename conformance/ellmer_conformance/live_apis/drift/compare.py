@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ...contract.api_errors import read_error
+from ...contract.error_bodies import read_error
 from ...contract.exchange import Request, Response
 from .fields import fields_of
 

@@ -15,8 +15,8 @@ from ...contract.rule import Verdict
 from ...runner.from_cassettes import attempt
 from ...runner.judgement import judge
 from ...runner.selection import Play
+from ...scenarios.canary_keys import CANARY
 from ...scenarios.case import Case
-from ...scenarios.planted_keys import CANARY
 from ...scenarios.script import Answer, Fills, Script, Sees
 from ...server.engine import Engine
 from ...server.http.request_parser import HttpRequest

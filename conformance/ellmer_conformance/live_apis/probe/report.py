@@ -9,7 +9,7 @@ import httpx
 from ...contract.observed_run import Run, Trouble
 from ...contract.rule import Level, verdict
 from ...report import Report, finished, judged
-from ...report.document import rule_text
+from ...report.report_json import rule_text
 from ...runner.judgement import judge
 from ...scenarios.case import Case
 from .run import Probe, Target

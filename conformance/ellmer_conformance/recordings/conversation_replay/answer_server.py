@@ -18,8 +18,8 @@ from ...server.http.request_parser import HttpRequest
 from ...server.http.routes import route
 from ...server.journal import without_secrets
 from ...server.replies.rendering import render
-from ..reading import Recording
-from .cases import END, RecordedCase
+from ..recording_files import Recording
+from .recorded_cases import END, RecordedCase
 
 __all__ = ["OtherForm", "Playing", "RecordedAnswers"]
 

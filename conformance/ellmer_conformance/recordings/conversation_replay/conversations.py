@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from ...contract.continued_requests import said
 from ...contract.exchange import Exchange, Item, Request, Response
-from ..reading import Recording, Unreadable, read
-from ..recorded_status import identity
-from ..requests import Skip, request_of
+from ...contract.previous_response_id import said
+from ..recorded_requests import Skip, request_of
+from ..recording_files import Recording, Unreadable, read
+from ..refusals_behind_200 import identity
 from .request_comparison import key
 
 __all__ = ["Conversation", "Recorded", "conversations"]

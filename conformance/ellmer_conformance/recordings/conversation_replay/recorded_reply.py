@@ -7,7 +7,7 @@ import json
 from ...contract.provider_answers.answer import Told, events_of
 from ...contract.provider_answers.joined_streams import folded
 from ...contract.provider_answers.whole_answers import read
-from ...contract.readers.json_access import items_of, object_of
+from ...contract.readers.json_access import items_of, object_of, text_of
 from .adapter_input import CannotBeGiven
 from .conversations import Recorded
 
@@ -66,7 +66,7 @@ def _is_error(value: object) -> bool:
     if not isinstance(value, dict):
         return False
     inside = [value, object_of(value.get("delta")), *map(object_of, items_of(value.get("choices")))]
-    return any(each.get("error") for each in inside) or value.get("type") in _FAILURES
+    return any(each.get("error") for each in inside) or text_of(value.get("type")) in _FAILURES
 
 
 def _unpaired(response: bytes) -> bool:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...contract.live_key_redaction import redacted
-from .play import Outcome
+from .conversation_player import Outcome
 
 __all__ = ["Summary"]
 

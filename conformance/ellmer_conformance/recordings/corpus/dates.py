@@ -14,9 +14,9 @@ from ...contract import rules
 from ...contract.exchange import Request
 from ...contract.rule import Rule, verdict
 from ..calibrate import agrees
-from ..reading import Recording, Unreadable, find, read
-from ..recorded_status import refusal
-from ..requests import Skip, request_of
+from ..recorded_requests import Skip, request_of
+from ..recording_files import Recording, Unreadable, find, read
+from ..refusals_behind_200 import refusal
 
 __all__ = ["Dated", "dated"]
 

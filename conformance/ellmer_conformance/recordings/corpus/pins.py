@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 import tomlkit
 
-from ..reading import SUFFIXES
+from ..recording_files import SUFFIXES
 
 __all__ = ["Pin", "PinError", "as_toml", "load", "shipped"]
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from ..consequences import consequences
+from ..consequential_failures import consequences
+from ..plays_without_verdict import sentences
 from ..results import FINE, VERDICTS, Report, Row
 from ..score import sentence
-from ..unjudged import sentences
-from .matrix import MARKS
+from .terminal_matrix import MARKS
 
 __all__ = ["page"]
 

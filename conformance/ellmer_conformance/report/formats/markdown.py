@@ -6,12 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from html import escape
 
-from ..consequences import without_consequences
+from ..consequential_failures import without_consequences
+from ..plays_without_verdict import sentences
 from ..results import VERDICTS, Report, Row
 from ..score import fraction
-from ..unjudged import sentences
-from .abilities import rows
-from .matrix import MARKS
+from .capabilities_table import rows
+from .terminal_matrix import MARKS
 
 __all__ = ["markdown"]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..adapter_file import source_of
+from ..adapter_source_file import source_of
 from ..results import FINE, Play, Report, Row
 
 __all__ = ["sarif", "sarif_document"]

@@ -11,15 +11,15 @@ from rich.console import Console
 from rich.text import Text
 
 from ...scenarios.case import MODES
-from ..consequences import consequences, without_consequences
+from ..consequential_failures import consequences, without_consequences
+from ..plays_without_verdict import sentences
 from ..results import Report, Row
 from ..score import sentence
-from ..unjudged import sentences
-from .abilities import rows as abilities
-from .failures import chosen, failure, grouped
-from .matrix import legend, tables, to_show
-from .not_judged import unseen
-from .terminal_text import printable
+from .capabilities_table import rows as abilities
+from .terminal_escaping import printable
+from .terminal_failures import chosen, failure, grouped
+from .terminal_left_out import unseen
+from .terminal_matrix import legend, tables, to_show
 
 __all__ = ["console", "print_findings", "print_report"]
 

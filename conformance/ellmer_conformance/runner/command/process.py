@@ -17,16 +17,16 @@ from typing import NoReturn
 from ...adapters import Capabilities, Endpoint, Place
 from ...adapters.shared.endpoints import WHERE
 from ...contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
+from ...scenarios.canary_keys import CANARY, environment, rivals, said_who
 from ...scenarios.case import Case, Mode
 from ...scenarios.cases import all_cases
-from ...scenarios.planted_keys import CANARY, environment, rivals, said_who
 from ...scenarios.script import answers_of
 from ...server import StrictServer
 from ..against_server import NO_CASSETTE, Conversation, under
-from ..printed_keys import found_in
+from ..stdout_and_log_watch import found_in
 from .conversation import as_json
-from .declared import NOTHING, Declared, declared
-from .replies import Line, NoReply, read
+from .declared_capabilities import NOTHING, Declared, declared
+from .driver_replies import Line, NoReply, read
 
 __all__ = ["Driver"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from .bytes_and_chunks import BYTES, random, split
-from .failures import FAILURES, cut, reset, stall
-from .odd_events import MEANING
+from .interrupted_answers import FAILURES, cut, reset, stall
+from .unusual_events import MEANING
 from .variation import Variation, VariedAnswer
 
 __all__ = [

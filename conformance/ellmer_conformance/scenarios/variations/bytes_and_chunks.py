@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from random import Random
 
-from .events import sizes
+from .event_rewriting import sizes
 from .variation import Change, Variation, VariedAnswer
 
 __all__ = ["BYTES", "random", "split"]

@@ -23,7 +23,7 @@ def as_blocks(content: Any) -> list[Any]:
 def anthropic_blocks(asked: Json) -> Iterator[Block]:
     """The blocks of a request to Messages."""
     for place, role, block in _blocks(asked):
-        if object_of(block).get("type") in {"thinking", "redacted_thinking"}:
+        if text_of(object_of(block).get("type")) in {"thinking", "redacted_thinking"}:
             thought = block.get("thinking")
             yield Block(place, role, thought, text_of(block.get("signature")))
         else:

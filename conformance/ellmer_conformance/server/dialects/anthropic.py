@@ -17,8 +17,8 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
+from ._citations import page_citations, page_found
 from ._signed_thoughts import anthropic_blocks, as_blocks, objection
-from ._sources import page_citations, page_found
 from .base import (
     WRONG_KEY,
     Dialect,

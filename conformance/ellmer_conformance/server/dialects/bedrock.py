@@ -15,14 +15,14 @@ from typing import ClassVar
 
 from ...contract.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
-from ...contract.readers.json_access import object_of
+from ...contract.readers.json_access import object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
+from ._citations import web_citations
 from ._eventstream import message
 from ._signed_thoughts import as_blocks, bedrock_blocks, objection
-from ._sources import web_citations
 from .base import (
     ALNUM,
     WRONG_KEY,
@@ -216,7 +216,7 @@ class Bedrock(Dialect):
     def trace(self) -> Json:
         """What a guardrail looked at, where the request asks to be told."""
         guard = object_of(self.asked.get("guardrailConfig"))
-        if guard.get("trace") not in {"enabled", "enabled_full"}:
+        if text_of(guard.get("trace")) not in {"enabled", "enabled_full"}:
             return {}
         looked = {"guardrailProcessingLatency": 231, "usage": dict.fromkeys(_GUARD_UNITS, 0)}
         assessed = {str(guard.get("guardrailIdentifier")): {"invocationMetrics": looked}}

@@ -14,7 +14,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
-from ._sources import document_citations
+from ._citations import document_citations
 from .base import (
     HEX,
     WRONG_KEY,

@@ -17,7 +17,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ..signatures import decoded, encoded, is_ours, opened, sign
-from ._sources import grounding
+from ._citations import grounding
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 
 __all__ = ["Gemini"]

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Usage
+from ._citations import url_citations
 from ._log_probabilities import log_probabilities
 from ._openai import OpenAI, fields, object_at
-from ._sources import url_citations
 from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
 
 __all__ = ["OpenAIChat"]

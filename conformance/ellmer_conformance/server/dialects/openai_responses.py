@@ -15,10 +15,10 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..signatures import decoded, encoded, is_ours, opened, sign
+from ._citations import url_citations
 from ._log_probabilities import log_probabilities
 from ._openai import FAILURES, OpenAI, object_at
 from ._response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
-from ._sources import url_citations
 from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, compact, pretty, slices, sse, words
 
 __all__ = ["OpenAIResponses"]

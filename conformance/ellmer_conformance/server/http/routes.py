@@ -10,7 +10,8 @@ from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from ...contract import readers
-from ...scenarios.planted_keys import is_canary
+from ...contract.rules import WIRES
+from ...scenarios.canary_keys import is_canary
 
 __all__ = ["OPEN_CASE", "Route", "found", "route"]
 
@@ -45,7 +46,7 @@ class Route:
     """What a target means.
 
     `path` and `query` are the provider's part of it. `url` is the same for `wires`: with a case, a version and
-    without a key. `wire` and `vendor` are empty where no provider has such a path.
+    without a key. `wire` and `vendor` are empty where no provider has such a path, or the rules know nothing of its format.
     """
 
     page: Literal["home", "index", "report", "chat"]
@@ -82,6 +83,8 @@ def found(target: str, host: str) -> Route:
         return Route("index" if path == "/reports" else "home", case, nonce)
     url = _url(case, nonce, rest, query)
     wire, vendor = readers.detect(url, None, {"host": nonce.partition("@")[2] or host}) or ("", "")
+    if wire not in WIRES:
+        wire = vendor = ""
     return Route("chat", case, nonce, rest, query, url, wire, vendor)
 
 

@@ -9,10 +9,10 @@ from itertools import takewhile
 from ...contract.rule import Refusal
 from ...contract.rules import book
 from ...scenarios.script import Answer, Call, Cut, Delivery, Failure, Step
+from ...scenarios.variations import VariedAnswer, variation
 from ..dialects.base import Dialect, Frame, arguments_text
 from ..http.reply import Headers, Reply, deliver, plain
-from .choice import chosen
-from .variation import varied
+from .answer_choice import chosen
 
 __all__ = ["refuse", "render"]
 
@@ -25,7 +25,7 @@ def render(dialect: Dialect, step: Step) -> Reply:
         case Failure():
             return _fail(dialect, step)
         case Delivery():
-            return deliver(varied(render(dialect, step.step), dialect.wire, step.variation), step)
+            return deliver(_varied(render(dialect, step.step), dialect.wire, step.variation), step)
         case _:
             return _answer(dialect, chosen(step, dialect.ticket.request))
 
@@ -57,6 +57,22 @@ def _fail(dialect: Dialect, step: Failure) -> Reply:
         before.pop()
     writes = data(before) + list(dialect.broken(step.kind, before))
     return _stream(dialect, writes)
+
+
+def _varied(reply: Reply, wire: str, name: str) -> Reply:
+    """Returns the reply under the variation of that name, or unchanged if the name is empty."""
+    if not name:
+        return reply
+    before = VariedAnswer(wire, reply.status, dict(reply.headers), tuple(reply.writes), reply.ending)
+    after = variation(name).change(before)
+    return replace(
+        reply,
+        status=after.status,
+        headers=tuple(after.headers.items()),
+        writes=after.writes,
+        length=None if reply.length is None else len(after.body),
+        ending=after.ending,
+    )
 
 
 def _cut(dialect: Dialect, step: Cut) -> Reply:

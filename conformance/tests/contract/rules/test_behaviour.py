@@ -6,7 +6,7 @@ from broken_requests import REQUESTS
 from broken_sessions import SESSIONS
 from coherent_runs import failed, failing, short, short_call, two_tools
 
-from ellmer_conformance.adapters.broken_on_purpose import BROKEN, features, invented, planted
+from ellmer_conformance.adapters.broken_on_purpose import BROKEN, features, invented, lost_or_added_content
 from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
 
@@ -15,7 +15,7 @@ BREAKS = {**REQUESTS, **ANSWERS, **SESSIONS}
 
 
 def test_every_behaviour_rule_has_its_counterexample():
-    new = (features.__name__, planted.__name__, invented.__name__)
+    new = (features.__name__, lost_or_added_content.__name__, invented.__name__)
     by_adapters = {id for c in vars(BROKEN).values() if c.__module__.startswith(new) for id in c.caught_by}
 
     assert set(BREAKS) | by_adapters == set(book.rules)

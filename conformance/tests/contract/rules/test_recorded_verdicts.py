@@ -7,14 +7,14 @@ import pytest
 from recorded_traffic import FOLDERS, absent, errors
 
 from ellmer_conformance.contract import readers, rules
-from ellmer_conformance.contract.api_errors import ApiError, read_error
+from ellmer_conformance.contract.error_bodies import ApiError, read_error
 from ellmer_conformance.contract.rule import Kind, verdict
 from ellmer_conformance.recordings.calibrate import as_json, calibrate
 from ellmer_conformance.recordings.lint import lint
-from ellmer_conformance.recordings.reading import find, read
-from ellmer_conformance.recordings.recorded_status import status_of
+from ellmer_conformance.recordings.recorded_requests import Skip, request_of
+from ellmer_conformance.recordings.recording_files import find, read
 from ellmer_conformance.recordings.refusal_causes import UNKNOWN, VISIBLE, cause_of
-from ellmer_conformance.recordings.requests import Skip, request_of
+from ellmer_conformance.recordings.refusals_behind_200 import status_of
 
 pytestmark = absent
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.api_errors import read_error
+from ellmer_conformance.contract.error_bodies import read_error
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
 from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs

@@ -3,7 +3,7 @@
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.api_errors import read_error
+from ellmer_conformance.contract.error_bodies import read_error
 from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules.anthropic import _rulebook as an
 from ellmer_conformance.contract.rules.bedrock import _rulebook as be

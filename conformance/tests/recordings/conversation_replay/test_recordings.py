@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from ellmer_conformance.adapters.broken_on_purpose import BROKEN
 from ellmer_conformance.cli.run import command
 from ellmer_conformance.recordings.conversation_replay.answer_server import RecordedAnswers
+from ellmer_conformance.recordings.conversation_replay.conversation_player import ConversationPlayer
 from ellmer_conformance.recordings.conversation_replay.conversations import conversations
-from ellmer_conformance.recordings.conversation_replay.play import ConversationPlayer
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.server import StrictServer
 

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ...exchange.messages import Headers
-from ..bodies import beside, encoded
+from ..foreign_bodies import beside, encoded
 from ..interaction import Interaction, value_of
 from .vcr import moment
 

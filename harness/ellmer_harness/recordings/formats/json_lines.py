@@ -13,7 +13,7 @@ from typing import IO, cast
 
 from ..interaction import Interaction
 from ..size_limits import MAX_BYTES
-from ..unreadable import explained
+from ..unreadable_files import explained
 from .vcr import entry, is_entry
 
 __all__ = ["exchanges", "is_log"]

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from ..bodies import body_of
+from ..foreign_bodies import body_of
 from ..interaction import Interaction, value_of
 
 __all__ = ["entry", "is_entry", "moment"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from ..bodies import beside, json_bytes
+from ..foreign_bodies import beside, json_bytes
 from ..interaction import Interaction, value_of
 from .vcr import moment
 

@@ -168,6 +168,14 @@ class Scrub:
         """
         return self._kept(headers, names(self.response_headers))
 
+    def metadata(self, given: Iterable[tuple[str, str]]) -> Headers:
+        """Returns the metadata of a gRPC server that may be written: all but credentials, with secret values replaced.
+
+        Args:
+            given: (name, value) pairs, names in lower case.
+        """
+        return [(name, self.text(value)) for name, value in given if not is_secret_name(name)]
+
     def _kept(self, headers: Iterable[tuple[str, str]], allowed: Callable[[str], bool]) -> Headers:
         kept = [(name, value) for name, value in headers if allowed(name) and not is_secret_name(name)]
         return [(name, self.text(clean_url(value) if name == "location" else value)) for name, value in kept]

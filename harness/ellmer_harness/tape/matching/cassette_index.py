@@ -16,7 +16,7 @@ from vcr.request import Request
 
 from ...format.serializer import OURS, Serializer
 from ..options import Repeat
-from .recorded_form import masked
+from .redacted_exchange import masked
 from .request_key import Match, RequestKey
 
 __all__ = ["CassetteIndex"]

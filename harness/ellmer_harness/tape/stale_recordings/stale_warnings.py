@@ -13,10 +13,10 @@ from datetime import datetime
 
 from ...errors import CassetteError, Stale
 from ...exchange.messages import Sent
-from ..matching.explanation import changes, command
+from ..matching.miss_explanation import changes, command
 from ..matching.request_key import RequestKey
-from ..state import TapeState
-from .age_policies import Recording, older_than
+from ..tape_state import TapeState
+from .older_than_policy import Recording, older_than
 
 __all__ = ["LEVELS", "StaleWarning", "hold_to_date", "reasons"]
 

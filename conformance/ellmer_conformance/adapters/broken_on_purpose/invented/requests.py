@@ -10,8 +10,8 @@ import httpx
 
 from ....contract.exchange import Json
 from ..base import BrokenAdapter, is_media
+from ..lost_or_added_content import assistants, changed, is_call, parts, texts_of
 from ..messages import conversation
-from ..planted import assistants, changed, is_call, parts, texts_of
 
 _CHAT = ("openai-chat", "anthropic")
 

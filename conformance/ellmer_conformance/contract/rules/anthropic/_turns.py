@@ -9,7 +9,7 @@ from typing import Literal
 
 from ...exchange import Json, Request
 from ...readers.anthropic import blocks, messages
-from ...readers.read_once import read_once
+from ...readers.read_cache import read_once
 
 __all__ = ["Turn", "all_blocks", "exchanges", "turns"]
 

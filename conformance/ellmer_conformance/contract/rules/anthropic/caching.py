@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...readers.anthropic import messages, tools
 from ...readers.json_access import elements, object_of
-from ...readers.read_once import read_once
+from ...readers.read_cache import read_once
 from ...rule import Finding, broken, met
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused, user
 from ._turns import all_blocks

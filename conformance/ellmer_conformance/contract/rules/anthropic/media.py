@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Json, Request
 from ...readers.json_access import decoded
-from ...readers.read_once import read_once
+from ...readers.read_cache import read_once
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, PNG, redacted, sniffed
 from ._rulebook import IMAGE, MUST, REJECT, body, book, refused, user

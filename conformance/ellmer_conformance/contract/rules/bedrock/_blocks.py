@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Json
 from ...readers.bedrock import blocks, messages
-from ...readers.read_once import read_once
+from ...readers.read_cache import read_once
 
 __all__ = ["FORMATS", "media_of", "specs"]
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from .....scenarios.script import Failure
-from ....api_errors import own_message, read_error
+from ....error_bodies import own_message, read_error
 from ....exchange import Exchange, Response
 from ....observed_run import Run, Varied
 from ....rule import Finding, broken

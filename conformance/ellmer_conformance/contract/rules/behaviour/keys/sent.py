@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from .....scenarios.planted_keys import CANARY, strangers
+from .....scenarios.canary_keys import CANARY, strangers
 from ....exchange import Request
 from ....observed_run import Run
 from ....readers import MODULES

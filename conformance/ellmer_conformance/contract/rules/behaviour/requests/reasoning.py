@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .....scenarios.script import Answer, Think
-from .....scenarios.variations.odd_events import REDACTED
+from .....scenarios.variations.unusual_events import REDACTED
 from ....exchange import Exchange, Json
 from ....observed_run import Run
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts

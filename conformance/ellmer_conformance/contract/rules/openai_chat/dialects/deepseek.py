@@ -6,32 +6,16 @@ https://api-docs.deepseek.com
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ....exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import messages, parts
-from ....rule import Finding, Refusal, broken, met
-from ..._openai.refusals import envelope
+from ....rule import Finding, broken, met
 from .._pairing import calls_of
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import elsewhere
-
-
-def refused(message: str, status: int = 400) -> Refusal:
-    """DeepSeek's refusals have their type as code, too."""
-    return Refusal(message, status, type="invalid_request_error", code="invalid_request_error")
-
-
-def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """JSON as OpenAI's, but plain text where the body could not be read at all."""
-    if refusal.status == 422:
-        return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode(
-            "utf-8", "backslashreplace"
-        )
-    headers, body = envelope(None)(refusal)
-    return headers, body
-
+from ._deepseek_refusals import column, refused, unknown_role, wrap
 
 UNANSWERED = refused(
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "
@@ -84,14 +68,6 @@ def content_is_text_or_a_list(request: Request) -> Iterator[Finding]:
         yield met(place) if right else broken(place, "neither a string nor a list", index=index)
 
 
-def _unknown_role(known: str, status: int = 400) -> Refusal:
-    place = f"messages[{{index}}].role: unknown variant `{{role}}`, expected one of {known}"
-    return refused(
-        f"Failed to deserialize the JSON body into the target type: {place} at line 1 column {{column}}",
-        status,
-    )
-
-
 _ROLES = "`system`, `user`, `assistant`, `tool`"
 
 
@@ -104,8 +80,8 @@ _ROLES = "`system`, `user`, `assistant`, `tool`"
         "https://github.com/losesky/ai-auto-trading/issues/14 (deepseek-chat)",
         "https://github.com/eclipse-theia/theia/issues/15144 (2025)",
     ],
-    refusal=_unknown_role(f"{_ROLES}, `latest_reminder`"),
-    formerly=[_unknown_role(_ROLES), _unknown_role(_ROLES, 422)],
+    refusal=unknown_role(f"{_ROLES}, `latest_reminder`"),
+    formerly=[unknown_role(_ROLES), unknown_role(_ROLES, 422)],
     examples=[body({"role": "system", "content": "Be brief."}, ASK, model="deepseek-chat")],
     counterexamples=[body({"role": "developer", "content": "Be brief."}, ASK, model="deepseek-chat")],
 )
@@ -117,7 +93,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
         facts = {
             "index": index,
             "role": role,
-            "column": 0 if known else _column(request.body, str(role), "role"),
+            "column": 0 if known else column(request.body, str(role), "role"),
         }
         yield met(place) if known else broken(place, f"there is no role {role!r}", **facts)
 
@@ -147,7 +123,7 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
         for place, part in parts(message, pointer):
             kind = part.get("type")
             if isinstance(kind, str) and kind != "text":
-                facts = {"index": index, "type": kind, "column": _column(request.body, kind)}
+                facts = {"index": index, "type": kind, "column": column(request.body, kind)}
                 yield broken(place, f"a part of type {kind}", **facts)
             else:
                 yield met(place)
@@ -295,9 +271,3 @@ def _thinks(request: Request) -> bool:
     """Whether thinking is enabled; V4 thinks unless it is told not to."""
     untold = request.body.get("thinking") is None and request.body.get("reasoning_effort") != "none"
     return _told_to_think(request) or (untold and request.model.startswith("deepseek-v4"))
-
-
-def _column(request: Json, kind: str, key: str = "type") -> int:
-    """Where in the compact text of the body its reader stops: behind the type, or the role."""
-    text, found = json.dumps(request, separators=(",", ":")), f'"{key}":"{kind}"'
-    return text.find(found) + len(found)

@@ -1,0 +1,33 @@
+"""Every form of a report, written into one folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from . import report_json
+from .formats.badge import badges
+from .formats.html import page
+from .formats.markdown import markdown
+from .formats.sarif import sarif
+from .results import Report
+
+__all__ = ["write"]
+
+
+def write(report: Report, folder: Path, *, cassettes: str = "cassettes") -> list[Path]:
+    """Writes them; returns the paths that a person is told. CI's job summary is added to, where there is one."""
+    report_json.write(report, folder / "report.json")
+    texts = {
+        "index.html": page(report, str(folder)),
+        "summary.md": markdown(report, str(folder)),
+        "conformance.sarif": sarif(report, cassettes=cassettes),
+        **{f"badges/{name}": text for name, text in badges(report)},
+    }
+    (folder / "badges").mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(texts["summary.md"])
+    return [folder / "report.json", folder / "index.html"]

@@ -1,0 +1,160 @@
+"""Scripts that show one failure again, standalone: the request to the strict server, or the case with the adapter.
+
+A rule about requests needs the request alone: a script with the standard library as client, or curl. A rule about
+a whole conversation needs the adapter.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pprint import pformat
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..contract import rules
+from . import Report, Row, probe_script
+from .formats.terminal_escaping import printable
+
+__all__ = ["NotReproducible", "as_curl", "as_python", "row_of"]
+
+_HEADER = '''"""{rule} at {pointer}: {sentence}
+
+{adapter}, {wire} at {vendor}, case {case}[{mode}]: {message}
+Needs: pip install 'ellmer-core[conformance]'{also}
+"""
+
+'''
+_REQUEST = """import json
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from ellmer_conformance.server import StrictServer
+
+BODY = {body}
+
+with StrictServer() as server:
+    headers = {{"content-type": "application/json", {key}: {secret!r}}}
+    url = server.url("any", {nonce!r}) + {path!r}
+    print("POST", url, json.dumps(BODY, indent=1), sep="\\n")
+    try:
+        with urlopen(Request(url, json.dumps(BODY).encode(), headers)) as answer:
+            print(answer.status, answer.read().decode())
+    except HTTPError as refusal:
+        print(refusal.code, refusal.read().decode())
+    for verdict in server.verdicts("any", {nonce!r}):
+        for violation in verdict.violations:
+            print(violation.rule.id, violation.pointer, violation.message)
+"""
+_PLAY = """import sys
+
+from ellmer_conformance.runner.reproduction import play_again
+
+sys.exit(play_again({adapter!r}, {wire!r}, {vendor!r}, {case!r}, {mode!r}, rule={rule!r}))
+"""
+_SECRET = "conformance-key-0000"  # noqa: S105 - it opens nothing
+_KEYS = {
+    "anthropic": ("x-api-key", _SECRET),
+    "gemini": ("x-goog-api-key", _SECRET),
+}
+
+
+class NotReproducible(LookupError):
+    """There is no such verdict, or not enough of it was kept; the message says which."""
+
+
+def row_of(report: Report, id: str) -> Row:
+    """The verdict with this id. Raises NotReproducible, with those that fail."""
+    found = {row.id: row for row in report.rows}
+    if id in found:
+        return found[id]
+    failing = [row.id for row in [*report.harness_errors, *report.failures]]
+    like = [each for each in failing if id in each] or failing
+    listed = "\n".join(f"  {each}" for each in like[:10])
+    more = f"\n  and {len(like) - 10} more" if len(like) > 10 else ""
+    raise NotReproducible(f"there is no verdict {id!r} in this report; these fail:\n{listed}{more}")
+
+
+def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
+    """The script. `with_adapter` plays the case with the adapter, also where the request alone would show it. Of a server
+    under test, the request is sent to it again."""
+    if _is_probed(report, row):
+        return _header(report, row, "") + probe_script.python(_exchange(report, row), row.case)
+    play = with_adapter or row.rule not in rules.book(row.wire, row.vendor).rules
+    also = f", and {row.adapter}" if play else ""
+    head = _header(report, row, also)
+    if play:
+        fields = {name: getattr(row, name) for name in ("wire", "vendor", "case", "mode", "rule")}
+        return head + _PLAY.format(adapter=report.named.get(row.adapter, row.adapter), **fields)
+    exchange = _exchange(report, row)
+    key, secret = _KEYS.get(row.wire, ("authorization", f"Bearer {_SECRET}"))
+    return head + _REQUEST.format(
+        body=pformat(exchange["body"], width=110, sort_dicts=False),
+        key=f'"{key}"',
+        secret=secret,
+        nonce=_nonce(row),
+        path=_path(exchange),
+    )
+
+
+def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
+    """The request alone, for a strict server that runs on the port. Raises NotReproducible for other rules."""
+    if _is_probed(report, row):
+        return probe_script.curl(_exchange(report, row), row.case)
+    if row.rule not in rules.book(row.wire, row.vendor).rules:
+        raise NotReproducible(
+            f"{row.rule} is about a whole conversation, which one request cannot show. Use --format python"
+        )
+    exchange = _exchange(report, row)
+    key, secret = _KEYS.get(row.wire, ("authorization", f"Bearer {_SECRET}"))
+    url = f"http://127.0.0.1:{port}/c/any/{_nonce(row)}{_path(exchange)}"
+    body = json.dumps(exchange["body"])
+    return (
+        f"# {row.rule} at {printable(row.pointer)}: {printable(_first(row.message))}\n"
+        f"# first, in another terminal: conformance serve --port {port}\n"
+        f"curl -sS -i {shlex.quote(url)} \\\n  -H 'content-type: application/json' \\\n"
+        f"  -H {shlex.quote(f'{key}: {secret}')} \\\n  -d {shlex.quote(body)}\n"
+    )
+
+
+def _is_probed(report: Report, row: Row) -> bool:
+    return any(play.way == "probe" for play in report.plays if play.place == row.place)
+
+
+def _header(report: Report, row: Row, also: str) -> str:
+    texts = {(text["wire"], text["id"]): text["sentence"] for text in report.rules}
+    names = ("rule", "pointer", "adapter", "wire", "vendor", "case", "mode")
+    sentence, message = texts.get((row.wire, row.rule), ""), _first(row.message)
+    values = {**{name: getattr(row, name) for name in names}, "sentence": sentence, "message": message}
+    safe = {
+        name: printable(value).replace("\\", "\\\\").replace('"""', "'''") for name, value in values.items()
+    }
+    return _HEADER.format(also=also, **safe)
+
+
+def _exchange(report: Report, row: Row) -> dict[str, Any]:
+    found = report.exchanges.get(row.exchange)
+    if found is None:
+        raise NotReproducible(f"{row.id} is {row.verdict}: its request was not stored")
+    if found["body"] is None:
+        raise NotReproducible(
+            f"the request of {row.id} was too large to store. Run the case: {report.run_command(row)}"
+        )
+    return found
+
+
+def _path(exchange: dict[str, Any]) -> str:
+    """The provider's own path, whether the request went there or to a case of the strict server."""
+    parts = urlsplit(str(exchange["url"]))
+    path = re.sub(r"^/c/[^/]+/[^/]+", "", parts.path)
+    return path + (f"?{parts.query}" if parts.query else "")
+
+
+def _nonce(row: Row) -> str:
+    """A conversation's name that tells the strict server the provider."""
+    return f"1@{row.vendor}"
+
+
+def _first(message: str) -> str:
+    return message.splitlines()[0] if message else ""

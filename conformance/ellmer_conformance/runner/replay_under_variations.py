@@ -1,0 +1,93 @@
+"""One cassette played many times over, each time under another variation: opened once, so that a play takes about a
+millisecond."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ellmer_harness import Miss, Tape, use_cassette
+from ellmer_harness.exchange.reply import Reply
+
+from ..adapters import Adapter
+from ..adapters.shared.endpoints import endpoint, place_for
+from ..contract.observed_run import Run, Varied
+from ..contract.rules.behaviour.answers.streams import difference
+from ..scenarios.case import Case, Mode
+from ..scenarios.variations import Variation
+from ..scenarios.variations.applied_to_replay import framing
+from .from_cassettes import cassette_path, observed
+from .sessions import CaseRun, close, opened, without_waiting
+
+__all__ = ["Replays", "differences"]
+
+
+class Replays:
+    """The recording of a case, to be played as often as wanted while the `with` block runs."""
+
+    def __init__(
+        self, adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, *, cassettes: Path
+    ) -> None:
+        self.adapter, self.wire, self.vendor, self.case, self.mode = adapter, wire, vendor, case, mode
+        self._frame: Any = None
+        self._tape = use_cassette(
+            cassettes / cassette_path(wire, vendor, case, mode),
+            mode="replay",
+            blobs=cassettes / "blobs",
+            framing=self._framed,
+            on_repeat="cycle",
+            allow_unused=True,
+            allow_idle=True,
+        )
+        self._endpoint = endpoint(place_for(case, adapter, wire, vendor), wire, vendor)
+
+    def __enter__(self) -> Self:
+        self._stack = ExitStack()
+        self._stack.enter_context(self._tape)
+        self._stack.enter_context(without_waiting(self.adapter))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def play(self, variation: Variation | None = None) -> Run:
+        """The case, its answers under a variation."""
+        self._frame = framing(variation, self.wire) if variation else None
+        case_run, tape = CaseRun(self.case, self.mode), self._tape
+        _forget(tape)
+        where = replace(self._endpoint, max_retries=self.case.max_retries)
+        sessions = opened(self.adapter, where, self.case, case_run.tools, self.case.history)
+        try:
+            case_run.play_steps(sessions)
+        except Miss:  # kept by the tape
+            pass
+        finally:
+            for session in sessions:
+                close(session)
+        run = observed(
+            case_run, self.wire, self.vendor, tape.exchanges, misses=[str(miss) for miss in tape.misses]
+        )
+        _forget(tape)
+        return run
+
+    def _framed(self, reply: Reply) -> Reply:
+        return self._frame(reply) if self._frame else reply
+
+
+def differences(replays: Replays, variations: Iterable[Variation]) -> Iterator[tuple[Varied, str]]:
+    """Each variation with what is not as it is without it; `""` where all is the same."""
+    plain = replays.play()
+    for variation in variations:
+        varied = Varied(variation, replays.play(variation))
+        yield varied, difference(plain, varied.run)
+
+
+def _forget(tape: Tape) -> None:
+    for kept in (tape.exchanges, tape.sent, tape.misses, tape.clock.slept):
+        kept.clear()

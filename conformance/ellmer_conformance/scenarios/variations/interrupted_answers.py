@@ -1,0 +1,65 @@
+"""Answers that do not arrive as they should: cut, reset, stalled, or not the provider's at all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from .event_rewriting import sizes
+from .variation import Variation, VariedAnswer
+
+__all__ = ["FAILURES", "cut", "reset", "stall"]
+
+_DISGUISED = {"error": {"message": "Something went wrong upstream.", "type": "server_error", "code": 500}}
+_PAGE = b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n"
+
+
+def cut(event: int) -> Variation:
+    """The stream ends in good order after so many events."""
+    return Variation(f"cut:{event}", "STR-007", lambda it: _until(it, event), "broken", first=True)
+
+
+def reset(event: int) -> Variation:
+    """The connection is reset after so many events."""
+    return Variation(
+        f"reset:{event}",
+        "STR-011",
+        lambda it: replace(_until(it, event), ending="reset"),
+        "broken",
+        first=True,
+    )
+
+
+def stall(event: int) -> Variation:
+    """Nothing comes any more after so many events, and the connection stays open."""
+    return Variation(
+        f"stall:{event}",
+        "ERR-008",
+        lambda it: replace(_until(it, event), ending="stall"),
+        "broken",
+        first=True,
+        timed=True,
+    )
+
+
+def _until(it: VariedAnswer, event: int) -> VariedAnswer:
+    return replace(it, writes=it.cut(*sizes(it)).writes[:event])
+
+
+def _failure(name: str, rule: str, status: int, kind: str, body: bytes, **headers: str) -> Variation:
+    def change(it: VariedAnswer) -> VariedAnswer:
+        named = {"content-type": kind} | headers
+        return replace(it, status=status, headers=named, writes=(body,) if body else ())
+
+    return Variation(name, rule, change, "broken", first=True, streamed=None)
+
+
+FAILURES = (
+    _failure("html-502", "ERR-006", 502, "text/html", _PAGE),
+    _failure("empty-500", "ERR-006", 500, "application/json", b""),
+    _failure("text-404", "ERR-006", 404, "text/plain", b"404 page not found"),
+    _failure("array-400", "ERR-006", 400, "application/json", b"[]"),
+    _failure("page-200", "ERR-006", 200, "text/html", _PAGE),
+    _failure("error-200", "ERR-007", 200, "application/json", json.dumps(_DISGUISED).encode()),
+    _failure("moved", "AUT-004", 307, "text/plain", b"", location="https://elsewhere.invalid/v1/chat"),
+)

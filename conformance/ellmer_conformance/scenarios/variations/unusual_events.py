@@ -1,0 +1,282 @@
+"""Other events that mean the same, or that a client must not mistake: fields and events nobody knows, calls whose
+arguments arrive crosswise, late or not at all, counts that are missing, reasons to stop that are new.
+
+What is not known yet is called `brand_new`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from itertools import chain, zip_longest
+from typing import Any
+
+from .event_rewriting import Event, changed, each, event, everywhere
+from .variation import Variation, VariedAnswer
+
+__all__ = ["MEANING", "REDACTED"]
+
+_CHAT = frozenset({"openai-chat"})
+_INDEXED = frozenset({"openai-chat", "openai-responses", "anthropic"})
+_MARKED = frozenset({"openai-chat", "openai-responses", "anthropic", "ollama", "mistral", "cohere"})
+_STOPS = {"finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason"}
+_COUNTS = {"usage", "usageMetadata", "prompt_eval_count", "eval_count"}
+_ARGUMENTS = {"arguments", "partial_json", "input", "args"}
+
+_NEWS: dict[str, tuple[str, Any]] = {
+    "anthropic": ("brand_new", {"type": "brand_new", "index": 0, "brand_new": {"text": "?"}}),
+    "openai-responses": (
+        "response.brand_new.delta",
+        {"type": "response.brand_new.delta", "sequence_number": 1, "delta": "?"},
+    ),
+    "openai-chat": ("", {"object": "brand.new", "choices": [{"index": 0, "delta": {"brand_new": "?"}}]}),
+    "mistral": ("", {"object": "brand.new", "choices": [{"index": 0, "delta": {"brand_new": "?"}}]}),
+    "gemini": ("", {"brandNew": {"text": "?"}}),
+    "bedrock": ("brandNew", {"brandNew": {"text": "?"}}),
+    "ollama": ("", {"brand_new": "?", "message": {"role": "assistant", "content": ""}, "done": False}),
+    "cohere": ("brand-new", {"type": "brand-new", "delta": {"text": "?"}}),
+}
+#: Events after the end, which belong to nobody.
+_GHOSTS: dict[str, tuple[str, Any]] = {
+    "anthropic": (
+        "content_block_delta",
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "GHOST"}},
+    ),
+    "openai-responses": (
+        "response.output_text.delta",
+        {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "GHOST"},
+    ),
+    "openai-chat": ("", {"choices": [{"index": 0, "delta": {"content": "GHOST"}}]}),
+    "mistral": ("", {"choices": [{"index": 0, "delta": {"content": "GHOST"}}]}),
+    "ollama": ("", {"message": {"role": "assistant", "content": "GHOST"}, "done": False}),
+    "cohere": (
+        "content-delta",
+        {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "GHOST"}}}},
+    ),
+}
+_AZURE = {
+    "id": "",
+    "object": "",
+    "created": 0,
+    "model": "",
+    "choices": [],
+    "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": {}}],
+}
+
+
+def _unknown_events(wire: str, events: list[Event]) -> Sequence[Event]:
+    news = event(events[0], *_NEWS[wire])
+    return [*events[:1], news, *chain.from_iterable((one, news) for one in events[1:-1]), *events[-1:]]
+
+
+def _redacted(_: str, events: list[Event]) -> Sequence[Event]:
+    """Anthropic's thoughts that are not for reading: a block of opaque data."""
+    found: list[Event] = []
+    for one in events:
+        data = deepcopy(one.get("data") or {})
+        for block in (data.get("content_block"), *(data.get("content") or ())):
+            if isinstance(block, dict) and block.get("type") == "thinking":
+                block.clear()
+                block |= {"type": "redacted_thinking", "data": REDACTED}
+        thinks = isinstance(data.get("delta"), dict) and data["delta"].get("type") in {
+            "thinking_delta",
+            "signature_delta",
+        }
+        found += [] if thinks else [one | {"data": data} if data else one]
+    return found
+
+
+def _unknown_fields(it: VariedAnswer) -> VariedAnswer:
+    return each(it, lambda data: data | {"brand_new": {"a": [1, None]}} if isinstance(data, dict) else data)
+
+
+def _ghost(wire: str, events: list[Event]) -> Sequence[Event]:
+    return [*events, event(events[0], *_GHOSTS[wire])]
+
+
+def _empty_choices(_: str, events: list[Event]) -> Sequence[Event]:
+    usage_only = {"data": _AZURE | {"usage": None, "prompt_filter_results": []}}
+    return [{"data": _AZURE}, *chain.from_iterable((one, usage_only) for one in events[:-1]), events[-1]]
+
+
+# parallel calls -------------------------------------------------------------------------------------------
+
+
+def _call_of(wire: str, one: Event) -> int | None:
+    """The index of the tool call that an event is about."""
+    data = one.get("data") or {}
+    if wire == "openai-chat":
+        calls = [c for choice in data.get("choices") or () for c in choice["delta"].get("tool_calls") or ()]
+        return int(calls[0]["index"]) if len(calls) == 1 else None
+    index = data.get("index" if wire == "anthropic" else "output_index")
+    return index if isinstance(index, int) else None
+
+
+def _crosswise(wire: str, events: list[Event]) -> Sequence[Event] | None:
+    """The events of parallel calls take turns."""
+    calls: dict[int, list[Event]] = {}
+    for one in events:
+        if (index := _call_of(wire, one)) is not None:
+            calls.setdefault(index, []).append(one)
+    if len(calls) < 2:
+        return None
+    of_calls = [one for group in calls.values() for one in group]
+    first = next(i for i, one in enumerate(events) if one is of_calls[0])
+    rest = [one for one in events[first:] if not any(one is other for other in of_calls)]
+    turns = [one for turn in zip_longest(*calls.values()) for one in turn if one is not None]
+    return _renumbered([*events[:first], *turns, *rest])
+
+
+def _renumbered(events: Sequence[Event]) -> list[Event]:
+    """Where events carry a sequence number, in order again."""
+    found = deepcopy(list(events))
+    for number, one in enumerate(found):
+        if "sequence_number" in (one.get("data") or {}):
+            one["data"]["sequence_number"] = number
+    return found
+
+
+def _same_index(it: VariedAnswer) -> VariedAnswer:
+    return each(it, lambda data: everywhere(data, lambda o: o | {"index": 0} if "index" in o else o))
+
+
+def _late_names(_: str, events: list[Event]) -> Sequence[Event]:
+    """A call's first chunk has its id; its name comes in the next."""
+    found: list[Event] = []
+    for one in events:
+        early, late = deepcopy(one), deepcopy(one)
+        data = one.get("data") or {}
+        calls = [c for choice in data.get("choices") or () for c in choice["delta"].get("tool_calls") or ()]
+        if not any((call.get("function") or {}).get("name") for call in calls):
+            found.append(one)
+            continue
+        for choice in early["data"]["choices"]:
+            for call in choice["delta"]["tool_calls"]:
+                call["function"] = {"arguments": ""}
+        for choice in late["data"]["choices"]:
+            choice["delta"] = {
+                "tool_calls": [
+                    {"index": c["index"], "function": c["function"]} for c in choice["delta"]["tool_calls"]
+                ]
+            }
+        found += [early, late]
+    return found
+
+
+# calls without arguments ----------------------------------------------------------------------------------
+
+
+def _arguments(value: Any) -> Any:
+    """A change: empty arguments are written as `value`; where the format has an object, as no object at all."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {k: (value if k in _ARGUMENTS and v in ("{}", "", {}) else v) for k, v in o.items()}
+
+    return lambda it: each(it, lambda data: everywhere(data, change))
+
+
+def _absent(it: VariedAnswer) -> VariedAnswer:
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {k: v for k, v in o.items() if not (k in _ARGUMENTS and v in ("{}", "", {}))}
+
+    return each(it, lambda data: everywhere(data, change))
+
+
+def _no_deltas(_: str, events: list[Event]) -> Sequence[Event]:
+    """No event of a call has arguments."""
+    return [one for one in events if not _is_arguments(one)]
+
+
+def _is_arguments(one: Event) -> bool:
+    data = one.get("data") or one.get("json") or {}
+    kind = str(data.get("type", ""))
+    of_a_kind = kind in {"response.function_call_arguments.delta", "tool-call-delta"}
+    delta = data.get("delta")
+    partial = isinstance(delta, dict) and ("toolUse" in delta or delta.get("type") == "input_json_delta")
+    chat = [
+        c for choice in data.get("choices") or () for c in choice.get("delta", {}).get("tool_calls") or ()
+    ]
+    return of_a_kind or partial or bool(chat and not any(call.get("id") for call in chat))
+
+
+# ends -----------------------------------------------------------------------------------------------------
+
+
+def _stopping(reason: str) -> Any:
+    """A change: the reason to stop is another."""
+
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {k: (reason if k in _STOPS and isinstance(v, str) and v else v) for k, v in o.items()}
+
+    return lambda it: each(it, lambda data: everywhere(data, change))
+
+
+def _uncounted(it: VariedAnswer) -> VariedAnswer:
+    def change(o: dict[str, Any]) -> dict[str, Any]:
+        return {k: v for k, v in o.items() if k not in _COUNTS}
+
+    return each(it, lambda data: everywhere(data, change))
+
+
+def _counted_at_the_start(it: VariedAnswer) -> VariedAnswer:
+    """Anthropic's last event counts only the output, as it did for years."""
+
+    def change(data: Any) -> Any:
+        if data.get("type") == "message_delta":
+            data["usage"].pop("input_tokens", None)
+        return data
+
+    return each(it, change)
+
+
+_REASONED = frozenset({"openai-chat", "anthropic", "gemini", "bedrock", "ollama", "mistral", "cohere"})
+
+REDACTED = "EmwKAhgBEgy3va3pzix/LafPsn4aDFIT2Xlxh0L5L8rLVyIwxtE3rAFBa8cr3qpP"
+
+MEANING = (
+    Variation(
+        "redacted",
+        "THK-002",
+        lambda it: changed(it, _redacted),
+        wires=frozenset({"anthropic"}),
+        streamed=None,
+        first=True,
+    ),
+    Variation("unknown-events", "STR-006", lambda it: changed(it, _unknown_events)),
+    Variation("unknown-fields", "STR-006", _unknown_fields, streamed=None),
+    Variation("crosswise", "STR-012", lambda it: changed(it, _crosswise), wires=_INDEXED),
+    Variation("same-index", "STR-013", _same_index, wires=_CHAT),
+    Variation(
+        "arguments-empty", "STR-014", _arguments(""), wires=_CHAT | {"openai-responses"}, streamed=None
+    ),
+    Variation(
+        "arguments-null", "STR-014", _arguments(None), wires=_CHAT | {"gemini", "ollama"}, streamed=None
+    ),
+    Variation("arguments-absent", "STR-014", _absent, wires=_CHAT | {"gemini", "ollama"}, streamed=None),
+    Variation(
+        "no-arguments-at-all",
+        "STR-014",
+        lambda it: changed(it, _no_deltas),
+        wires=frozenset({"openai-chat", "anthropic", "bedrock", "cohere"}),
+    ),
+    Variation("empty-choices", "STR-015", lambda it: changed(it, _empty_choices), wires=_CHAT),
+    Variation("after-the-end", "STR-019", lambda it: changed(it, _ghost), wires=_MARKED),
+    Variation("late-names", "STR-020", lambda it: changed(it, _late_names), wires=_CHAT),
+    Variation(
+        "unknown-stop", "STP-002", _stopping("brand_new"), "other-stop", wires=_REASONED, streamed=None
+    ),
+    *(
+        Variation(
+            f"stop:{reason}",
+            "STP-003",
+            _stopping(reason),
+            "other-stop",
+            wires=frozenset({"anthropic"}),
+            streamed=None,
+        )
+        for reason in ("pause_turn", "model_context_window_exceeded")
+    ),
+    # not Ollama: its server leaves out what is 0
+    Variation("uncounted", "USG-005", _uncounted, "uncounted", wires=_REASONED - {"ollama"}, streamed=None),
+    Variation("counted-at-the-start", "USG-002", _counted_at_the_start, wires=frozenset({"anthropic"})),
+)

@@ -1,0 +1,125 @@
+"""The linter elsewhere: on Dask, and over the objects of a store. The results are those of one process."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ellmer_conformance.cli.lint import command
+from ellmer_conformance.recordings import processes_and_dask
+from ellmer_conformance.recordings.lint import lint
+from ellmer_conformance.recordings.recording_files import Unreadable
+from ellmer_conformance.recordings.remote_files import Object, sources
+
+CASSETTES = Path(__file__).parents[3] / "cassettes"
+BROKEN = {
+    "interactions": [
+        {
+            "request": {
+                "method": "POST",
+                "uri": "https://api.openai.com/v1/chat/completions",
+                "headers": {},
+                "body": json.dumps({"model": "gpt-4.1", "messages": [{"role": "tool", "content": "x"}]}),
+            },
+            "response": {"status": {"code": 200}, "headers": {}, "body": {"string": "{}"}},
+        }
+    ],
+    "version": 1,
+}
+
+
+@pytest.fixture
+def recordings(tmp_path):
+    """Some of ours, with blobs, one that is broken, and one that is none."""
+    folder = tmp_path / "recordings"
+    for path in [
+        *(CASSETTES / "anthropic").rglob("*image*.json"),
+        *CASSETTES.rglob("blobs/*"),
+    ]:
+        copy = folder / path.relative_to(CASSETTES)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    (folder / "broken.json").write_text(json.dumps(BROKEN))
+    (folder / "notes.txt").write_text("none")
+    return folder
+
+
+def test_dask_finds_what_one_process_finds(recordings):
+    pytest.importorskip("distributed")
+    alone = lint([recordings])
+    told = []
+    elsewhere = lint([recordings], jobs=2, engine="dask", on_file=told.append)
+
+    assert elsewhere == alone
+    assert told == alone.files
+    assert alone.exit_code == 1
+
+
+def test_a_scheduler_that_runs_already(recordings):
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    running = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None)
+    with running as cluster, dask.config.set({"scheduler-address": cluster.scheduler_address}):
+        assert lint([recordings], engine="dask") == lint([recordings])
+
+
+def test_without_dask(monkeypatch, recordings):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    result = CliRunner().invoke(command, [str(recordings), "--engine", "dask"])
+
+    assert result.exit_code == 2
+    assert 'pip install "ellmer-core[cluster]"' in result.output
+    with pytest.raises(processes_and_dask.EngineMissing):
+        list(processes_and_dask.mapped(str, [1], 1, "dask"))
+
+
+def in_memory(recordings):
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.store.clear()
+    for path in recordings.rglob("*"):
+        if path.is_file():
+            memory.pipe(f"/bucket/{path.relative_to(recordings).as_posix()}", path.read_bytes())
+    return "memory://bucket"
+
+
+def relative(result, root):
+    return sorted((file.path.removeprefix(f"{root}/"), file.wires, file.complaints) for file in result.files)
+
+
+@pytest.mark.parametrize("url", ["memory", "file"])
+def test_objects_of_a_store(recordings, url):
+    where = in_memory(recordings) if url == "memory" else f"file://{recordings}"
+    result = lint([where])
+
+    assert relative(result, where) == relative(lint([recordings]), recordings)
+    assert not result.unreadable
+    assert {file.path for file, _ in result.complaints} == {f"{where}/broken.json"}
+
+
+def test_the_command_takes_urls(recordings):
+    result = CliRunner().invoke(command, [f"file://{recordings}", "--format", "json"])
+
+    assert result.exit_code == 1, result.output
+    assert f"file://{recordings}/broken.json" in result.output
+
+
+def test_stores_that_are_not_there(tmp_path):
+    with pytest.raises(Unreadable):
+        list(sources([f"file://{tmp_path}/nowhere"]))
+    with pytest.raises(Unreadable, match="nothing was found there"):
+        list(sources([f"file://{tmp_path}"]))
+    result = CliRunner().invoke(command, ["nosuch://bucket"])
+
+    assert result.exit_code == 2
+    assert "nosuch" in result.output
+
+
+def test_an_object_that_went_away(tmp_path):
+    [report] = lint([Object(f"file://{tmp_path}", "gone.json")]).files
+
+    assert report.problem == "the object no longer exists"
+    assert report.path == f"file://{tmp_path}/gone.json"

@@ -1,0 +1,63 @@
+"""The text of answers: what `chat()` returns, which a console and a notebook show once, and what `stream()` yields."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Self
+
+from ..contents.content import Content, ContentText
+from ..contents.turns import AssistantTurn, Turn
+from ..errors import UsageError
+
+__all__ = ["Answer", "Texts", "picker"]
+
+
+class Answer(str):  # noqa: SLOT000 - it bears its turn
+    """The text, a `str` in every way. A notebook shows it as Markdown. In a console where the answer was written
+    already while it came, the last expression is not shown once more: its `repr()` there is a note."""
+
+    turn: AssistantTurn
+    shown: bool
+
+    def __new__(cls, turn: AssistantTurn, *, shown: bool) -> Self:
+        answer = super().__new__(cls, turn.text)
+        answer.turn, answer.shown = turn, shown
+        return answer
+
+    def _repr_markdown_(self) -> str:
+        markdown: str = self.turn.displayed_as("markdown")
+        return markdown
+
+    def __repr__(self) -> str:
+        return "<the answer above>" if self.shown and hasattr(sys, "ps1") else super().__repr__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
+
+
+class Texts:
+    """What a stream yields of a conversation: its words. Two answers with tool calls between them are two paragraphs."""
+
+    def __init__(self) -> None:
+        self.said = self.called = False
+
+    def __call__(self, shown: Content | Turn) -> str | None:
+        """The words of what is shown; `None` where it has none."""
+        if isinstance(shown, AssistantTurn):
+            self.called = self.called or bool(self.said and shown.tool_requests)
+        if not isinstance(shown, ContentText):
+            return None
+        text = f"\n\n{shown.text}" if self.called and shown.text else shown.text
+        self.said, self.called = self.said or bool(text), self.called and not text
+        return text
+
+
+def picker(content: str) -> Callable[[Content | Turn], Any]:
+    """Returns the function that picks what a stream yields; it gives `None` for what the stream leaves out."""
+    match content:
+        case "text":
+            return Texts()
+        case "all":
+            return lambda shown: shown if isinstance(shown, Content) else None
+    raise UsageError(f'content is "text" or "all", not {content!r}.')

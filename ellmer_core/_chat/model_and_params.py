@@ -1,0 +1,74 @@
+"""Which model answers in a chat, and with which parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..errors import UsageError
+from ..log import warn
+from ..models.unsupported_parameters import Asked, fitted
+from ..wire.base import Wire
+from ..wire.model_profile import Profile
+
+__all__ = ["ModelChoice"]
+
+
+class ModelChoice:
+    """The part of a `Chat` that has a model. What was asked for is kept, so that each model is given what it takes of it."""
+
+    def __init__(self, wire: Wire, thinking: Any, profile: Profile | Mapping[str, Any] | None) -> None:
+        self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
+        self.wire = _fitted(wire, self._asked)
+
+    def get_model(self) -> str:
+        """The model's name."""
+        return self.wire.model
+
+    def set_model(self, model: str) -> None:
+        """Continues with another model of the provider.
+
+        Args:
+            model: Name of the model.
+        """
+        if not isinstance(model, str) or not model:
+            raise UsageError(f"A model is given by its name, not by {model!r}.")
+        self.wire = _fitted(replace(self.wire, model=model), self._asked)
+
+    @property
+    def profile(self) -> Profile:
+        """What the model takes, as far as it is known, with the sources."""
+        return self.wire.profile
+
+    def get_params(self) -> dict[str, Any]:
+        """The parameters that were asked for, `thinking` among them; the model may take fewer."""
+        return dict(self._asked.params)
+
+    def set_params(self, params: Mapping[str, Any] | None = None, **words: Any) -> None:
+        """Replaces the parameters of the chat: `set_params(params(temperature=0.2))` or `set_params(temperature=0.2)`.
+
+        Args:
+            params: The parameters; `None` (default) leaves those that are given by name.
+            **words: Parameters by name, as in `params()`.
+        """
+        asked = Asked({**_checked(params), **words}, self._asked.profile)
+        self.wire, self._asked = _fitted(self.wire, asked), asked
+
+    def _wire_with(self, params: Mapping[str, Any]) -> Wire:
+        """The wire for one call, with parameters beside those of the chat."""
+        return _fitted(self.wire, Asked({**self._asked.params, **_checked(params)}, self._asked.profile))
+
+
+def _fitted(wire: Wire, asked: Asked) -> Wire:
+    """The wire with the parameters that the model takes; of the others, a warning tells the caller."""
+    fit, warning = fitted(wire, asked)
+    if warning:
+        warn(warning)
+    return fit
+
+
+def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if not isinstance(params, Mapping | None):
+        raise UsageError(f"params= is a dictionary, as params() makes one, not {params!r}.")
+    return params or {}

@@ -1,0 +1,72 @@
+"""A whole chat as plain JSON: what was said, and the results that have not been sent yet. No key, no code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from ..contents.json_serialization import contents_record, contents_replay
+from ..contents.tool_requests_and_results import ContentToolResult, ToolDef
+from ..contents.turns import Turn
+from ..conversation.history import History
+from ..errors import UsageError
+
+__all__ = ["recorded", "restored"]
+
+VERSION = 1
+T = TypeVar("T")
+
+
+def recorded(history: History, vendor: str, model: str) -> dict[str, Any]:
+    """The record of a chat, in the form of `contents_record()`."""
+    results = {str(place): contents_record(result) for place, result in history.results.items()}
+    props = {"vendor": vendor, "model": model, "turns": contents_record(history.view()), "results": results}
+    return {"version": VERSION, "class": "Chat", "props": props}
+
+
+def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> tuple[History, str, str]:
+    """The history that a record holds, and the names of its provider and model."""
+    props = _props(record)
+    tools, classes = list(tools), list(classes)
+    turns = [
+        _as(Turn, turn, f"turns[{place}]")
+        for place, turn in enumerate(contents_replay(props["turns"], tools=tools, classes=classes))
+    ]
+    results = {
+        place: _as(ContentToolResult, contents_replay(r, tools=tools, classes=classes), f"results.{place}")
+        for place, r in props["results"].items()
+    }
+    history = History(turns)
+    if stray := results.keys() - set(map(str, range(len(history.open_requests)))):
+        raise UsageError(f"This saved chat is damaged: no open tool request for results.{min(stray)}.")
+    history.results |= {int(place): result for place, result in results.items()}
+    return history, props["vendor"], props["model"]
+
+
+def _props(record: Any) -> dict[str, Any]:
+    """What a record holds, each field of its type."""
+    match record:
+        case {"version": 1, "class": "Chat", "props": dict(props)}:
+            pass
+        case {"version": version, "class": "Chat"}:
+            raise UsageError(
+                f"This chat was saved in version {version!r}; this release reads version {VERSION}."
+            )
+        case _:
+            raise UsageError(
+                "This is not a saved chat. A saved chat is an object with `version`, `class` and `props`."
+            )
+    if missing := {"vendor", "model", "turns", "results"} - props.keys():
+        raise UsageError(f"This saved chat lacks {', '.join(sorted(missing))}.")
+    match props:
+        case {"turns": list(), "results": dict(), "vendor": str(), "model": str()}:
+            return props
+    raise UsageError(
+        "This saved chat is damaged: `turns` must be a list, `results` an object, and all other fields text."
+    )
+
+
+def _as(kind: type[T], value: Any, path: str) -> T:
+    if isinstance(value, kind):
+        return value
+    raise UsageError(f"This saved chat is damaged: {path} is {type(value).__name__}, not a {kind.__name__}.")

@@ -1,0 +1,142 @@
+"""Files of any kind as content: images, PDFs, documents with text in them, audio and video.
+
+A type that the bytes do not show is the one that the name says. The words of Word documents and workbooks are read with
+python-docx and openpyxl (the extra `documents`), for APIs that do not take the file itself.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+from base64 import b64encode
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from ..errors import UsageError
+from .content import ContentFile, ContentImageInline, ContentPDF
+from .images_and_pdfs import content_image_file, content_pdf_file, read_file
+from .media_type_detection import sniffed
+
+__all__ = ["content_file"]
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+NAMED = {
+    ".docx": DOCX, ".xlsx": XLSX, ".md": "text/markdown", ".csv": "text/csv", ".m4a": "audio/mp4", ".wav": "audio/wav",
+    ".flac": "audio/flac", ".webm": "video/webm", ".mkv": "video/x-matroska",
+}  # fmt: skip
+TEXTUAL = ("application/json", "application/xml", "application/x-yaml", "application/toml", "application/sql")
+EXTRA = 'Reading {} needs the extra documents: pip install "ellmer-core[documents]".'
+MOST = 5_000_000  # characters of a workbook: a small file can hold many more
+
+
+def content_file(
+    path: str | Path, content_type: str | None = None
+) -> ContentFile | ContentImageInline | ContentPDF:
+    r"""Reads a file, to be sent with a prompt.
+
+    An image becomes a `ContentImageInline` (not resized), a PDF a `ContentPDF`, anything else a `ContentFile`. APIs
+    accept different files: where one does not accept a document, its text is sent. Audio and video that the API
+    does not accept raise `ContentError` before anything is sent.
+
+    Args:
+        path: Path of the file.
+        content_type: Media type, where neither the bytes nor the file name tell it; `None` (default) finds it out.
+
+    Returns:
+        The content.
+
+    Raises:
+        UsageError: The file cannot be read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> _ = Path("sales.csv").write_text("city,sales\nParis,3\n")
+        >>> content_file("sales.csv").type
+        'text/csv'
+    """
+    data = read_file(path)
+    match sniffed(data) if content_type is None else content_type:
+        case "application/pdf":
+            return content_pdf_file(path)
+        case str(type) if type.startswith("image/"):
+            return content_image_file(path, resize="none")
+    type = content_type or _type_of(Path(path), data)
+    encoded = b64encode(data).decode("ascii")
+    return ContentFile(type, encoded, Path(path).name, _text_of(type, data, str(path)))
+
+
+def _type_of(path: Path, data: bytes) -> str:
+    named = NAMED.get(path.suffix.lower()) or mimetypes.guess_type(path.name, strict=False)[0]
+    if named:
+        return named
+    return "text/plain" if _is_text(data) else "application/octet-stream"
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether bytes are text: UTF-8, without the NUL that no text has."""
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+def _text_of(type: str, data: bytes, source: str) -> str:
+    if type == DOCX:
+        return _of_word(data, source)
+    if type == XLSX:
+        return _of_workbook(data, source)
+    if type.startswith("text/") or type in TEXTUAL or type.endswith(("+json", "+xml")):
+        return data.decode("utf-8-sig", "replace")
+    return ""
+
+
+def _of_word(data: bytes, source: str) -> str:
+    """Paragraphs, and the cells of tables, in order."""
+    try:
+        import docx  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError(EXTRA.format(source)) from error
+    try:
+        return "\n".join(_lines(docx.Document(BytesIO(data))))
+    except Exception as error:
+        raise UsageError(f"{source} cannot be read as a Word document: {error}") from error
+
+
+def _lines(document: Any) -> Iterator[str]:
+    for block in document.iter_inner_content():
+        if hasattr(block, "rows"):
+            yield from ("\t".join(cell.text for cell in row.cells) for row in block.rows)
+        else:
+            yield block.text
+
+
+def _of_workbook(data: bytes, source: str) -> str:
+    """Each sheet under its name, a line a row, tabs between the cells."""
+    try:
+        import openpyxl  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UsageError(EXTRA.format(source)) from error
+    try:
+        book = openpyxl.load_workbook(BytesIO(data), read_only=True, data_only=True)
+        text, size = [], 0
+        for line in _rows(book):
+            text.append(line)
+            size += len(line)
+            if size > MOST:
+                break
+    except Exception as error:
+        raise UsageError(f"{source} cannot be read as a workbook: {error}") from error
+    if size > MOST:
+        raise UsageError(f"{source} holds more than {MOST:,} characters.")
+    return "\n".join(text)
+
+
+def _rows(book: Any) -> Iterator[str]:
+    for sheet in book.worksheets:
+        yield f"# {sheet.title}"
+        for row in sheet.iter_rows(values_only=True):
+            cells = ["" if cell is None else str(cell) for cell in row]
+            if any(cells):
+                yield "\t".join(cells).rstrip()

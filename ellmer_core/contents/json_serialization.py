@@ -1,0 +1,272 @@
+"""Contents and turns as plain JSON, and back: to save a conversation and go on with it later.
+
+A record is `{"version": 1, "class": "UserTurn", "props": {…}}`. Inside it, what JSON has no word for is a
+one-key object: `{"$record": {"class": …, "props": …}}` for a content or a turn, also inside a tool's value,
+`{"$map": [[key, value], …]}` for a mapping whose keys are not all plain strings, `{"$float": "nan"}`,
+`{"$bytes": "base64"}`. An exception is recorded as its message, a tuple as a list, a tool not at all: on replay
+requests find their tools by name. Replay never imports anything: other packages' classes are handed to it.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import MISSING, Field, fields
+from math import isfinite
+from typing import Any
+
+from ..errors import UsageError, error_message
+from . import content, tool_requests_and_results, turns
+from .content import Content, ContentCitation, ContentText
+from .field_types import KINDS
+from .tool_requests_and_results import ContentToolRequest, ToolDef
+from .turns import Tokens, Turn, as_contents
+
+__all__ = ["contents_record", "contents_replay"]
+
+VERSION = 1
+#: What the fields of ours hold, by their types.
+HELD: dict[str, type | tuple[type, ...]] = {
+    **KINDS,
+    "Tokens": Tokens,
+    "tuple[Content, ...]": (list, tuple, str, Content),
+    "int | None": (int, type(None)),
+    "float | None": (int, float, type(None)),
+    "str | None": (str, type(None)),
+}
+OURS: dict[str, type[Any]] = {
+    name: cls
+    for module in (content, tool_requests_and_results, turns)
+    for name in module.__all__
+    if isinstance(cls := getattr(module, name), type) and issubclass(cls, (Content, Turn, Tokens))
+}
+
+
+def contents_record(value: Any) -> Any:
+    """Converts contents, turns or a chat to plain JSON, for `contents_replay()`.
+
+    Args:
+        value: A content, a turn, a list of those, or a chat (as `Chat.record()`).
+
+    Returns:
+        A dictionary for a content, a turn or a chat; a list of dictionaries for a list.
+
+    Examples:
+        >>> contents_replay(contents_record(UserTurn("Hello"))).text
+        'Hello'
+    """
+    if hasattr(value, "get_turns"):
+        return value.record()
+    if isinstance(value, (list, tuple)):
+        return [contents_record(item) for item in value]
+    if not isinstance(value, (Content, Turn)):
+        raise UsageError(f"Only contents, turns and chats can be saved, not {type(value).__name__}.")
+    with _modest(f"A {type(value).__name__} cannot be saved: a value in it"):
+        return {"version": VERSION, **_record(value, type(value).__name__)}
+
+
+def contents_replay(
+    recorded: Any, *, tools: Iterable[ToolDef] = (), classes: Iterable[type] = (), chat: Any = None
+) -> Any:
+    """Restores what `contents_record()` recorded.
+
+    Args:
+        recorded: The JSON value.
+        tools: Tools that the recorded requests are matched to, by name.
+        classes: Content classes of other packages that may occur, in addition to the request classes of `tools`. A class
+            that is not listed is refused, so that a record cannot name code to run.
+        chat: The chat that a recorded chat continues in; it is required for one, because no key is recorded. It gets
+            the recorded tools and turns and keeps its own model.
+
+    Returns:
+        The content, the turn, the list of those, or `chat`.
+
+    Raises:
+        UsageError: The value is no record, or names a class that is not listed.
+
+    Examples:
+        >>> contents_replay(contents_record(ContentText("Hello")))
+        ContentText(text='Hello')
+    """
+    if isinstance(recorded, dict) and recorded.get("class") == "Chat":
+        if chat is None:
+            raise UsageError("This is the record of a whole chat. Pass chat=, a chat of the same provider.")
+        chat.register_tools(tools)
+        chat.restore(recorded, classes=classes, keep_model=True)
+        return chat
+    tools = list(tools)
+    known = {*classes, *(tool.request for tool in tools)}
+    replay = _Replay({tool.name: tool for tool in tools}, OURS | {_path(cls): cls for cls in known})
+    with _modest("The record"):
+        if isinstance(recorded, list):
+            return [replay.top(item, f"[{i}]") for i, item in enumerate(recorded)]
+        return replay.top(recorded, "record")
+
+
+@contextmanager
+def _modest(what: str) -> Iterator[None]:
+    try:
+        yield
+    except RecursionError:
+        raise UsageError(f"{what} is nested too deeply, or holds itself.") from None
+
+
+# recording --------------------------------------------------------------------------------------------------
+
+
+def _path(cls: type) -> str:
+    """A class's name; with its module, if it is not one of ours."""
+    return cls.__name__ if OURS.get(cls.__name__) is cls else f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _record(value: Content | Turn | Tokens, path: str) -> dict[str, Any]:
+    skipped = {"tool"} if isinstance(value, ContentToolRequest) else set()
+    skipped |= {"citations"} if isinstance(value, ContentText) and not value.citations else set()
+    props = {name: v for name, v in _props(value).items() if name not in skipped}
+    return {"class": _path(type(value)), "props": {k: _plain(v, f"{path}.{k}") for k, v in props.items()}}
+
+
+def _props(value: Content | Turn | Tokens) -> dict[str, Any]:
+    """Fields, and what a subclass with an `__init__` of its own has set beside them."""
+    return {f.name: getattr(value, f.name) for f in fields(value)} | getattr(value, "__dict__", {})
+
+
+def _plain(value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind of value
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if isfinite(value) else {"$float": str(value)}
+        case Content() | Turn() | Tokens():
+            return {"$record": _record(value, path)}
+        case list() | tuple():
+            return [_plain(item, f"{path}[{i}]") for i, item in enumerate(value)]
+        case Mapping():
+            return _plain_mapping(value, path)
+        case BaseException():
+            return error_message(value)
+        case bytes():
+            return {"$bytes": b64encode(value).decode("ascii")}
+    raise UsageError(f"{path} is {type(value).__name__}, which cannot be saved. Use JSON or content instead.")
+
+
+def _plain_mapping(value: Mapping[Any, Any], path: str) -> dict[str, Any]:
+    if all(isinstance(key, str) and not key.startswith("$") for key in value):
+        return {key: _plain(item, f"{path}.{key}") for key, item in value.items()}
+    return {"$map": [[_plain(k, path), _plain(v, f"{path}[{k!r}]")] for k, v in value.items()]}
+
+
+# replaying --------------------------------------------------------------------------------------------------
+
+
+class _Replay:
+    """Reads records; `path` says where in them, for the error."""
+
+    def __init__(self, tools: Mapping[str, ToolDef], classes: Mapping[str, type[Any]]) -> None:
+        self.tools = tools
+        self.classes = classes
+
+    def top(self, recorded: Any, path: str) -> Any:
+        version = recorded.get("version") if isinstance(recorded, dict) else None
+        if version is None or not {"class", "props"} <= recorded.keys():
+            raise UsageError(
+                f"{path} is not a record. A record is an object with `version`, `class` and `props`."
+            )
+        if version != VERSION:
+            raise UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")
+        return self.instance(recorded, path)
+
+    def instance(self, recorded: Any, path: str) -> Any:
+        match recorded:
+            case {"class": str(name), "props": dict(props)}:
+                cls = self.classes.get(name)
+            case _:
+                raise UsageError(f"{path} is not a record. A record is an object with `class` and `props`.")
+        if cls is None:
+            raise UsageError(
+                f"{path} is of the class `{name}`, which is unknown. Pass the class in classes=[…]."
+            )
+        return self.built(cls, {k: self.value(v, f"{path}.{k}") for k, v in props.items()}, path)
+
+    def built(self, cls: type[Any], props: dict[str, Any], path: str) -> Any:
+        """An instance with these props, whatever the `__init__` of its class takes."""
+        known = {f.name: f for f in fields(cls)}
+        unknown = props.keys() - known.keys()
+        if unknown and cls in OURS.values():
+            raise UsageError(f"{path}: a {cls.__name__} has no {', '.join(sorted(unknown))}.")
+        props = {name: _default(f, path) for name, f in known.items() if name not in props} | props
+        for name, field in known.items():
+            _check(field, props[name], f"{path}.{name}")
+        if issubclass(cls, Turn):
+            props["contents"] = as_contents(props["contents"])
+        if issubclass(cls, ContentText):
+            props["citations"] = _citations(props["citations"], f"{path}.citations")
+        if issubclass(cls, ContentToolRequest):
+            props["tool"] = self.tools.get(props["name"])
+        instance = object.__new__(cls)
+        for name, value in props.items():
+            object.__setattr__(instance, name, value)
+        return instance
+
+    def value(self, value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind of value
+        match value:
+            case list():
+                return [self.value(item, f"{path}[{i}]") for i, item in enumerate(value)]
+            case {"$record": record}:
+                return self.instance(record, path)
+            case {"$map": [*pairs]}:
+                return dict(self.pair(pair, path) for pair in pairs)
+            case {"$float": "nan" | "inf" | "-inf" as number}:
+                return float(number)
+            case {"$bytes": str(data)}:
+                return _bytes(data, path)
+            case dict():
+                return {k: self.value(v, f"{path}.{k}") for k, v in value.items()}
+        return value
+
+    def pair(self, pair: Any, path: str) -> tuple[Hashable, Any]:
+        match pair:
+            case [key, value]:
+                return _hashable(self.value(key, path), path), self.value(value, f"{path}[{key!r:.80}]")
+        raise UsageError(f"{path} is not a mapping. The `$map` of one is a list of pairs.")
+
+
+def _hashable(key: Any, path: str) -> Hashable:
+    """The key of a mapping; a tuple was recorded as a list."""
+    key = tuple(_hashable(part, path) for part in key) if isinstance(key, list) else key
+    try:
+        hash(key)
+    except TypeError:
+        raise UsageError(f"{path} has a {type(key).__name__} for a key.") from None
+    return key  # type: ignore[no-any-return]  # hash() told
+
+
+def _bytes(data: str, path: str) -> bytes:
+    try:
+        return b64decode(data, validate=True)
+    except ValueError as error:
+        raise UsageError(f"{path} is not base64: {error}.") from None
+
+
+def _citations(values: Any, path: str) -> tuple[ContentCitation, ...]:
+    given = tuple(values) if isinstance(values, (list, tuple)) else (values,)
+    for value in given:
+        if not isinstance(value, ContentCitation):
+            raise UsageError(f"{path} is a list of ContentCitation, with no {type(value).__name__} in it.")
+    return given
+
+
+def _check(field: Field[Any], value: Any, path: str) -> None:
+    kind = HELD.get(str(field.type))
+    if kind is not None and not isinstance(value, kind):
+        wanted = kind.__name__ if isinstance(kind, type) else str(field.type)
+        raise UsageError(f"{path} is {type(value).__name__}, not {wanted}.")
+
+
+def _default(field: Field[Any], path: str) -> Any:
+    if field.default is not MISSING:
+        return field.default
+    if field.default_factory is MISSING:
+        raise UsageError(f"{path} lacks `{field.name}`.")
+    return field.default_factory()

@@ -1,0 +1,52 @@
+"""The next provider, where one is overloaded or out of order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..contents.turns import AssistantTurn, UserTurn
+from ..errors import ConnectError, EllmerError, IncompleteResponseError, RateLimitError, ServerError
+from ..log import logger
+from .history import History
+from .io_operations import Loop
+from .settings import Settings
+
+__all__ = ["answered"]
+
+#: What another provider may be spared. A refused request or key is the caller's to mend.
+OUTAGES = (RateLimitError, ServerError, ConnectError, IncompleteResponseError)
+
+Ask = Callable[[History, Settings, UserTurn | None], Loop[AssistantTurn]]
+
+
+def answered(
+    ask: Ask, history: History, settings: Settings, user: UserTurn | None
+) -> Loop[tuple[AssistantTurn, Settings]]:
+    """The answer of the first provider that gives one, and how the conversation goes on: with the same one. Never
+    another one after something of an answer was shown."""
+    while True:
+        before = len(history.turns)
+        try:
+            return (yield from ask(history, settings, user)), settings
+        except OUTAGES as error:
+            if not settings.fallbacks or len(history.turns) > before:
+                raise
+            settings = _next(settings, error)
+
+
+def _next(settings: Settings, error: EllmerError) -> Settings:
+    following, *rest = settings.fallbacks
+    logger.warning(
+        "%s/%s: %s; going on with %s/%s",
+        *(settings.wire.vendor, settings.wire.model, type(error).__name__),
+        *(following.wire.vendor, following.wire.model),
+    )
+    return replace(
+        settings,
+        wire=following.wire,
+        provider=following.provider,
+        max_tries=following.max_tries,
+        written=following.written,
+        fallbacks=rest,
+    )

@@ -1,0 +1,69 @@
+"""The turns of a request: the history as the caller's hooks want it sent, with images that the API does not fetch itself, and
+with words for what the model cannot be sent. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...contents.content import ContentImageRemote
+from ...contents.turns import Turn, UserTurn
+from ...errors import ConnectError, ContentError, UsageError
+from ...log import warn
+from ..history import History, sendable
+from ..io_operations import Clock, Fetch, Loop
+from ..settings import Settings
+from .expired_uploads import expiring, sent_along
+from .remote_images import inlined, unfetched
+from .unsendable_content import Sendable, sendable_to
+
+__all__ = ["request_turns", "warn_replaced"]
+
+
+def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
+    """The history and the new turn, as the model is sent them, and what is not sent."""
+    turns = sendable(_said(history, settings))
+    missed = yield from _fetch_images(settings, turns, user)
+    if settings.fetched:
+        turns = [inlined(turn, settings.fetched) for turn in turns]
+    new = user and inlined(user, settings.fetched)
+    if expiring([*turns, *filter(None, [new])]):
+        now: float = yield Clock(wall=True)
+        turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
+    sent = sendable_to(settings.wire, turns, new, tuple(settings.tools.values()))
+    return Sendable(sent.turns, [*sent.replaced, *missed])
+
+
+def _said(history: History, settings: Settings) -> list[Turn]:
+    """The history, as the caller's hooks want it sent."""
+    turns = list(history.turns)
+    for change in settings.on_history:
+        turns = list(change(turns))
+        if wrong := next((turn for turn in turns if not isinstance(turn, Turn)), None):
+            raise UsageError(f"A callback of on_history() returns turns, not {type(wrong).__name__}.")
+    return turns
+
+
+def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | None) -> Loop[list[str]]:
+    """Fetches images that the API fetches not itself, each once, if the caller allows it. Returns those that could not be
+    fetched, with the reason; raises `ContentError` for one that the user gives now."""
+    wanted = unfetched(settings.wire, [*turns, *filter(None, [user])]) if settings.fetch else []
+    for url in wanted:
+        if url not in settings.fetched:
+            try:
+                settings.fetched[url] = yield Fetch(url)
+            except (UsageError, ConnectError) as error:
+                settings.fetched[url] = str(error)
+    missed = {url: why for url in wanted if isinstance(why := settings.fetched[url], str)}
+    given = user.contents if user else ()
+    if here := next((c.url for c in given if isinstance(c, ContentImageRemote) and c.url in missed), ""):
+        raise ContentError(f"The image was not fetched: {settings.fetched.pop(here)}")
+    return [f"{url} (it was not fetched: {why})" for url, why in missed.items()]
+
+
+def warn_replaced(settings: Settings, replaced: Sequence[str]) -> None:
+    """Warns the caller, once for a chat and a medium, of what the model is told in words only."""
+    if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
+        settings.told.update(new)
+        warn(
+            f"{settings.wire.vendor}'s {settings.wire.model} was not sent {', '.join(new)}; words stand in its place."
+        )

@@ -1,0 +1,132 @@
+"""What a provider answered, before it gets into a history: the turn of a response, with values of the right kinds in
+it and text that can be written anywhere. Pure.
+
+Half a surrogate pair has no UTF-8: printing or saving it fails. Servers in JavaScript cut streamed text between two
+halves; what stays half becomes U+FFFD.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from operator import is_
+from typing import Any
+
+from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, replaced
+from ...contents.field_types import misfits
+from ...contents.media_type_detection import media_type
+from ...contents.tool_requests_and_results import ContentToolRequest
+from ...contents.turns import AssistantTurn, Tokens
+from ...errors import ResponseError
+from ...wire.base import Wire
+from ...wire.request_and_stream_merger import Merger
+
+__all__ = ["Pieces", "turn_of"]
+
+MOST = 2**53  # tokens; more is no count, and has no price
+
+
+def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
+    """The turn of a response. One without a content, a reason to end or a count is somebody else's (a gateway's)."""
+    turn = wire.turn(response)
+    if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
+        raise ResponseError(f"Cannot parse this response as {wire.name}: {json.dumps(response):.200}")
+    for wrong in (wrong for content in turn.contents for wrong in misfits(content)):
+        raise ResponseError(f"Cannot parse this response as {wire.name}: {wrong}")
+    if not isinstance(turn.finish_reason, (str, type(None))):
+        raise ResponseError(f"Cannot parse this response as {wire.name}: it ended for {turn.finish_reason!r}")
+    contents, tokens = tuple(map(_legible, turn.contents)), _counts(turn.tokens)
+    if tokens is turn.tokens and all(map(is_, contents, turn.contents)):
+        return turn
+    return replace(turn, contents=contents, tokens=tokens)
+
+
+def _counts(tokens: Tokens) -> Tokens:
+    """The counts that are some: a strange one is no reason to lose an answer."""
+    given = vars(tokens)
+    if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in given.values()):
+        return tokens
+    return Tokens(**{name: _whole(count) for name, count in given.items()})
+
+
+def _whole(count: object) -> int | None:
+    whole = type(count) is int or (isinstance(count, float) and count.is_integer())
+    return int(count) if whole and isinstance(count, int | float) and 0 <= count <= MOST else None
+
+
+def _legible(content: Content) -> Content:
+    match content:
+        case ContentText(text=text) if (better := _paired(text)) is not text:
+            return replaced(content, text=better)
+        case ContentThinking(thinking=text) if (better := _paired(text)) is not text:
+            return replaced(content, thinking=better)
+        case ContentToolRequest(raw=raw, arguments=arguments):
+            changed = {"raw": raw and _paired(raw), "arguments": _paired_in(arguments)}
+            return (
+                content if changed == {"raw": raw, "arguments": arguments} else replaced(content, **changed)
+            )
+        case ContentImageInline(type=type, data=data) if (found := media_type(data)) != type:
+            return _real(content, found)
+    return content
+
+
+def _real(image: ContentImageInline, found: str | None) -> Content:
+    """An image under the type that its bytes have; in words, where they are no image that providers take back."""
+    if found is not None and found.startswith("image/"):
+        return replaced(image, type=found)
+    return ContentText(f"[{image.type} that cannot be shown]")
+
+
+def _paired_in(value: Any) -> Any:
+    match value:
+        case str():
+            return _paired(value)
+        case list():
+            return [_paired_in(item) for item in value]
+        case dict():
+            return {_paired(name): _paired_in(item) for name, item in value.items()}
+    return value
+
+
+def _paired(text: str) -> str:
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+class Pieces:
+    """The pieces of a stream as they may be shown: none empty, none with half a character."""
+
+    def __init__(self, merger: Merger) -> None:
+        self._merger = merger
+        self._half: dict[type[Content], str] = {}
+
+    def of(self, event: Any) -> list[Content]:
+        """What an event adds to show."""
+        return [shown for piece in self._merger.add(event) if (shown := self._shown(piece)) is not None]
+
+    def _shown(self, piece: Content) -> Content | None:
+        match piece:
+            case ContentText(text=text):
+                name = "text"
+            case ContentThinking(thinking=text):
+                name = "thinking"
+            case _:
+                return piece
+        if not isinstance(text, str):
+            raise TypeError(f"{name} is {type(text).__name__}, not str")
+        whole = text if text.isascii() and not self._half else self._whole(type(piece), text)
+        if whole == text:
+            return piece if text else None
+        return replaced(piece, **{name: whole}) if whole else None
+
+    def _whole(self, kind: type[Content], text: str) -> str:
+        """The text with the half of before; without a half at its end, which waits for the next piece."""
+        text = self._half.pop(kind, "") + text
+        if "\ud800" <= text[-1:] <= "\udbff":
+            text, self._half[kind] = text[:-1], text[-1]
+        return _paired(text)

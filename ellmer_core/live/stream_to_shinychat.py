@@ -1,0 +1,163 @@
+"""A conversation on its way to shinychat: what the model says, joined by what tools say meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from shiny.session import get_current_session
+
+from .._chat.chat import Chat
+from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..conversation.cancellation import StreamController
+from ..conversation.history import NEVER_CALLED
+from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat our contents
+from ..render.markup_escaping import Literal, complete
+from ..render.shinychat_blocks import next_block
+from ..render.turn_sections import note
+from ..tool_execution.tool_progress import showing
+
+__all__ = ["Decided", "Said", "pieces", "stream"]
+
+#: Characters of a text that a page draws anew quickly enough.
+LONG = 1000
+
+Shown = asyncio.Queue["Content | Said | None"]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a tool says of its call."""
+
+    call: str
+    text: str
+
+    async def tell(self) -> None:
+        """Shows it on the page, if there is one."""
+        if session := get_current_session():
+            await session.send_custom_message("ellmer-progress", asdict(self))
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Somebody has decided about a call."""
+
+    call: str
+
+    async def tell(self) -> None:
+        """Takes the question from the page."""
+        if session := get_current_session():
+            await session.send_custom_message("ellmer-decided", asdict(self))
+
+
+@dataclass
+class Words:
+    """What the model says and thinks, piece by piece, its markup as text. Whatever else comes ends it."""
+
+    kind: type[ContentText | ContentThinking] = ContentText
+    text: Literal = field(default_factory=Literal)
+    cited: list[ContentCitation] = field(default_factory=list)
+    drawn: str = ""  # what the page draws anew with each piece
+
+    def take(self, content: Content) -> list[Any]:
+        """What can be shown of it now, and of what was before it."""
+        match content:
+            case ContentCitation():
+                self.cited.append(content)
+                return []
+            case ContentText(text) | ContentThinking(text):
+                before = [] if type(content) is self.kind else self.end()
+                self.kind = type(content)
+                return [*before, *self._pieces(self.text.feed(text))]
+        return [*self.end(), content]
+
+    def _pieces(self, shown: str) -> list[Any]:
+        """A piece; in two where a block of the text ends that the page need not draw again."""
+        before, self.drawn = len(self.drawn), self.drawn + shown
+        if self.kind is ContentText and before > LONG and (done := complete(self.drawn)) >= before:
+            self.drawn, place = self.drawn[done:], done - before
+            return [*self._piece(shown[:place]), next_block(), *self._piece(shown[place:])]
+        return self._piece(shown)
+
+    def _piece(self, shown: str) -> list[Any]:
+        return [self.kind(shown)] if shown else []
+
+    def end(self) -> list[Content]:
+        """What was kept back."""
+        rest, self.text, self.drawn = self.text.feed("", last=True), Literal(), ""
+        cited, self.cited = tuple(self.cited), []
+        ended: list[Content] = [self.kind(rest)] if rest else []
+        return [*ended, ContentText("", citations=cited)] if cited else ended
+
+
+async def stream(
+    chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
+) -> AsyncGenerator[Any, None]:
+    """See `shinychat_stream()`."""
+    async with aclosing(pieces(chat, inputs, controller)) as shown:
+        async for one in shown:
+            if isinstance(one, Said):
+                await one.tell()
+            else:
+                yield one
+
+
+async def pieces(
+    chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
+) -> AsyncGenerator[Any, None]:
+    """Contents in order, and what tools say meanwhile; beside a result, nothing is said of its call any more."""
+    shown: Shown = asyncio.Queue()
+    talking = asyncio.create_task(_talk(chat, inputs, controller, shown))
+    waiting: dict[str, ContentToolRequest] = {}
+    words = Words()
+    try:
+        while (one := await shown.get()) is not None:
+            if isinstance(one, Said):
+                yield one
+                continue
+            if isinstance(one, ContentToolResult):
+                yield Said(one.id, "")
+            _keep(waiting, one)
+            for content in words.take(one):
+                yield content
+        for content in words.end():
+            yield content
+        for request in waiting.values():
+            yield ContentToolResult(error=NEVER_CALLED, request=request)
+        await talking
+        for content in note(chat.last_turn()):
+            yield content
+    finally:
+        talking.cancel()
+        await asyncio.wait([talking])  # then the chat is free
+
+
+async def _talk(
+    chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None, shown: Shown
+) -> None:
+    """Puts all that is to be shown in the queue, and None after the last."""
+    loop = asyncio.get_running_loop()
+
+    def show(request: ContentToolRequest, progress: str) -> None:
+        loop.call_soon_threadsafe(shown.put_nowait, Said(request.id, progress))
+
+    try:
+        with showing(show):
+            async with chat.stream_async(*inputs, content="all", controller=controller) as contents:
+                async for content in contents:
+                    shown.put_nowait(content)
+    finally:
+        shown.put_nowait(None)
+
+
+def _keep(waiting: dict[str, ContentToolRequest], content: Content) -> None:
+    """Remembers which requests have no result yet."""
+    match content:
+        case ContentToolRequest(id=id):
+            waiting[id] = content
+        case ContentToolResult():
+            waiting.pop(content.id, None)

@@ -1,0 +1,146 @@
+"""Parameters as one model takes them: what it does not take is left out, and said.
+
+Pure: it is given what was asked for, and gives back what is sent and the sentences for one warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ..contents.prompt_templates import NEUTRAL
+from ..errors import UsageError
+from ..wire.base import Wire
+from ..wire.model_profile import Profile
+from .profiles import profile_of
+from .thinking_levels import thinking_params
+
+__all__ = ["Asked", "fitted", "profiled"]
+
+
+class Asked(NamedTuple):
+    """What the caller asked for, whatever the model: parameters, and what to know otherwise of it than the tables."""
+
+    params: Mapping[str, Any] = MappingProxyType({})
+    profile: Profile | Mapping[str, Any] | None = None
+
+
+def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile:
+    """The profile of the wire's model: the caller's own, or the tables' with the caller's changes."""
+    if isinstance(profile, Profile):
+        return profile
+    if not isinstance(profile, Mapping | None):
+        raise UsageError(f"profile= is a Profile or a dictionary of its fields, not {profile!r}.")
+    try:
+        return replace(profile_of(wire), **profile) if profile else profile_of(wire)
+    except TypeError as error:
+        raise UsageError(f"profile=: {error}. See `Profile` for its fields.") from error
+
+
+def fitted(wire: Wire, asked: Asked) -> tuple[Wire, str]:
+    """The wire with the parameters that its model takes, and a warning of what was left out or changed."""
+    profile = profiled(wire, asked.profile)
+    fit = _Fit(profile, {name: value for name, value in asked.params.items() if value is not None}, wire)
+    fit.all()
+    notes = "; ".join(fit.notes)
+    warning = f"{wire.vendor}'s {wire.model}: {notes}." if notes else ""
+    return replace(wire, params=fit.params, profile=profile), warning
+
+
+@dataclass
+class _Fit:
+    profile: Profile
+    params: dict[str, Any]
+    wire: Wire
+    notes: list[str] = field(default_factory=list)
+    thinks: bool = False
+
+    def all(self) -> None:
+        self.think()
+        self.drop(
+            [n for n in self.params if n in NEUTRAL and n not in self.wire.takes],
+            "there is no such parameter",
+        )
+        self.drop(self.profile.refuses, "the model does not take it")
+        self.effort()
+        if self.thinks:
+            self.drop(self.profile.refuses_thinking, "the model does not take it while it thinks")
+        for group in self.profile.exclusive:
+            given = [name for name in group if name in self.params]
+            self.drop(given[1:], f"the model does not take it beside {given[0] if given else ''}")
+        self.choice()
+        for name, (least, most) in self.profile.ranges.items():
+            self.bound(name, least, most)
+        self.budget()
+
+    def drop(self, names: Any, why: str) -> None:
+        for name in names:
+            if name in self.params:
+                del self.params[name]
+                self.notes.append(f"{name} is left out, because {why}")
+
+    def think(self) -> None:
+        """`thinking` becomes parameters of the model's own; `reasoning_tokens=0` says the same as "off"."""
+        params = self.params
+        if params.get("reasoning_tokens") == 0 and "thinking" not in params:
+            del params["reasoning_tokens"]
+            params["thinking"] = "off"
+        setting = params.get("thinking")
+        if isinstance(setting, Mapping) or setting is None:  # the provider's own field
+            effort = params.get("reasoning_effort")
+            asked = bool(params.get("reasoning_tokens")) or effort is not None
+            self.thinks = effort != "none" if asked else self.profile.thinks
+            return
+        if both := params.keys() & {"reasoning_effort", "reasoning_tokens"}:
+            raise UsageError(f"Give thinking= or {', '.join(sorted(both))}, not both.")
+        del params["thinking"]
+        found, why = thinking_params(self.profile, setting, self.wire.takes)
+        self.params = {**params, **found}
+        self.thinks = bool(found) if setting != "off" else bool(why)
+        if why:
+            self.notes.append(f"thinking={setting!r} is not possible, because {why}")
+
+    def effort(self) -> None:
+        word, known = self.params.get("reasoning_effort"), self.profile.efforts
+        if word is not None and known is not None and word not in known:
+            there = f"its efforts are {', '.join(known)}" if known else "the model has no effort"
+            self.drop(["reasoning_effort"], there)
+
+    def choice(self) -> None:
+        """A call that is forced on a model which takes no force."""
+        choice = self.params.get("tool_choice")
+        kind = choice
+        if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
+            kind = choice.get("type", choice.get("mode", next(iter(choice), None)))
+        forced = kind is not None and str(kind).lower() not in {"auto", "none"}
+        if choice is not None and forced and not self.profile.forced:
+            self.drop(["tool_choice"], "no call can be forced on the model")
+        elif choice is not None and forced and self.thinks and not self.profile.forced_thinking:
+            self.drop(["tool_choice"], "no call can be forced on the model while it thinks")
+
+    def bound(self, name: str, least: float, most: float) -> None:
+        value = self.params.get(name)
+        if isinstance(value, int | float) and not least <= value <= most:
+            self.params[name] = type(value)(min(max(value, least), most))
+            self.notes.append(f"{name} is {self.params[name]}, because the model takes {least} to {most}")
+
+    def budget(self) -> None:
+        """Tokens of thinking as the model takes them, and so that something is left for the answer."""
+        tokens, limit = self.params.get("reasoning_tokens"), self.params.get("max_tokens")
+        if not isinstance(tokens, int) or self.profile.budget is None or self.params == {}:
+            return
+        if not self.profile.budget:
+            self.drop(["reasoning_tokens"], "the model has no budget of thinking")
+            return
+        if tokens == 0 and (self.profile.off or {}).get("reasoning_tokens") == 0:
+            return
+        least, most = self.profile.budget
+        self.bound("reasoning_tokens", least, most)
+        if isinstance(limit, int) and limit <= self.params["reasoning_tokens"]:
+            if limit // 2 < least:
+                self.drop(["reasoning_tokens"], f"max_tokens={limit} leaves no room for it")
+            else:
+                self.params["reasoning_tokens"] = limit // 2
+                self.notes.append(f"reasoning_tokens is {limit // 2}, half of max_tokens")

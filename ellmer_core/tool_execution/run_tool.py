@@ -1,0 +1,240 @@
+"""One tool call: a request in, a result out, whatever the tool does.
+
+Arguments are checked and converted first, the value last; every failure on the way is an error result for the
+model to read. A blocking tool runs in the caller's thread, unless it has a timeout or the caller is async. The
+one thing raised is `AsyncToolError`: an async tool in a blocking call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from concurrent.futures import Future
+from contextlib import aclosing
+from contextvars import copy_context
+from copy import deepcopy
+from functools import partial
+from inspect import Parameter, isasyncgenfunction, iscoroutine, iscoroutinefunction, isroutine
+from logging import DEBUG, WARNING
+from threading import Thread
+from typing import Any
+
+from ..contents.content import replaced
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
+from ..errors import AsyncToolError, ConversionError, ToolReject
+from ..log import logger
+from ..schemas.json_to_python_values import convert
+from ..telemetry.tool_call_spans import traced_call
+from ..tools.context import CallScope, ToolContext
+from ..tools.result_validation import check_tool_result
+from ..tools.signature_and_docstring import is_field, parameters
+from .tool_progress import calling, say
+
+__all__ = ["ainvoke", "invoke"]
+
+NO_SCOPE = CallScope()
+Progress = Callable[[Any], object]
+Later = Awaitable[Any] | AsyncGenerator[Any, None]
+
+
+def invoke(
+    request: ContentToolRequest, *, on_progress: Progress = say, scope: CallScope = NO_SCOPE
+) -> ContentToolResult:
+    """Calls the tool of `request` and waits. What a generator yields goes to `on_progress` as it comes; unless
+    given, to whoever shows the chat (see `local_shinychat()`). `scope` is what its `ToolContext` tells."""
+    with traced_call(request) as ended:
+        return _logged(ended(_invoked(ToolContext(request, scope, on_progress))))
+
+
+def _invoked(call: ToolContext[Any]) -> ContentToolResult:
+    request = call.request
+    timeout = request.tool.timeout if request.tool else None
+    with calling(request):
+        if timeout is None:
+            outcome = _attempted(call)
+        else:
+            try:
+                outcome = _threaded(call).result(timeout)
+            except TimeoutError:
+                return _late(request)
+    if isinstance(outcome, ContentToolResult):
+        return outcome
+    if iscoroutine(outcome):
+        outcome.close()
+    raise AsyncToolError(
+        f"Tool `{request.name}` is async, but chat() and stream() are not: use chat_async() or stream_async()."
+    )
+
+
+async def ainvoke(
+    request: ContentToolRequest, *, on_progress: Progress = say, scope: CallScope = NO_SCOPE
+) -> ContentToolResult:
+    """Awaits the tool of `request`, async or not; one that is not runs in a thread of its own meanwhile, with
+    the caller's context variables (and calls `on_progress` from there)."""
+    with traced_call(request) as ended:
+        return _logged(ended(await _ainvoked(ToolContext(request, scope, on_progress))))
+
+
+async def _ainvoked(call: ToolContext[Any]) -> ContentToolResult:
+    import asyncio  # noqa: PLC0415 - imported when first needed
+
+    request, tool = call.request, call.request.tool
+    try:
+        async with asyncio.timeout(tool.timeout if tool else None):
+            with calling(request):
+                if tool is None or _is_async(tool.function):
+                    outcome = _attempted(call)
+                else:
+                    outcome = await asyncio.wrap_future(_threaded(call))
+                if isinstance(outcome, ContentToolResult):
+                    return outcome
+                return await _awaited(request, outcome, call.show)
+    except TimeoutError:  # ours: the tool's own is an error result by now
+        return _late(request)
+
+
+def _logged(result: ContentToolResult) -> ContentToolResult:
+    name, error = result.request.name if result.request else "", result.error
+    if error is None:
+        logger.debug("tool %s: done", name)
+    else:
+        raised = error if isinstance(error, BaseException) and not isinstance(error, ToolReject) else None
+        level, what = (WARNING, type(raised).__name__) if raised else (DEBUG, "not run")
+        logger.log(level, "tool %s: %s", name, what, exc_info=raised)
+    return result
+
+
+def _attempted(call: ToolContext[Any]) -> ContentToolResult | Later:
+    """The result; or, of an async tool, what is still to be awaited. Raises no `Exception`."""
+    request = call.request
+    try:
+        value = _called(request, call)
+        if isinstance(value, (Awaitable, AsyncGenerator)):
+            return value
+        return _result(request, _last(value, call.show) if isinstance(value, Generator) else value)
+    except _Refused as refused:
+        return ContentToolResult(error=str(refused), request=request)
+    except (Exception, GeneratorExit) as error:  # noqa: BLE001 - the model is told, whatever it was
+        return ContentToolResult(error=error, request=request)
+
+
+async def _awaited(request: ContentToolRequest, later: Later, on_progress: Progress) -> ContentToolResult:
+    try:
+        value = await later if isinstance(later, Awaitable) else await _alast(later, on_progress)
+        return _result(request, value)
+    except Exception as error:  # noqa: BLE001 - as above
+        return ContentToolResult(error=error, request=request)
+
+
+def _threaded(call: ToolContext[Any]) -> Future[ContentToolResult | Later]:
+    """Runs the call in a thread that does not keep the program from ending when nobody waits any more."""
+    future: Future[ContentToolResult | Later] = Future()
+    future.set_running_or_notify_cancel()  # from here on nobody can cancel it; they can only stop waiting
+    context = copy_context()
+
+    def run() -> None:
+        try:
+            future.set_result(context.run(_attempted, call))
+        except BaseException as error:  # noqa: BLE001 - SystemExit and the like belong to who waits
+            future.set_exception(error)
+
+    Thread(target=run, name=f"tool {call.request.name}", daemon=True).start()
+    return future
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    while isinstance(function, partial):
+        function = function.func
+    function = function if isroutine(function) else type(function).__call__
+    return iscoroutinefunction(function) or isasyncgenfunction(function)
+
+
+class _Refused(Exception):
+    """The call cannot be made; the message is for the model."""
+
+
+def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
+    """What the function returns for the arguments of the request, and for the context that it may want."""
+    tool = request.tool
+    if tool is None:
+        raise _Refused(f"Unknown tool `{request.name}`.")
+    if request.problem is not None:
+        raise _Refused(f"The arguments are invalid: {request.problem}. They were: {_cut(request.raw or '')}")
+    given = _arguments(tool, request) | ({tool.context: call} if tool.context else {})
+    positional = [p for p in parameters(tool.function).values() if p.kind is Parameter.POSITIONAL_ONLY]
+    args = [given.pop(p.name, p.default) for p in positional]
+    return tool.function(*args, **given)
+
+
+def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
+    """The arguments as the function wants them; a null for an optional one means its default."""
+    types = tool.arguments.properties
+    given = {
+        k: v for k, v in request.arguments.items() if v is not None or k not in types or types[k].required
+    }
+    problems = [f"`{name}` is missing" for name, type in types.items() if type.required and name not in given]
+    if not tool.arguments.additional_properties:
+        problems += [f"there is no argument `{name}`" for name in given if name not in types]
+    converted = {}
+    for name, value in given.items():
+        try:
+            converted[name] = _converted(tool, name, deepcopy(value))
+        except ConversionError as error:
+            problems.append(str(error))
+    if problems:
+        raise _Refused(f"The arguments are invalid: {'; '.join(problems)}.")
+    return _field_defaults(tool) | converted
+
+
+def _converted(tool: ToolDef, name: str, value: Any) -> Any:
+    if not tool.convert:
+        return value
+    if name in tool.arguments.properties:
+        value = convert(value, tool.arguments.properties[name], path=name)
+    return convert(value, tool.hints[name], path=name) if name in tool.hints else value
+
+
+def _field_defaults(tool: ToolDef) -> dict[str, Any]:
+    """Defaults written as pydantic's `Field(5)` or `Field(default_factory=list)`."""
+    fields = {p.name: p.default for p in parameters(tool.function).values() if is_field(p.default)}
+    return {
+        name: field.get_default(call_default_factory=True)
+        for name, field in fields.items()
+        if not field.is_required()
+    }
+
+
+def _result(request: ContentToolRequest, value: Any) -> ContentToolResult:
+    """A checked result; one that the tool made itself keeps its class and learns of its request."""
+    value = check_tool_result(request.name, value)
+    if isinstance(value, ContentToolResult):
+        return replaced(value, request=request)
+    return ContentToolResult(value, request=request)
+
+
+def _last(generator: Generator[Any, None, Any], on_progress: Progress) -> Any:
+    """What a generator returns, or else the last it yields."""
+    last = None
+    while True:
+        try:
+            last = next(generator)
+        except StopIteration as stop:
+            return last if stop.value is None else stop.value
+        on_progress(last)
+
+
+async def _alast(generator: AsyncGenerator[Any, None], on_progress: Progress) -> Any:
+    last = None
+    async with aclosing(generator):
+        async for last in generator:
+            on_progress(last)
+    return last
+
+
+def _late(request: ContentToolRequest) -> ContentToolResult:
+    assert request.tool
+    message = f"The tool `{request.name}` gave no result within {request.tool.timeout:g} seconds."
+    return ContentToolResult(error=TimeoutError(message), request=request)
+
+
+def _cut(text: str, length: int = 1000) -> str:
+    return text if len(text) <= length else f"{text[:length]}…"

@@ -1,0 +1,260 @@
+"""What a tool may return, checked the moment it returns: everything that can be sent, and nothing else.
+
+Text, JSON, one content, or a flat list of JSON and content. What Python people return instead of JSON (data
+frames, models, dataclasses, dates) becomes JSON here, so that every later reader meets plain values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, time
+from decimal import Decimal
+from enum import Enum
+from math import isfinite, isnan
+from pathlib import PurePath
+from types import NoneType
+from typing import Any
+from uuid import UUID
+
+from ..contents.content import Content, ContentJson, ContentText, is_media, replaced
+from ..contents.tool_requests_and_results import ContentToolResult
+from ..errors import ToolResultError, error_message
+from .image_objects import as_media
+
+__all__ = ["check_tool_result"]
+
+MAX_DEPTH = 100
+MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits
+MISSING = {"NAType", "NaTType"}  # what pandas has where a value is missing
+TO_LIST = ("to_dicts", "to_pylist", "to_list", "tolist")  # polars and Arrow tables, series, numpy arrays
+
+
+def check_tool_result(name: str, value: Any) -> Any:
+    """Returns the value of a tool as plain JSON and contents, as the chat sends it.
+
+    Accepted are strings, JSON, one content, a flat list of JSON and contents, and a `ContentToolResult` with such a
+    value. Bytes of an image or a PDF, Pillow images and figures become images. Data frames become lists of records
+    (missing cells become null; an index with a meaning becomes a column), arrays become lists, pydantic models and
+    dataclasses become objects, dates and times become ISO 8601 text, and enums become their values. Nothing is rounded,
+    and the caller's value is not changed.
+
+    Args:
+        name: Name of the tool, for the error message.
+        value: What the tool returned.
+
+    Returns:
+        The value.
+
+    Raises:
+        ToolResultError: The value, or a part of it, has no JSON form (NaN and infinity have none). The message has
+            its path.
+
+    Examples:
+        >>> from datetime import date
+        >>> check_tool_result("today", {"date": date(2026, 1, 31)})
+        {'date': '2026-01-31'}
+    """
+    check = _Check(name)
+    if not isinstance(value, ContentToolResult):
+        return check.value(value)
+    if value.error is None:
+        return replaced(value, value=check.value(value.value))
+    if not isinstance(value.error, (str, BaseException)):
+        raise check.error("error", value.error, "An error is a string or an exception.")
+    return value
+
+
+@dataclass(frozen=True)
+class _Check:
+    tool: str
+
+    def value(self, value: Any) -> Any:
+        value = self.media(value, "value")
+        if isinstance(value, Content):
+            return self.content(value, "value")
+        value = self.plain(value, "value")
+        if isinstance(value, list):
+            return [self.item(self.media(v, at := f"value[{i}]"), at) for i, v in enumerate(value)]
+        if isinstance(value, dict):
+            value = {name: self.media(item, _join("value", name)) for name, item in value.items()}
+        if isinstance(value, dict) and any(map(is_media, value.values())):
+            return {name: self.item(item, _join("value", name)) for name, item in value.items()}
+        return self.json(value, "value")
+
+    def media(self, value: Any, path: str) -> Any:
+        """The value, or the content for it where it is an image of Python's."""
+        if isinstance(value, Content | str | int | float | NoneType):
+            return value
+        try:
+            return as_media(value) or value
+        except Exception as error:
+            raise self.error(path, value, f"It cannot be drawn: {error_message(error)}") from error
+
+    def item(self, item: Any, path: str) -> Any:
+        return self.content(item, path) if isinstance(item, Content) else self.json(item, path, depth=1)
+
+    def content(self, content: Content, path: str) -> Content:
+        match content:
+            case ContentText():
+                return replaced(content, text=self.json(content.text, f"{path}.text"))
+            case ContentJson():
+                return replaced(content, value=self.json(content.value, f"{path}.value"))
+            case _ if is_media(content):
+                return content
+        raise self.error(
+            path, content, "Only text, JSON, images, PDFs and uploaded files can be tool results."
+        )
+
+    def json(self, value: Any, path: str, depth: int = 0) -> Any:
+        """`value` as plain JSON, all the way down."""
+        if depth > MAX_DEPTH:
+            raise self.error(
+                path,
+                value,
+                f"Results may be nested at most {MAX_DEPTH} levels deep and must not contain cycles.",
+            )
+        value = self.plain(value, path)
+        if isinstance(value, dict):
+            return {k: self.json(v, _join(path, k), depth + 1) for k, v in value.items()}
+        if isinstance(value, list):
+            return [self.json(v, f"{path}[{i}]", depth + 1) for i, v in enumerate(value)]
+        return value
+
+    def plain(self, value: Any, path: str) -> Any:
+        """One level of `value` as JSON: a scalar, or a list or dict of whatever it held."""
+        match value:
+            case None | bool():
+                return value
+            case Enum():
+                return self.plain(value.value, path)
+            case str() | int() | float():
+                return self.scalar(value, path)
+            case Content():
+                raise self.error(
+                    path,
+                    value,
+                    "Content must be the result itself or an item of the result list, not deeper.",
+                )
+            case Mapping():
+                return self.named(value, path)
+            case list() | tuple():
+                return list(value)
+        return self.plain(self.converted(value, path), path)
+
+    def named(self, value: Mapping[Any, Any], path: str) -> dict[str, Any]:
+        named = {self.key(k, path): v for k, v in value.items()}
+        if len(named) < len(value):
+            raise self.error(path, value, "Two of its keys are the same text.")
+        return named
+
+    def scalar(self, value: str | float, path: str) -> str | float:
+        if isinstance(value, str):
+            return self.text(value, path)
+        if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
+            raise self.error(path, value, "An integer this long cannot be written; return it as text.")
+        if isinstance(value, float) and not isfinite(value):
+            raise self.error(path, value, f"{value} cannot be written as JSON. Return None or text instead.")
+        return value
+
+    def text(self, value: str, path: str) -> str:
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise self.error(
+                path, value, f"The character at {error.start} is half of a pair (not valid Unicode)."
+            ) from None
+        return value
+
+    def key(self, key: Any, path: str) -> str:
+        if isinstance(key, Enum):
+            key = key.value
+        if isinstance(key, str):
+            return self.text(key, path)
+        if isinstance(key, int) and not isinstance(key, bool):
+            return str(key)
+        raise self.error(path, key, "The keys of a JSON object are strings.")
+
+    def converted(self, value: Any, path: str) -> Any:
+        """What is not JSON but has one evident JSON form."""
+        try:
+            if hasattr(value, "model_dump") and not isinstance(value, type):
+                self.refuse_content(value, path)
+            converted = _jsonable(value)
+        except ToolResultError:
+            raise
+        except Exception as error:
+            raise self.error(path, value, f"Writing it as JSON failed: {error_message(error)}") from error
+        if isinstance(converted, (dict, list, str, int, float, NoneType)):
+            return converted
+        raise self.error(path, value, "Return a string, JSON, a content, or a list of those.")
+
+    def refuse_content(self, value: Any, path: str) -> None:
+        """Looks where `model_dump()` would write content as if it were data."""
+        if isinstance(value, Content):
+            self.plain(value, path)
+        elif isinstance(value, (list, tuple)):
+            for i, item in enumerate(value):
+                self.refuse_content(item, f"{path}[{i}]")
+        elif isinstance(value, Mapping) or hasattr(value, "model_dump"):
+            for key, item in dict(value).items():
+                self.refuse_content(item, _join(path, key))
+
+    def error(self, path: str, value: object, advice: str) -> ToolResultError:
+        tool = f"Tool `{self.tool}`" if self.tool else "A tool"
+        kind = type(value).__name__
+        return ToolResultError(f"{tool} returned what a model cannot be sent: `{path}` is {kind}. {advice}")
+
+
+def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of value
+    match value:
+        case type():
+            return value
+        case _ if type(value).__name__ in MISSING:
+            return None
+        case date() | time():
+            return value.isoformat()
+        case UUID() | Decimal() | PurePath():
+            return str(value)
+        case _ if hasattr(value, "model_dump"):  # pydantic
+            return value.model_dump(mode="json")
+        case _ if is_dataclass(value):
+            return {f.name: getattr(value, f.name) for f in fields(value)}
+    return _table(value)
+
+
+def _table(value: Any) -> Any:
+    """The rows of a data frame, the items of a series or an array; anything else as it is."""
+    if hasattr(value, "reset_index") and not _counts_rows(value.index):  # pandas
+        value = value.reset_index()
+    method = next((name for name in TO_LIST if hasattr(value, name)), None)
+    if method:
+        return _cells(getattr(value, method)())
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):  # pandas
+        if not getattr(value.columns, "is_unique", True):  # it would leave columns out
+            raise ValueError("two of its columns have the same name.")
+        return _cells(value.to_dict(orient="records"))
+    return value
+
+
+def _counts_rows(index: Any) -> bool:
+    """Whether an index of pandas says no more than 0, 1, 2 …"""
+    plain = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    return plain and index.name is None
+
+
+def _join(path: str, key: object) -> str:
+    return f"{path}.{key}" if isinstance(key, str) and key.isidentifier() else f"{path}[{key!r}]"
+
+
+def _cells(value: Any) -> Any:
+    """The lists and records of a table; what it has for "missing" is null, and so is a lone NaN among cells."""
+    if isinstance(value, list):
+        return [None if _missing(v) else _cells(v) for v in value]
+    if isinstance(value, dict):
+        return {k: None if _missing(v) else v for k, v in value.items()}
+    return value
+
+
+def _missing(value: Any) -> bool:
+    return type(value).__name__ in MISSING or (isinstance(value, float) and isnan(value))

@@ -1,0 +1,222 @@
+"""The async twin of `blocking_driver.py`, with `await` where there is something to wait for. Loaded when first needed: asyncio
+takes as long to import as all of this package."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import inspect
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from ..contents.content import Content
+from ..contents.images_and_pdfs import fetched_image
+from ..contents.turns import Turn
+from ..conversation.approval import Said, decided
+from ..conversation.io_operations import (
+    Answer,
+    CallTools,
+    Clock,
+    Decide,
+    Effect,
+    Emit,
+    Fetch,
+    Finish,
+    Loop,
+    Notify,
+    ReadBody,
+    ReadEvents,
+    Send,
+    Wait,
+)
+from ..errors import UsageError
+from ..tool_execution.run_tool import ainvoke
+from .http_exchange import LINGER, HttpExchange, hang_up, some_time
+
+__all__ = ["AsyncDriver", "adrive"]
+
+T = TypeVar("T")
+
+
+async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content | Turn, None]:
+    """The async twin of `drive` (an async generator returns nothing)."""
+    step: Callable[[Any], Effect] = loop.send
+    outcome: Any = None
+    line.running = _loop_of_asyncio()
+    with line.controller.waking(line.wake):
+        try:
+            while True:
+                try:
+                    effect = step(outcome)
+                except StopIteration:
+                    return
+                step, outcome = loop.send, None
+                if isinstance(effect, Emit):
+                    yield effect.content
+                    continue
+                try:
+                    outcome = await line.do(effect)
+                except BaseException as error:  # noqa: BLE001 - likewise; a task's cancellation above all
+                    step, outcome = loop.throw, error
+        finally:
+            loop.close()
+            await line.drop()
+
+
+def _loop_of_asyncio() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError as error:
+        raise UsageError(
+            "Async chats need a running asyncio event loop, and none is running. Under trio, call the blocking methods in a "
+            "thread: `await trio.to_thread.run_sync(chat.chat, …)`."
+        ) from error
+
+
+class AsyncDriver(HttpExchange):
+    """Carries one conversation, async."""
+
+    scope: asyncio.Timeout | None = None
+    running: asyncio.AbstractEventLoop | None = None
+
+    async def do(self, effect: Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
+        """Performs one effect; returns its outcome, or raises its failure."""
+        match effect:
+            case Send():
+                return await self.send(effect)
+            case ReadEvents():
+                return await self.events()
+            case ReadBody():
+                return await self.body()
+            case Finish():
+                return await self.finish()
+            case Fetch(url):
+                return await asyncio.to_thread(fetched_image, url)
+            case CallTools():
+                return await self.call(effect)
+            case Decide():
+                return await self.decide(effect)
+            case Notify():
+                return await self.notify(effect)
+            case Wait():
+                return await self.within(asyncio.sleep(some_time(effect)))
+            case Clock(wall=True):
+                return time.time()
+            case Clock():
+                return time.monotonic()
+            case Emit():
+                raise AssertionError("shown by the driver")
+
+    async def send(self, sent: Send) -> Answer:
+        await self.drop()
+        self.connection = self.connections[sent.provider]
+        client = await self.connection.concurrent()
+        with self.watch:
+            response = await self.within(
+                client.send(self.built(client, sent), stream=True, follow_redirects=False)
+            )
+            self.chunks = response.aiter_bytes()
+            return self.opened(response, sent)
+
+    async def events(self) -> list[Any] | None:
+        with self.watch:
+            if self.socket is None or self.watch.interrupts:
+                chunk = await self.within(anext(self.chunks, None))
+            else:  # faster, and wake() ends it
+                chunk = await anext(self.chunks, None)
+        self.watch.check()
+        return self.flushed() if chunk is None else self.fed(chunk)
+
+    async def body(self) -> bytes:
+        with self.watch:
+            return await self.within(self._rest())
+
+    async def finish(self) -> None:
+        if self.decoder is not None:  # the end of the stream was not read
+            with suppress(Exception):
+                async with asyncio.timeout(LINGER):
+                    await self._rest()
+        await self.drop()
+
+    async def call(self, effect: CallTools) -> None:
+        """Runs the tools side by side; what one of them raises waits for the others. Not `asyncio.gather()`: it
+        loses the message of a cancellation, by which anyio knows that it is its own."""
+        if len(effect.requests) == 1:
+            [(place, request)] = effect.requests.items()
+            return effect.keep(place, await ainvoke(request, scope=effect.scope))
+        raised: dict[int, BaseException] = {}
+
+        async def one(place: int) -> None:
+            try:
+                effect.keep(place, await ainvoke(effect.requests[place], scope=effect.scope))
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:  # noqa: BLE001 - SystemExit and the like, for the caller
+                raised[place] = error
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(place)) for place in effect.requests]
+        for place in sorted(raised):
+            raise raised[place]
+        for task in tasks:
+            task.result()  # a tool may have cancelled itself
+        return None
+
+    async def decide(self, effect: Decide) -> Said:
+        decision = decided(effect.request, effect.approve)
+        if not inspect.isawaitable(decision):
+            return decision
+        try:
+            async with asyncio.timeout(None) as self.scope:  # people take their time; wake() ends it
+                return await decision
+        except builtins.TimeoutError:
+            self.controller.check()
+            raise
+        finally:
+            self.scope = None
+
+    async def notify(self, effect: Notify) -> None:
+        for callback in effect.callbacks:
+            answer = callback(effect.content)
+            if inspect.isawaitable(answer):
+                await answer
+
+    async def within(self, awaitable: Awaitable[T]) -> T:
+        """Awaits, until the whole answer takes too long or the controller is used."""
+        try:
+            async with asyncio.timeout(self.watch.left) as self.scope:
+                return await awaitable
+        except builtins.TimeoutError:
+            self.controller.check()
+            self.watch.check()
+            raise
+        finally:
+            self.scope = None
+
+    def wake(self) -> None:
+        """Interrupts what is awaited, from this thread or another."""
+        hang_up(self.socket)
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            if self.running is not None:
+                self.running.call_soon_threadsafe(self._expire)
+
+    def _expire(self) -> None:
+        with suppress(RuntimeError):  # what was awaited has ended meanwhile
+            if self.scope is not None:
+                self.scope.reschedule(0)
+
+    async def _rest(self) -> bytes:
+        body = []
+        async for chunk in self.chunks:
+            body.append(chunk)
+            if self.filled(chunk):
+                break
+        return b"".join(body)
+
+    async def drop(self) -> None:
+        """Closes the open answer, if there is one."""
+        response, self.response, self.socket = self.response, None, None
+        if response is not None:
+            await response.aclose()

@@ -1,0 +1,201 @@
+"""The I/O of a conversation, blocking: `drive()` does what `conversation.loop.converse()` asks for, over a `BlockingDriver`.
+
+`async_driver.py` is the twin; `http_clients.py` makes the HTTP clients.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from contextvars import copy_context
+from threading import Timer
+from typing import Any, TypeVar
+
+from ..contents.content import Content, ContentImageInline
+from ..contents.turns import Turn
+from ..conversation.approval import Said, decided
+from ..conversation.io_operations import (
+    Answer,
+    CallTools,
+    Clock,
+    Decide,
+    Effect,
+    Emit,
+    Fetch,
+    Finish,
+    Loop,
+    Notify,
+    ReadBody,
+    ReadEvents,
+    Send,
+    Wait,
+)
+from ..errors import AsyncToolError
+from .http_exchange import LINGER, HttpExchange, hang_up, some_time
+
+__all__ = ["BlockingDriver", "drive"]
+
+T = TypeVar("T")
+
+
+def drive(loop: Loop[T], line: BlockingDriver) -> Generator[Content | Turn, None, T]:
+    """Does what the loop asks for; yields what it shows; returns what it returns."""
+    step: Callable[[Any], Effect] = loop.send
+    outcome: Any = None
+    with line.controller.waking(line.wake):
+        try:
+            while True:
+                effect = step(outcome)
+                step, outcome = loop.send, None
+                if isinstance(effect, Emit):
+                    yield effect.content
+                    continue
+                try:
+                    outcome = line.do(effect)
+                except BaseException as error:  # noqa: BLE001 - the loop lets through what is not its own
+                    step, outcome = loop.throw, error
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
+        finally:
+            loop.close()
+            line.drop()
+
+
+class BlockingDriver(HttpExchange):
+    """Carries one conversation, blocking."""
+
+    alarm: Timer | None = None
+
+    def do(self, effect: Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
+        """Performs one effect; returns its outcome, or raises its failure."""
+        match effect:
+            case Send():
+                return self.send(effect)
+            case ReadEvents():
+                return self.events()
+            case ReadBody():
+                return self.body()
+            case Finish():
+                return self.finish()
+            case Fetch(url):
+                return self.fetch(url)
+            case CallTools():
+                return self.call(effect)
+            case Decide():
+                return self.decide(effect)
+            case Notify():
+                return self.notify(effect)
+            case Wait():
+                return self.controller.wait(some_time(effect))
+            case Clock(wall=True):
+                return time.time()
+            case Clock():
+                return time.monotonic()
+            case Emit():
+                raise AssertionError("shown by the driver")
+
+    def send(self, sent: Send) -> Answer:
+        self.drop()
+        self.connection = self.connections[sent.provider]
+        client = self.connection.blocking()
+        with self.watch:
+            response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
+            self.chunks = response.iter_bytes()
+            answer = self.opened(response, sent)
+        if self.watch.interrupts and self.watch.left is not None:
+            self.set_alarm(self.watch.left)
+        return answer
+
+    def events(self) -> list[Any] | None:
+        with self.watch:
+            chunk = next(self.chunks, None)
+        self.watch.check()
+        return self.flushed() if chunk is None else self.fed(chunk)
+
+    def body(self) -> bytes:
+        body = []
+        with self.watch:
+            for chunk in self.chunks:
+                body.append(chunk)
+                if self.filled(chunk):
+                    break
+        return b"".join(body)
+
+    def finish(self) -> None:
+        if self.decoder is not None:  # the end of the stream was not read
+            self.set_alarm(LINGER)
+            with suppress(Exception):
+                for _ in self.chunks:
+                    pass
+        self.drop()
+
+    def fetch(self, url: str) -> ContentImageInline:
+        from ..contents.images_and_pdfs import fetched_image  # noqa: PLC0415 - few chats fetch
+
+        return fetched_image(url)
+
+    def call(self, effect: CallTools) -> None:
+        from ..tool_execution.run_tool import invoke  # noqa: PLC0415 - many chats have no tools
+
+        if len(effect.requests) == 1:
+            [(place, request)] = effect.requests.items()
+            effect.keep(place, invoke(request, scope=effect.scope))
+            return
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as above
+
+        with ThreadPoolExecutor(len(effect.requests), "ellmer_core tool") as pool:
+            running = [
+                pool.submit(
+                    copy_context().run,
+                    lambda p=place, r=request: effect.keep(p, invoke(r, scope=effect.scope)),
+                )
+                for place, request in effect.requests.items()
+            ]
+        for one in running:
+            one.result()
+
+    def decide(self, effect: Decide) -> Said:
+        decision = decided(effect.request, effect.approve)
+        if not inspect.isawaitable(decision):
+            return decision
+        if inspect.iscoroutine(decision):
+            decision.close()
+        raise AsyncToolError(
+            "The approval function is async, but chat() and stream() are not: use chat_async() or "
+            "stream_async()."
+        )
+
+    def notify(self, effect: Notify) -> None:
+        for callback in effect.callbacks:
+            answer = callback(effect.content)
+            if inspect.isawaitable(answer):
+                if inspect.iscoroutine(answer):
+                    answer.close()
+                raise AsyncToolError(
+                    f"The callback {getattr(callback, '__name__', callback)!r} is async, but chat() and stream() are not: use chat_async() or stream_async()."
+                )
+
+    def set_alarm(self, seconds: float) -> None:
+        """Ends the open answer's connection after so long, unless it is dropped before."""
+        self.stop_alarm()
+        self.alarm = Timer(seconds, hang_up, [self.socket])
+        self.alarm.daemon = True
+        self.alarm.start()
+
+    def stop_alarm(self) -> None:
+        if self.alarm is not None:
+            self.alarm.cancel()
+        self.alarm = None
+
+    def wake(self) -> None:
+        """Interrupts a read from another thread."""
+        hang_up(self.socket)
+
+    def drop(self) -> None:
+        """Closes the open answer, if there is one."""
+        self.stop_alarm()
+        response, self.response, self.socket = self.response, None, None
+        if response is not None:
+            response.close()

@@ -1,0 +1,163 @@
+"""The HTTP clients of a chat: made when first needed, shared by its forks, closed with it.
+
+One TLS context serves the process (making one costs 20 ms and more); each event loop gets a client of its own,
+which is closed when the loop ends, if nobody did so before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, MutableMapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, finalize
+
+from ..errors import UsageError
+from .timeouts_and_limits import Limits, Timeouts
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
+__all__ = ["Connection"]
+
+
+@dataclass
+class Connection:
+    """The clients of one chat. `given` is the caller's own, one or a pair for blocking and async calls: used as they are,
+    with their own timeouts unless `timeouts` says otherwise, and never closed here."""
+
+    given: Any = None
+    timeouts: Timeouts | None = None
+    limits: Limits = field(default_factory=Limits)
+    proxy: str | None = None
+    _blocking: dict[int, Any] = field(default_factory=dict, repr=False)
+    _async: MutableMapping[AbstractEventLoop, _Tracked] = field(default_factory=WeakKeyDictionary, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.given is not None and not all(
+            hasattr(client, "build_request") for client in self._all_given()
+        ):
+            raise UsageError(
+                f"client= is an httpx.Client or httpx.AsyncClient, or a pair of them, not {self.given!r}."
+            )
+        if self.proxy is not None and (self.given is not None or "://" not in str(self.proxy)):
+            raise UsageError(
+                f'proxy= is a URL ("http://localhost:3128"), where no client= is given; not {self.proxy!r}.'
+            )
+        if self.given is None:
+            self.timeouts = self.timeouts or Timeouts()
+
+    def blocking(self) -> Any:
+        """The client for blocking calls; a process that was forked off gets its own."""
+        if self.given is not None:
+            return self._given(is_async=False)
+        process = os.getpid()
+        if process not in self._blocking:
+            client = _client(self.proxy)
+            self._blocking = {process: client}
+            finalize(self, client.close)
+        return self._blocking[process]
+
+    def url(self, url: str) -> Any:
+        """A URL as the client takes it: our own clients need not parse the same one again for each request."""
+        return _url(url) if self.given is None else url
+
+    async def concurrent(self) -> Any:
+        """The client for async calls in the running event loop."""
+        if self.given is not None:
+            return self._given(is_async=True)
+        loop = _running_loop()
+        if loop not in self._async:
+            self._async[loop] = tracked = _Tracked(_client(self.proxy, concurrent=True))
+            await tracked.start()
+        return self._async[loop].client
+
+    def close(self) -> None:
+        """Closes the blocking client's connections. The chat stays usable."""
+        for client in self._blocking.values():
+            client.close()
+        self._blocking = {}
+
+    async def aclose(self) -> None:
+        """Closes all connections of this event loop, and the blocking client's."""
+        self.close()
+        tracked = self._async.pop(_running_loop(), None)
+        if tracked is not None:
+            await tracked.stop()
+
+    def _all_given(self) -> tuple[Any, ...]:
+        return self.given if isinstance(self.given, tuple) else (self.given,)
+
+    def _given(self, *, is_async: bool) -> Any:
+        for client in self._all_given():
+            if hasattr(client, "aclose") is is_async:
+                return client
+        wanted, call = ("AsyncClient", "an async") if is_async else ("Client", "a blocking")
+        names = " and ".join(type(client).__name__ for client in self._all_given())
+        raise UsageError(
+            f"client= is a {names}, which cannot be used in {call} call: give httpx.{wanted}(), or a pair for both."
+        )
+
+
+class _Tracked:
+    """An async client that its event loop closes: event loops finish the generators that were started in them
+    (`sys.set_asyncgen_hooks`), at their own end or when nobody holds them any more."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self._open = self._closing(self.client)
+
+    async def start(self) -> None:
+        await anext(self._open)
+
+    async def stop(self) -> None:
+        await self._open.aclose()
+
+    @staticmethod
+    async def _closing(client: Any) -> AsyncGenerator[None, None]:
+        try:
+            yield
+        finally:
+            await client.aclose()
+
+
+def _running_loop() -> AbstractEventLoop:
+    from asyncio import get_running_loop  # noqa: PLC0415 - blocking chats do without it
+
+    return get_running_loop()
+
+
+def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
+    """A client with a pool for each request; with one of httpx's own where the environment names proxies, which httpx
+    finds only for that."""
+    from urllib.request import getproxies  # noqa: PLC0415 - httpx brings it
+
+    from . import connection_pools, httpx_without_cookies  # noqa: PLC0415 - as httpx itself
+
+    kind = httpx_without_cookies.AsyncClient if concurrent else httpx_without_cookies.Client
+    limits = _httpx().Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
+    if proxy is None and getproxies():
+        return kind(verify=_tls(), limits=limits)
+    own = (connection_pools.AsyncPools if concurrent else connection_pools.Pools)(
+        verify=_tls(), limits=limits, proxy=proxy
+    )
+    return kind(transport=own)
+
+
+@cache
+def _tls() -> Any:
+    return _httpx().create_ssl_context()
+
+
+@cache
+def _httpx() -> Any:
+    """Imported when first needed: it takes longer than all of this package."""
+    import httpx  # noqa: PLC0415
+
+    return httpx
+
+
+@lru_cache(256)
+def _url(url: str) -> Any:
+    return _httpx().URL(url)

@@ -1,0 +1,204 @@
+"""Tools that the provider ran itself, as calls with results. Their blocks are kept as they came, and go back so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...contents.content import Content, ContentUnknown, replaced
+from ...contents.tool_requests_and_results import ContentProviderCall, ContentProviderResult
+from ..request_and_stream_merger import Json
+
+__all__ = ["executed", "grounded", "paired", "provider_content"]
+
+#: Calls over Responses that the provider does not run: their results are ours to give.
+OURS = frozenset(
+    {
+        "function_call",
+        "custom_tool_call",
+        "computer_call",
+        "local_shell_call",
+        "shell_call",
+        "apply_patch_call",
+    }
+)
+SEALED = frozenset({"encrypted_content", "encrypted_stdout", "renderedContent", "search_suggestions"})
+
+
+def provider_content(  # noqa: PLR0911 - one return per kind of block
+    wire: str, block: Mapping[str, Any]
+) -> ContentUnknown:
+    """A block that the wire format has no class for: a call, a result, or unknown."""
+    match block:
+        case {"type": "server_tool_use" | "mcp_tool_use", "name": str(name)}:
+            return ContentProviderCall(wire, block, _text(block.get("id")), name, _object(block.get("input")))
+        case {"type": str(kind), "tool_use_id": str(id)} if kind.endswith("_tool_result"):
+            return _result(wire, block, id, kind.removesuffix("_tool_result"), block.get("content"))
+        case {"type": str(kind)} if kind.endswith("_call") and kind not in OURS:
+            return _item(wire, block, kind.removesuffix("_call"))
+        case {"type": "mcp_list_tools", "tools": list(tools)}:
+            names = [tool.get("name") for tool in _objects(tools)]
+            given = {"server": block.get("server_label")}
+            return ContentProviderCall(wire, block, _text(block.get("id")), "mcp_list_tools", given, names)
+        case {"type": "mcp_approval_request", "name": str(name)}:
+            arguments = _json_object(block.get("arguments"))
+            return ContentProviderCall(wire, block, _text(block.get("id")), name, arguments)
+        case {"type": "tool_search_output", "tools": list(tools)}:
+            names = [tool.get("name") for tool in _objects(tools)]
+            return ContentProviderResult(wire, block, _text(block.get("id")), "tool_search", value=names)
+        case {"toolUse": {"type": "server_tool_use", "name": str(name)} as call}:
+            return ContentProviderCall(
+                wire, block, _text(call.get("toolUseId")), name, _object(call.get("input"))
+            )
+        case {"toolResult": {"toolUseId": str(id)} as result}:
+            name = _text(result.get("type")).removesuffix("_result")
+            return _result(
+                wire, block, id, name, result.get("content"), failed=result.get("status") == "error"
+            )
+    return _of_gemini(wire, block)
+
+
+def _of_gemini(wire: str, block: Mapping[str, Any]) -> ContentUnknown:
+    match block:
+        case {"executableCode": {"code": str()} as code}:
+            return ContentProviderCall(
+                wire, block, _text(code.get("id")), "code_execution", _without(code, "id")
+            )
+        case {"codeExecutionResult": dict(result)}:
+            failed = result.get("outcome") != "OUTCOME_OK"
+            value = result.get("output") or result.get("outcome")
+            return _result(wire, block, _text(result.get("id")), "code_execution", value, failed=failed)
+        case {"toolCall": {"toolType": str(kind)} as call}:
+            return ContentProviderCall(
+                wire, block, _text(call.get("id")), kind.lower(), _object(call.get("args"))
+            )
+        case {"toolResponse": {"toolType": str(kind)} as response}:
+            return _result(
+                wire, block, _text(response.get("id")), kind.lower(), response.get("response") or "done"
+            )
+    return ContentUnknown(wire, block)
+
+
+def _result(
+    wire: str, block: Mapping[str, Any], id: str, name: str, value: Any, *, failed: bool = False
+) -> ContentProviderResult:
+    code = value.get("error_code") if isinstance(value, Mapping) else None
+    value = _readable(value)
+    if failed or code or block.get("is_error"):
+        words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return ContentProviderResult(wire, block, id, name, error=_text(code) or words or "failed")
+    return ContentProviderResult(wire, block, id, name, value=[] if value is None else value)
+
+
+def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
+    """An item of Responses: the call and what came of it."""
+    action = _object(item.get("action"))
+    given = _json_object(item.get("arguments")) or _without(action, "type", "sources")
+    given |= {key: item[key] for key in ("code", "queries") if item.get(key)}
+    found = next(
+        (item[key] for key in ("results", "outputs", "output") if item.get(key)), action.get("sources")
+    )
+    error = item.get("error") or (
+        item.get("status") if item.get("status") in {"failed", "incomplete"} else None
+    )
+    return ContentProviderCall(
+        wire,
+        item,
+        _text(item.get("id")),
+        _text(item.get("name")) or name,
+        given,
+        None if error else _readable(found) or _text(item.get("status")) or "completed",
+        error if isinstance(error, str) or error is None else json.dumps(error, ensure_ascii=False),
+    )
+
+
+def paired(contents: Sequence[Content]) -> list[Content]:
+    """The contents, in which each result knows its call: the one of its id, or else the one before it."""
+    calls: dict[str, ContentProviderCall] = {}
+    made: list[Content] = []
+    for content in contents:
+        if isinstance(content, ContentProviderResult) and (call := calls.get(content.id)):
+            made.append(replaced(content, name=call.name, arguments=call.arguments))
+            continue
+        if isinstance(content, ContentProviderCall):
+            calls[content.id] = content
+        made.append(content)
+    return made
+
+
+def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
+    """The searches and page visits that Google tells of beside the parts. There is no block of them to send back."""
+    search, visits = _object(candidate.get("groundingMetadata")), _object(candidate.get("urlContextMetadata"))
+    calls = []
+    if queries := [query for query in search.get("webSearchQueries") or () if query]:
+        found = [
+            _object(next(iter(chunk.values()), None)) for chunk in _objects(search.get("groundingChunks"))
+        ]
+        calls.append(
+            ContentProviderCall(wire, {}, "", "google_search", {"queries": queries}, _readable(found))
+        )
+    if pages := _objects(visits.get("urlMetadata")):
+        urls = [_text(page.get("retrievedUrl")) for page in pages]
+        said = [
+            _text(page.get("urlRetrievalStatus")).removeprefix("URL_RETRIEVAL_STATUS_").lower()
+            for page in pages
+        ]
+        calls.append(
+            ContentProviderCall(
+                wire, {}, "", "url_context", {"urls": urls}, dict(zip(urls, said, strict=True))
+            )
+        )
+    return calls
+
+
+def executed(wire: str, message: Json) -> list[ContentProviderCall]:
+    """What Groq's systems ran; there is no block of it to send back."""
+    return [
+        ContentProviderCall(
+            wire,
+            {},
+            "",
+            _text(tool.get("type")),
+            _json_object(tool.get("arguments")),
+            tool.get("output") or "done",
+        )
+        for tool in _objects(message.get("executed_tools"))
+    ]
+
+
+def _readable(value: Any) -> Any:
+    """What people can read of a value: no sealed bytes, no markup of the provider's own."""
+    if isinstance(value, Mapping):
+        return {
+            name: _readable(inner)
+            for name, inner in value.items()
+            if name not in SEALED and inner is not None
+        }
+    return [_readable(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _json_object(value: Any) -> Json:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {"arguments": value}
+    return _object(value)
+
+
+def _object(value: Any) -> Json:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _objects(values: Any) -> list[Json]:
+    given: Iterable[Any] = values if isinstance(values, list) else ()
+    return [value for value in given if isinstance(value, dict)]
+
+
+def _without(value: Mapping[str, Any], *names: str) -> Json:
+    return {name: inner for name, inner in value.items() if name not in names}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,67 @@
+"""What a block of a known kind must have to go back: one without it would have each further request refused.
+
+A shape is a type, a pattern of a string, `[shape]` for a list, a tuple of alternatives, a `Tagged` union, or a mapping of
+fields; a field whose name ends in `?` may be left out, or be null. Fields that a shape does not name are the provider's.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..request_and_stream_merger import Json
+
+__all__ = ["WORD", "Shape", "Tagged", "fits", "legal"]
+
+
+#: A text that says something, in whole characters: a kind, a status, an id.
+WORD = re.compile(r"[^\ud800-\udfff]+")
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """Objects whose `type` says which shape they have; a type that is not listed is a new one, and may have any."""
+
+    shapes: Mapping[str, Any]
+
+
+#: The shape of a value; see above.
+Shape = type | re.Pattern[str] | Tagged | list[Any] | tuple[Any, ...] | Mapping[str, Any] | None
+
+
+def fits(value: Any, shape: Shape) -> bool:  # noqa: PLR0911 - one return per kind of shape
+    """Whether a value has a shape."""
+    match shape:
+        case type():
+            return isinstance(value, shape) and not (shape is int and isinstance(value, bool))
+        case re.Pattern():
+            return isinstance(value, str) and shape.fullmatch(value) is not None
+        case Tagged(shapes):
+            kind: Any = value.get("type") if isinstance(value, Mapping) else None
+            return fits(kind, WORD) and fits(value, shapes.get(kind, {}))
+        case [inner] if isinstance(shape, list):
+            return isinstance(value, (list, tuple)) and all(fits(one, inner) for one in value)
+        case tuple():
+            return any(fits(value, one) for one in shape)
+        case Mapping():
+            return isinstance(value, Mapping) and all(_has(value, name, one) for name, one in shape.items())
+    return value is None
+
+
+def _has(value: Mapping[str, Any], name: str, shape: Shape) -> bool:
+    found = value.get(name.removesuffix("?"))
+    return (found is None and name.endswith("?")) or fits(found, shape)
+
+
+def legal(block: Any, shape: Shape, wire: str) -> Json | None:
+    """The block, if the API takes it back; else `None`, and a warning."""
+    if fits(block, shape):
+        return dict(block)
+    warnings.warn(
+        f"{wire}: the answer had a block without what its kind needs. It is not sent back: {block!r:.100}",
+        stacklevel=2,
+    )
+    return None

@@ -1,0 +1,169 @@
+"""A gRPC server on this machine that plays the calls of a tape: the client has its own channel, calls and exceptions."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import struct
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import grpc
+
+from ..http1 import BrokenError
+from ..request_in_flight import RequestInFlight
+from .messages import compact, form, message, metadata
+
+__all__ = ["LOCAL_CHANNEL", "Player"]
+
+_CALL = "ellmer-harness-call"  # the metadata that says which call of the tape it is
+_ANY_SIZE = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
+LOCAL_CHANNEL = (*_ANY_SIZE, ("grpc.enable_http_proxy", 0))
+"""The options of a channel to it."""
+_WRONG = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    struct.error,
+)  # what a line of a wrong shape raises
+_MOST = 500  # calls at the same time
+_LONGEST = 2000  # characters of details: they travel in a header
+_STOPPED = "the recording ends here, because the client stopped reading when it was recorded"
+_OF_HTTP = {
+    400: "INTERNAL",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "UNIMPLEMENTED",
+} | dict.fromkeys((429, 502, 503, 504), "UNAVAILABLE")
+
+
+class _Over(Exception):
+    """The call ends with this status."""
+
+    def __init__(self, code: str, details: str) -> None:
+        super().__init__(code, details)
+        self.code, self.details = grpc.StatusCode[code], details
+
+
+class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are published
+    """The server of one tape. A call is played once, by its number."""
+
+    def __init__(self, tape: Any) -> None:
+        self._tape, self._numbers = tape, itertools.count(1)
+        self._takes: dict[str, RequestInFlight] = {}
+        self._server = grpc.server(ThreadPoolExecutor(_MOST), options=(*_ANY_SIZE, ("grpc.so_reuseport", 0)))
+        self._server.add_generic_rpc_handlers([self])
+        self.target = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
+        self._server.start()
+        self.channel = grpc.insecure_channel(self.target, LOCAL_CHANNEL)
+
+    def expect(self, take: RequestInFlight) -> tuple[tuple[str, str], ...]:
+        """The metadata with which the client is given this call."""
+        number = str(next(self._numbers))
+        self._takes[number] = take
+        return ((_CALL, number),)
+
+    @staticmethod
+    def metadata(take: RequestInFlight) -> list[tuple[str, str | bytes]]:
+        """The initial metadata of the recorded answer."""
+        body = take.reply.body if take.reply else b""
+        saved = _last(body).get("metadata", {})
+        return metadata(saved) if isinstance(saved, dict) else []
+
+    def close(self) -> None:
+        """Ends the calls that are open."""
+        self.channel.close()
+        self._server.stop(0)
+
+    def service(self, handler_call_details: Any) -> Any:
+        """Every method is a stream of bytes both ways: on the wire, all four kinds are."""
+        take = self._takes.pop(dict(handler_call_details.invocation_metadata).get(_CALL, ""), None)
+        if take is None:
+            return None
+        return grpc.stream_stream_rpc_method_handler(lambda sent, context: self._play(take, sent, context))
+
+    def _play(self, take: RequestInFlight, sent: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        context.add_callback(take.closed)
+        try:
+            yield from self._answers(take, sent, context)
+        except _Over as over:
+            context.abort(over.code, over.details[:_LONGEST])
+        except BrokenError as broken:
+            code = "DEADLINE_EXCEEDED" if broken.error.endswith("Timeout") else "UNAVAILABLE"
+            context.abort(grpc.StatusCode[code], f"{broken.error}: {broken}")
+        except _WRONG as error:
+            told = f"the recording of {take.exchange.sent.url} cannot be played: {error!r}"
+            context.abort(grpc.StatusCode.INTERNAL, str(self._tape.missed(told))[:_LONGEST])
+
+    def _answers(self, take: RequestInFlight, sent: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        reply = take.begin_reply()
+        if reply.status != 200:
+            raise _Over(_OF_HTTP.get(reply.status, "UNKNOWN"), reply.body.decode(errors="replace"))
+        last = _last(reply.body)
+        context.send_initial_metadata(metadata(last.get("metadata", {})))
+        context.set_trailing_metadata(metadata(last.get("trailing_metadata", {})))
+        for line in _lines(take):
+            if "received" in line:
+                yield message(line["received"])
+            elif "status" not in line:
+                self._heard(take, next(sent, None), line)
+        if last.get("status") != "OK":
+            raise _Over(last.get("status", "CANCELLED"), last.get("details", "" if last else _STOPPED))
+
+    def _heard(self, take: RequestInFlight, data: bytes | None, line: dict[str, Any]) -> None:
+        """Compares what the client sent, or that it sends nothing more, with what it sent then."""
+        now = {"half_closed": True} if data is None else {"sent": form(data)}
+        if self._value(now) == self._value(line):
+            return
+        told = (
+            f"the client sent another message in the call {take.exchange.sent.url} than the one that was recorded:\n"
+            f"  recorded {_shown(line)}\n  now      {_shown(now)}"
+        )
+        self._tape.missed(told)
+        raise _Over("INTERNAL", f"Miss: {told}")
+
+    def _value(self, line: dict[str, Any]) -> bytes:
+        """What is compared; pointers to ignore begin at the message."""
+        body = self._tape.scrub.body(compact(line.get("sent", line)))
+        found: bytes = self._tape.match.canonical(body, "application/json")
+        return found
+
+
+def _lines(take: RequestInFlight) -> Iterator[dict[str, Any]]:
+    """The recorded lines, each when it comes; a call that the client stopped ends like any other."""
+    assert take.reply is not None, "only a take with a reply is played"
+    if take.reply.ended == "closed":
+        take.reply = replace(take.reply, ended="eof")
+    rest = b""
+    for piece in take.play():
+        if take.clock.real:
+            time.sleep(piece.wait)
+        *whole, rest = (rest + piece.data).split(b"\n")
+        yield from map(_parsed, whole)
+    if rest:
+        yield _parsed(rest)
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    found = json.loads(line)
+    if not isinstance(found, dict) or not found.keys() & {"sent", "half_closed", "received", "status"}:
+        raise ValueError(f"{line[:200]!r} is no part of a call")
+    return found
+
+
+def _last(body: bytes) -> dict[str, Any]:
+    """The line with the status, if there is one: the server's metadata are in it."""
+    with suppress(ValueError):
+        found = _parsed(body.rstrip(b"\n").rpartition(b"\n")[2])
+        return found if "status" in found else {}
+    return {}
+
+
+def _shown(line: dict[str, Any]) -> str:
+    text = "nothing more" if "half_closed" in line else compact(line["sent"]).decode()
+    return text if len(text) < 300 else f"{text[:300]}…"

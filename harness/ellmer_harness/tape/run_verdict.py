@@ -1,0 +1,150 @@
+"""The verdict on a run, in one word and a few numbers, and the table of many verdicts."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from ..errors import NotIntercepted, Unused
+from .matching.miss_explanation import command
+from .stale_recordings.stale_warnings import hold_to_date, reasons
+from .tape_state import TapeState
+
+__all__ = ["Verdict", "hold_to_account", "nobody_asked", "table", "verdict"]
+
+State = Literal["played", "recorded", "unused", "missed", "idle", "failed", "live"]
+_PATCHER_OF = {  # which of vcrpy's patchers records what a client sends
+    "httplib2": "httplib2",
+    "tornado.httpclient": "tornado",
+}
+_WORTH_A_LINE = ("recorded", "unused", "missed", "idle", "failed")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`state` is the worst that happened; `stale` says why the recording is too old, or `""`.
+
+    `left` are the recorded requests that were not asked for, allowed or not; `store` is where the cassette is shared.
+    """
+
+    path: str
+    mode: str
+    state: State
+    recorded_from: str
+    played: int = 0
+    recorded: int = 0
+    unused: int = 0
+    missed: int = 0
+    stale: str = ""
+    left: tuple[str, ...] = ()
+    store: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, to travel between processes."""
+        return asdict(self)
+
+
+def verdict(tape: TapeState) -> Verdict:
+    """The verdict on a tape, as things stand."""
+    played = sum(exchange.played for exchange in tape.exchanges)
+    unused = len(tape.unused())
+    return Verdict(
+        path=str(tape.path),
+        mode=tape.mode,
+        state=_state(tape, unused),
+        recorded_from=tape.recorded_from,
+        played=played,
+        recorded=len(tape.exchanges) - played if tape.records else 0,
+        unused=unused,
+        missed=len(tape.misses),
+        stale="; ".join(reasons(tape)),
+        left=_left(tape),
+        store=tape.shared.store.url if tape.shared else "",
+    )
+
+
+def hold_to_account(tape: TapeState) -> None:
+    """Raises `NotIntercepted` or `Unused` if a run that went well did not do what its cassette says."""
+    if _idle(tape) and not tape.allow_idle and not (tape.absent and tape.offline):
+        raise NotIntercepted(
+            f"the run ended without any request to cassette {tape.name}. {_advice(tape.patchers)}\n"
+            + command(tape.rerecord)
+        )
+    left = [] if tape.allow_unused or tape.mode == "append" else tape.unused()
+    if left:
+        raise Unused(
+            f"{len(left)} recorded interactions of {tape.name} were not requested:\n  "
+            + "\n  ".join(left[:10])
+            + "\nRecord again if the code now sends fewer requests, or pass allow_unused=True.\n"
+            + command(tape.rerecord)
+        )
+    hold_to_date(tape)
+
+
+def _advice(patchers: Sequence[str]) -> str:
+    """Returns advice why no request passed through the recorder, from the clients that this program has imported."""
+    there = [name for name in _PATCHER_OF if name in sys.modules and _PATCHER_OF[name] not in patchers]
+    own = "A client of httpx with its own transport (MockTransport, ASGITransport) is not recorded either."
+    if not there:
+        return f"{own} Pass allow_idle=True if no request is expected."
+    needed = sorted({_PATCHER_OF[name] for name in there})
+    return (
+        "Only httpx, httpx2, urllib3 (so requests and boto3), aiohttp and grpcio are recorded by default, but this program has "
+        f"imported {', '.join(there)}: "
+        f"patchers={needed} records what {'it sends' if len(there) == 1 else 'they send'}. "
+        f"{own} Pass allow_idle=True if no request is expected."
+    )
+
+
+def _left(tape: TapeState) -> tuple[str, ...]:
+    """Returns `tape.unused()` with the numbers of the interactions."""
+    if tape.index is None or not tape.replays:
+        return ()
+    unplayed = {id(request) for request in tape.index.unused()}
+    recorded = enumerate(tape.index.data, 1)
+    return tuple(f"#{n} {one.method} {one.uri}" for n, (one, _) in recorded if id(one) in unplayed)
+
+
+def _idle(tape: TapeState) -> bool:
+    """Whether no request passed through the recorder or the patchers of vcrpy, which do not tell what was sent."""
+    patched = tape.index is not None and (
+        any(tape.index.play_counts.values()) or len(tape.index) > tape.index.loaded
+    )
+    return not tape.sent and not patched
+
+
+def _state(tape: TapeState, unused: int) -> State:
+    if tape.misses:
+        return "missed"
+    if tape.mode == "live":
+        return "live"
+    if _idle(tape):
+        return "idle"
+    if tape.records and not all(exchange.played for exchange in tape.exchanges):
+        return "failed" if tape.failed else "recorded"
+    return "unused" if unused and not tape.allow_unused else "played"
+
+
+def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
+    """Lines for the terminal: the sums, then one line for whatever a person may want to look at."""
+    found = list(verdicts)
+    sums = Counter(one.state for _, one in found)
+    yield ", ".join(f"{count} {state}" for state, count in sorted(sums.items()))
+    for name, one in found:
+        for state in [one.state] * (one.state in _WORTH_A_LINE) + ["stale"] * bool(one.stale):
+            why = f" ({one.stale})" if state == "stale" else ""
+            yield f"{state.upper():9}{name}  {one.path}{why}"
+
+
+def nobody_asked(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, list[str]]]:
+    """Cassettes that tests share, and what none of these tests asked for."""
+    together: dict[str, list[Verdict]] = {}
+    for one in verdicts:
+        together.setdefault(one.path, []).append(one)
+    for path, shared in together.items():
+        left = set[str].intersection(*(set(one.left) for one in shared))
+        if left and all(one.state in ("played", "idle") for one in shared):
+            yield path, sorted(left)

@@ -1,0 +1,162 @@
+"""Every code block of the README and of the pages does what it says, played against the strict server.
+
+`nox -s pages` follows each page from its top. What the comment before a block can say: `tests/support/code_blocks.py`.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from contextlib import redirect_stdout
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import yaml
+from code_blocks import PAGES, blocks
+from conformance_command import run_in
+
+from ellmer_conformance.scenarios.cases._media_and_tools import RED
+from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Script, Sees, Usage
+from ellmer_conformance.server import StrictServer
+
+#: What the model says, by name.
+SCRIPTS = {
+    "weather": Script(
+        (Answer((Call("get_weather", {"city": "Paris"}),)), Answer((Say("It is 21 °C in Paris."),)))
+    ),
+    "draws": Script(
+        (
+            Answer((Call("draw"),), usage=Usage(30, 10)),
+            Sees((sha256(RED.data).hexdigest(),), Answer((Say("A red square."),), usage=Usage(210, 6))),
+            Answer((Say("Still red."),), usage=Usage(225, 5)),
+        )
+    ),
+    "temperatures": Script(
+        (
+            Answer((Call("temperatures", {"city": "Oslo"}),)),
+            Answer((Say("It warmed from -3 to 2 °C."),)),
+        )
+    ),
+    "ada": Script((Answer((Say('{"name": "Ada Lovelace", "born": 1815}'),)),)),
+    "busy": Script((Failure("rate-limit"), Answer((Say("Hello!"),)))),
+}
+
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+#: The page whose commands all are processes of their own; those of the suite on other pages run in this one.
+FIRST = "docs/quickstart.md"
+
+_SECRET = re.compile("(_API_KEY|_TOKEN|_SECRET)$")
+
+
+class Reader:
+    """Someone who follows a page from the top: one namespace, one folder, a strict server for all models."""
+
+    def __init__(self, page, folder, server, monkeypatch):
+        self.page, self.folder, self.server, self.monkeypatch = page, folder, server, monkeypatch
+        self.names, self.printed, self.talks = {"__name__": "page"}, "", Counter()
+
+    def follow(self, block):
+        said = block.said
+        if "not run" in said:
+            assert said["not run"], "it has to say why"
+        elif "file" in said:
+            path = self.folder / said["file"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, "utf-8")
+        elif "prints" in said:
+            assert fits(self.printed, block.text), self.printed
+        else:
+            self.talk_to(said.get("model", "any"))
+            getattr(self, block.language or "text")(block)
+
+    def talk_to(self, model):
+        self.talks[model] += 1
+        url = self.server.url(model, f"{Path(self.page).stem}-{self.talks[model]}")
+        self.monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
+        self.monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+
+    def python(self, block):
+        above = "\n" * block.line
+        with redirect_stdout(StringIO()) as out:
+            exec(compile(above + block.text, self.page, "exec"), self.names)
+        self.printed = out.getvalue()
+
+    def console(self, block):
+        for command, shown in block.commands():
+            last = (command, shown) == [*block.commands()][-1]
+            run = self.run(re.sub(r"http://127\.0\.0\.1:\d+", self.server.origin, command))
+            assert run.returncode == (int(block.said.get("exits", 0)) if last else 0), run.stdout + run.stderr
+            assert fits(run.stdout, shown), f"{command} printed\n{run.stdout}"
+            self.printed = run.stdout
+
+    def run(self, command):
+        if not command.startswith("conformance"):
+            return self.process(command, os.environ)
+        with pytest.MonkeyPatch.context() as patch:
+            for name in KEYS:
+                patch.delenv(name)  # with a key it records from the real API
+            return self.process(command, os.environ) if self.page == FIRST else self.within(command)
+
+    def within(self, command):
+        done = run_in(self.folder, *shlex.split(command.replace("\\\n", ""), comments=True)[1:])
+        return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
+
+    def process(self, command, seen):
+        env = {
+            name: value for name, value in seen.items() if not name.startswith("PYTEST_")
+        }  # it is no worker
+        env["PYTEST_ADDOPTS"] = "-p no:shiny-test -p no:recording"  # which take seconds to load
+        return subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def json(self, block):
+        json.loads(block.text)
+
+    def yaml(self, block):
+        assert yaml.safe_load(block.text)
+
+    def text(self, block):
+        pytest.fail(f"{self.page}:{block.line}: say what it is: prints, or not run and why")
+
+
+def fits(printed, shown):
+    """Whether it was printed as shown; `…` on a line of its own stands for any lines, at its end for any rest."""
+    pattern = re.sub(r"\[", "[[]", shown.strip()).replace("…", "*")
+    return not shown or fnmatchcase(printed.strip(), pattern)
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch):
+    """Makes the reader of a page, in a folder with a picture, with keys that nobody has."""
+    for name in filter(_SECRET.search, list(os.environ)):
+        monkeypatch.delenv(name)
+    for name in KEYS:
+        monkeypatch.setenv(name, "any-key")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "red.png").write_bytes(RED.data)
+    with StrictServer(SCRIPTS) as server:
+        yield lambda page: Reader(page, tmp_path, server, monkeypatch)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_can_be_followed_from_the_top(page, reader):
+    someone = reader(page)
+    for block in blocks(page):
+        try:
+            someone.follow(block)
+        except Exception as error:
+            raise AssertionError(f"{page}:{block.line}: {type(error).__name__}: {error}") from error

@@ -1,0 +1,67 @@
+"""The code blocks of the README and of the pages, and what the comment right before a block says of it:
+
+- `<!-- not run: why -->`;
+- `<!-- model: NAME -->`: what the model says (`SCRIPTS` in `tests/pages/test_pages.py`; without it, it says hello);
+- `<!-- file: PATH -->`: the block is written to this file, for the commands that follow;
+- `<!-- prints -->`: this is what the block before it printed;
+- `<!-- exits: 1 -->`: the exit code of the last command.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+#: Pages with tests of their own: tests/documentation/test_docs_library.py, tests/documentation/test_docs_ui.py, harness/tests/documentation/test_readme.py.
+ELSEWHERE = {"docs/library.md", "docs/ui.md"}
+PAGES = sorted(
+    {"README.md", "conformance/README.md", *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))} - ELSEWHERE
+)
+
+_COMMENT = re.compile(r"<!-- (not run|model|file|prints|exits)(?:: (.+?))? -->")
+_FENCE = re.compile(r"( *)```(\w*)")
+
+
+@dataclass
+class Block:
+    """A code block: its `language` and `text`, where it starts, and what the comment before it says."""
+
+    language: str
+    text: str
+    line: int
+    said: dict[str, str] = field(default_factory=dict)
+
+    def commands(self):
+        """Pairs of a command of a console and what it is shown to print."""
+        for entry in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
+            lines = entry.splitlines()
+            end = next(n for n in range(1, len(lines) + 1) if is_whole("\n".join(lines[:n])))
+            yield "\n".join(lines[:end]), "\n".join(lines[end:]).strip()
+
+
+def is_whole(command):
+    """Whether it ends here: no quote is open, no backslash is last."""
+    return command.count("'") % 2 == 0 and not command.endswith("\\")
+
+
+def blocks(page):
+    """The code blocks of a page, in order."""
+    found, said = [], {}
+    rest = enumerate((ROOT / page).read_text("utf-8").splitlines(), 1)
+    for number, line in rest:
+        if match := _FENCE.match(line):
+            found.append(Block(match[2], "".join(inside(rest, match[1])), number, said))
+            said = {}
+        elif match := _COMMENT.match(line.strip()):
+            said = said | {match[1]: match[2] or ""}
+        elif line.strip():
+            said = {}
+    return found
+
+
+def inside(rest, margin):
+    for _, line in rest:
+        if line.strip() == "```":
+            return
+        yield line.removeprefix(margin) + "\n"

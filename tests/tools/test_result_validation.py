@@ -1,0 +1,275 @@
+"""Tool results: the check at the tool's door, and the JSON that a value has."""
+
+import dataclasses
+import enum
+import json
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+import pydantic
+import pytest
+from hypothesis import given
+from tool_values import CAT, json_values
+
+from ellmer_core.contents.content import (
+    Content,
+    ContentImageInline,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+)
+from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.errors import ToolResultError
+from ellmer_core.tools.result_validation import check_tool_result
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+@dataclass
+class Weather:
+    city: str
+    day: date
+
+
+class Model(pydantic.BaseModel):
+    city: str
+    day: date
+    key: pydantic.SecretStr = pydantic.SecretStr("hush")
+
+
+DAY = date(2026, 5, 4)
+NOON = datetime.fromisoformat("2026-05-04T12:00:00")
+
+
+@pytest.mark.parametrize(
+    ("value", "normal"),
+    [
+        ("text", "text"),
+        ((1, (2, 3)), [1, [2, 3]]),
+        (Point(1, 2), [1, 2]),
+        ({1: "a", "b": Colour.RED, Colour.RED: None}, {"1": "a", "b": "red", "red": None}),
+        (DAY, "2026-05-04"),
+        ([datetime(2026, 5, 4, 1, 2, tzinfo=UTC)], ["2026-05-04T01:02:00+00:00"]),
+        ({"price": Decimal("1.10"), "path": PurePosixPath("a/b")}, {"price": "1.10", "path": "a/b"}),
+        (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (Weather("Köln", DAY), {"city": "Köln", "day": "2026-05-04"}),
+        ([Weather("Köln", DAY)], [{"city": "Köln", "day": "2026-05-04"}]),
+        (Model(city="Köln", day=DAY), {"city": "Köln", "day": "2026-05-04", "key": "**********"}),
+        (CAT, CAT),
+        ((CAT, "two", [3]), [CAT, "two", [3]]),
+    ],
+)
+def test_what_has_an_evident_json_form_takes_it(value, normal):
+    assert check_tool_result("f", value) == normal
+
+
+class Frame:
+    """The part of pandas' data frame that counts here."""
+
+    def __init__(self, **columns):
+        self.columns = columns
+
+    def to_dict(self, orient):
+        assert orient == "records"
+        return [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+
+
+def test_a_data_frame_becomes_records_with_null_for_missing_cells():
+    frame = Frame(city=["Köln", "Rom"], day=[DAY, DAY], celsius=[21.123456789, float("nan")])
+
+    assert check_tool_result("f", frame) == [
+        {"city": "Köln", "day": "2026-05-04", "celsius": 21.123456789},
+        {"city": "Rom", "day": "2026-05-04", "celsius": None},
+    ]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_real_data_frame(library):
+    frames = pytest.importorskip(library, reason=f"{library} is not installed")
+    frame = frames.DataFrame({
+        "a": [1, 2], "b": [0.1, float("nan")], "c": ["x", None], "d": [NOON, None],
+    })  # fmt: skip
+
+    assert check_tool_result("f", frame) == [
+        {"a": 1, "b": 0.1, "c": "x", "d": "2026-05-04T12:00:00"},
+        {"a": 2, "b": None, "c": None, "d": None},
+    ]
+    assert check_tool_result("f", {"column": frame["b"]}) == {"column": [0.1, None]}
+    json.dumps(check_tool_result("f", frame), allow_nan=False)
+
+
+def test_no_column_of_a_data_frame_is_lost():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    with pytest.raises(ToolResultError, match="two of its columns have the same name"):
+        check_tool_result("f", pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
+def test_what_pandas_has_for_missing():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+
+    assert check_tool_result("f", [pandas.NA, pandas.NaT, pandas.Timestamp(NOON)]) == [
+        None,
+        None,
+        "2026-05-04T12:00:00",
+    ]
+
+
+def test_real_arrays():
+    numpy = pytest.importorskip("numpy", reason="numpy is not installed")
+
+    assert check_tool_result("f", numpy.array([[1.5, float("nan")], [2.0, 3.0]])) == [[1.5, None], [2.0, 3.0]]
+    assert (
+        repr(check_tool_result("f", [numpy.int64(3), numpy.float32(0.5), numpy.bool_(True)]))
+        == "[3, 0.5, True]"
+    )
+    with pytest.raises(ToolResultError, match="inf cannot be written as JSON"):
+        check_tool_result("f", numpy.array([float("inf")]))
+
+
+class Holder(pydantic.BaseModel):
+    images: list[ContentImageInline]
+
+
+@dataclass
+class Wrapped:
+    image: Content
+
+
+class Hostile:
+    def __getattr__(self, name):
+        raise RuntimeError("no " + name)
+
+
+cycle: list = []
+cycle.append(cycle)
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"deep": {"image": CAT}}, "value.deep.image"),
+        ([1, [CAT]], "value[1][0]"),
+        ([1, 2, {"image": CAT}], "value[2].image"),
+        ({"my key": (CAT,)}, "value['my key'][0]"),
+        ([Wrapped(CAT)], "value[0].image"),
+        (Holder(images=[CAT]), "value.images[0]"),
+        ([Holder(images=[CAT])], "value[0].images[0]"),
+        ({"a": ContentText("deep")}, "value.a"),
+        (ContentThinking("hm"), "value"),
+        ([ContentToolRequest("1", "f")], "value[0]"),
+        ([ContentToolResult(1)], "value[0]"),
+        (ContentJson({"x": CAT}), "value.value.x"),
+        (b"bytes", "value"),
+        ({"data": bytearray(b"x")}, "value.data"),
+        ({1, 2}, "value"),
+        ({"f": print}, "value.f"),
+        (object(), "value"),
+        ([Hostile()], "value[0]"),
+        (Model, "value"),
+        (float("nan"), "value"),
+        ([1.0, {"x": float("-inf")}], "value[1].x"),
+        ("half \ud83d", "value"),
+        ({"half \ud83d": 1}, "value"),
+        (ContentText("half \ud83d"), "value.text"),
+        ({"a": 10**5000}, "value.a"),
+        ({(1, 2): 3}, "value"),
+        ({1: "a", "1": "b"}, "value"),
+        (cycle, "value[0][0]"),
+    ],
+)
+def test_what_cannot_be_sent_is_named_with_its_path(value, path):
+    for returned in (value, ContentToolResult(value)):
+        with pytest.raises(ToolResultError) as caught:
+            check_tool_result("draw", returned)
+
+        assert "Tool `draw`" in str(caught.value)
+        assert f"`{path}" in str(caught.value)
+
+
+def test_a_result_of_the_tools_own_is_checked_and_keeps_its_class():
+    @dataclasses.dataclass(frozen=True)
+    class Shown(ContentToolResult):
+        html: str = ""
+
+    shown = check_tool_result("f", Shown((1, 2), html="<b>"))
+
+    assert shown == Shown([1, 2], html="<b>")
+
+
+def test_a_failed_result_is_let_through_and_its_error_must_be_one():
+    failed = ContentToolResult(object(), error=ValueError("boom"))
+    assert check_tool_result("f", failed) is failed
+
+    with pytest.raises(ToolResultError, match="error"):
+        check_tool_result("f", ContentToolResult(error=404))
+
+
+def test_nothing_of_the_callers_is_changed():
+    inner = [1]
+    value = {"a": inner}
+
+    checked = check_tool_result("f", value)
+    inner.append(2)
+
+    assert checked == {"a": [1]}
+
+
+@given(json_values)
+def test_plain_json_passes_unchanged(value):
+    checked = check_tool_result("f", value)
+
+    assert repr(checked) == repr(value)
+    assert check_tool_result("f", checked) == checked
+
+
+def test_images_of_python_become_images():
+    pillow = pytest.importorskip("PIL.Image")
+    png = b"\x89PNG\r\n\x1a\n"
+
+    assert check_tool_result("f", png) == ContentImageInline("image/png", "iVBORw0KGgo=")
+    assert check_tool_result("f", [1, bytearray(png)])[1].type == "image/png"
+    assert isinstance(check_tool_result("f", b"%PDF-1.4"), ContentPDF)
+    for mode in ("RGB", "CMYK", "F"):
+        assert check_tool_result("f", {"image": pillow.new(mode, (2, 2))})["image"].type == "image/png"
+
+    class Figure:
+        def savefig(self, file, format, dpi):
+            file.write(png)
+
+    assert check_tool_result("f", Figure()).type == "image/png"
+    with pytest.raises(ToolResultError, match="`value` is bytes"):
+        check_tool_result("f", b"no image")
+
+
+def test_a_figure_that_cannot_be_drawn_names_its_place():
+    class Figure:
+        def savefig(self, *_, **__):
+            raise OSError("no font")
+
+    with pytest.raises(ToolResultError, match=r"`value\[1\]` is Figure. It cannot be drawn: no font"):
+        check_tool_result("f", [1, Figure()])
+
+
+def test_data_frames_keep_an_index_that_says_something():
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"n": [1, 2]})
+
+    assert check_tool_result("f", rows) == [{"n": 1}, {"n": 2}]
+    assert check_tool_result("f", rows.set_axis(["a", "b"])) == [
+        {"index": "a", "n": 1},
+        {"index": "b", "n": 2},
+    ]
+    assert check_tool_result("f", rows.rename_axis("row")) == [{"row": 0, "n": 1}, {"row": 1, "n": 2}]
+    assert check_tool_result("f", pandas.Series([5, 6])) == [5, 6]
