@@ -26,7 +26,7 @@ NEVER_CALLED = "Chat ended before the tool could be invoked."
 INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class History:
     """One conversation. `results` are those of the last turn's requests, by position, not sent yet; `decisions` what
     somebody said of them, by id."""

@@ -49,7 +49,7 @@ def fitted(wire: Wire, asked: Asked) -> tuple[Wire, str]:
     return replace(wire, params=fit.params, profile=profile), warning
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Fit:
     profile: Profile
     params: dict[str, Any]

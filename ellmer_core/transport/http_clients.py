@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Connection"]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Connection:
     """The clients of one chat. `given` is the caller's own, one or a pair for blocking and async calls: used as they are,
     with their own timeouts unless `timeouts` says otherwise, and never closed here."""

@@ -107,6 +107,7 @@ class Capabilities:
         json_mode: The same for `options={"json": True}`.
         model_override: The same for `options={"model": name}`.
         prompt_caching: The same for `options={"cache": True}`.
+        usage_limits: The same for `options={"requests": n}`, the most requests that the turn may send.
 
     Examples:
         >>> Capabilities(pdf_in_user="refused").refused({"tools", "pdf_in_user"})
@@ -134,6 +135,7 @@ class Capabilities:
     json_mode: Ability = "refused"
     model_override: Ability = "refused"
     prompt_caching: Ability = "refused"
+    usage_limits: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
         """Returns which capabilities of a case are declared as refused.

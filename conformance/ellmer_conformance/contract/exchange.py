@@ -6,11 +6,14 @@ JSON pointer of the place it was read from; `readers/<wire>.py` reads them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from .rule import Verdict
 
 __all__ = ["Exchange", "Item", "Json", "Media", "Request", "Response"]
 
@@ -89,6 +92,7 @@ class Exchange:
 
     request: Request
     response: Response | None = None
+    verdicts: Sequence[Verdict] = ()  # what the rules say of the request, where the server has asked them
 
 
 @dataclass(frozen=True)

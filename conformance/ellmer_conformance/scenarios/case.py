@@ -40,7 +40,7 @@ class Ask:
         reloaded: Whether the conversation is saved and restored before the turn.
         instructed: A system prompt that replaces the present one before the turn.
         compacted: Whether the conversation is shortened before the turn.
-        options: Options of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`.
+        options: Options of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`, `requests`.
 
     Examples:
         >>> Ask((Text("Hi"),), text="Hello!").outcome

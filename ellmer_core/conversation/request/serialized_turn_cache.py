@@ -28,7 +28,7 @@ SPARE = (
 )
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class RequestCache:
     """The turns that were sent, and the messages of each, by the identity of the turn; and these messages' bytes, by
     theirs. What is held here is not freed, so that nothing else gets its identity."""

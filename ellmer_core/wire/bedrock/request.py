@@ -207,10 +207,17 @@ class Bedrock(BedrockContent, BedrockResponse):
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def sendable(self, content: Content) -> bool:
-        """A blank text is refused: `The text field in the ContentBlock object at … is blank.`"""
+        """A blank text is refused: `The text field in the ContentBlock object at … is blank.` Sources that stand alone
+        have no such field."""
         if isinstance(content, ContentText):
-            return bool(content.text.strip())
+            return bool(content.text.strip()) or self._only_sources(content)
         return content_parts.sendable(content, self.name)
+
+    def _only_sources(self, content: ContentText) -> bool:
+        match self.issued(content.extra):
+            case {"block": {"citationsContent": {**cited}}}:
+                return not cited.get("content")
+        return False
 
     def result(self, result: ContentToolResult) -> Json:
         """A toolResult block, with its media inside where `tool_media` is native."""

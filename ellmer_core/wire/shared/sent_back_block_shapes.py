@@ -22,7 +22,7 @@ __all__ = ["WORD", "Shape", "Tagged", "fits", "legal"]
 WORD = re.compile(r"[^\ud800-\udfff]+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tagged:
     """Objects whose `type` says which shape they have; a type that is not listed is a new one, and may have any."""
 

@@ -112,6 +112,10 @@ class BrokenAdapter(EllmerCore):
         """Returns who is asked about tool calls."""
         return approve
 
+    def turn_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the caller sets for one turn."""
+        return options
+
     def uploaded(self, content: ec.ContentUploaded) -> ec.Content:
         """Returns what stands for a file that was uploaded."""
         return content
@@ -162,6 +166,7 @@ class _Hooked(Session):
     def send(
         self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
     ) -> Reply:
+        options = options and self.broken.turn_options(options)
         return self.broken.reply(super().send(parts, stream=stream, options=options))
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:

@@ -164,6 +164,7 @@ class Session:
         if "cache" in options:
             cached: Any = self.chat.wire  # only some wires have this field
             self.chat.wire = replace(cached, cache="5m")
+        self.chat.usage_limits = ec.UsageLimits(requests=options.get("requests"))
         try:
             yield turn_params(wire.name, options) or None
         finally:

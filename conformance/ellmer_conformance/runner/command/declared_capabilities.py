@@ -26,7 +26,7 @@ FEATURES = {
 _ASKED_FOR = {
     "audio_in_user",
     "structured",
-    *["tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching"],
+    *["tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching", "usage_limits"],
 }
 #: Capabilities that no command has: nothing in a conversation, as it is given to one, asks for them.
 _NOT_SAID = {"approval", "changed_prompt", "citations", "compaction", "uploads"}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ....contract.exchange import Json
 from ... import Capabilities
@@ -17,7 +18,13 @@ class _Sets(BrokenAdapter):
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
         usual = super().capabilities(wire, vendor)
-        return replace(usual, tool_choice="native", stop_sequences="native", model_override="native")
+        return replace(
+            usual,
+            tool_choice="native",
+            stop_sequences="native",
+            model_override="native",
+            usage_limits="native",
+        )
 
 
 class ForgetsTheChoice(_Sets):
@@ -49,3 +56,12 @@ class KeepsToItsModel(_Sets):
 
     def body(self, body: Json) -> Json:
         return body | {"model": self.endpoint.model}
+
+
+class GoesOnAtTheLimit(_Sets):
+    """A limit of requests is a recommendation."""
+
+    case, caught_by, on = "limit_of_requests", ("OPT-005",), ("openai-chat", "anthropic")
+
+    def turn_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {name: value for name, value in options.items() if name != "requests"}
