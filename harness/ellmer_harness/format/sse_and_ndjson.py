@@ -87,7 +87,7 @@ def write_lines(form: Form) -> bytes:
 
 
 def _spelled(found: list[tuple[Form, str]], blocks: list[str], style: str) -> int:
-    """How many of the blocks the style gives."""
+    """Returns how many of the blocks the style gives."""
     return sum(_text(event, style) == block for (event, _), block in zip(found, blocks, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""From exchanges to a cassette: in which order they are kept, and under what conditions.
+"""Saves exchanges as a cassette: in which order, and under which conditions.
 
 Importing this imports vcrpy, and vcrpy every HTTP client it knows: a tape does so when it is opened.
 """
@@ -60,7 +60,7 @@ def opened(tape: TapeState) -> Iterator[CassetteIndex]:
 def save(tape: TapeState, error: BaseException | None) -> None:
     """Judges, scans and writes. A failed run writes nothing, or `NAME.failed.json` if it was live (and paid for)."""
     index = tape.index
-    assert index is not None, "only a tape with a index records"
+    assert index is not None, "only a tape with an index records"
     places = _places(tape, index)
     nothing = not any(place >= index.loaded for place in places)
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
@@ -147,7 +147,7 @@ def _judged(tape: TapeState) -> None:
     problems = tape.judge(tape.sent) if tape.judge else []
     if not problems:
         return
-    found = f"the judge found fault with the requests recorded for {tape.name}:\n  " + "\n  ".join(problems)
+    found = f"`judge` found faults in the requests recorded for {tape.name}:\n  " + "\n  ".join(problems)
     if tape.recorded_from != "live":
         raise Refused(f"{found}\nNothing was saved.")
     warnings.warn(f"{found}\nThe live answer was saved nevertheless.", stacklevel=2)
