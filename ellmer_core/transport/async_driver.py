@@ -8,7 +8,7 @@ import builtins
 import inspect
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Any, TypeVar
 
 from ..contents.content import Content
@@ -35,7 +35,7 @@ from ..errors import UsageError
 from ..tool_execution.run_tool import ainvoke
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
-__all__ = ["AsyncDriver", "adrive"]
+__all__ = ["AsyncDriver", "Closing", "adrive"]
 
 T = TypeVar("T")
 
@@ -63,6 +63,14 @@ async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content |
         finally:
             loop.close()
             await line.drop()
+
+
+class Closing(aclosing[Any]):
+    """Closes a generator at the end, unless that is being done: an event loop that ends closes all that it knows at once."""
+
+    async def __aexit__(self, *_: object) -> None:
+        if not self.thing.ag_running:
+            await self.thing.aclose()
 
 
 def _loop_of_asyncio() -> asyncio.AbstractEventLoop:
