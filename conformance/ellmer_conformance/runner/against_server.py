@@ -50,7 +50,7 @@ NO_CASSETTE = dict.fromkeys(
 )
 #: Rules that a client cannot keep where it fetches an image itself: the image's address is not reached from a test.
 _NOT_FETCHED = dict.fromkeys(
-    ("HIS-002", "PAR-001", "TRM-010", "TXT-005"),
+    ("HIS-002", "PAR-001", "TRM-010", "TXT-005", "UNI-001"),
     "the client fetches the image by itself, and its address is not reached from a test",
 )
 
@@ -81,8 +81,14 @@ class Conversation:
     @property
     def exchanges(self) -> list[Exchange]:
         """What went over the wire so far."""
-        found = [entry.exchange for entry in self.entries]
-        return [replace(e, request=replace(e.request, wire=self.wire, vendor=self.vendor)) for e in found]
+        return [self._as_meant(entry) for entry in self.entries]
+
+    def _as_meant(self, entry: Entry) -> Exchange:
+        """The exchange with its verdicts; one that went to a path of another format or provider is judged anew."""
+        found, request = entry.exchange, entry.request
+        if (request.wire, request.vendor) == (self.wire, self.vendor):
+            return replace(found, verdicts=entry.verdicts)
+        return replace(found, request=replace(request, wire=self.wire, vendor=self.vendor))
 
     def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
         """Returns the fault that no request was sent, unless the case allows a refusal before any request."""

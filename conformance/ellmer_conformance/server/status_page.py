@@ -52,7 +52,17 @@ def named(cases: Iterable[str]) -> list[str]:
 
 
 def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
-    """Base URLs, requests to try, and the cases."""
+    """Returns the text that is printed at the start: base URLs, requests to try, and the cases.
+
+    Args:
+        base: The address of the server.
+        mode: The mode of the server.
+        cases: Names of the cases.
+
+    Examples:
+        >>> greeting("http://127.0.0.1:8080", "reject", ["hello"]).splitlines()[0]
+        'The strict server, in reject mode, on http://127.0.0.1:8080'
+    """
     return "\n".join(
         [
             f"The strict server, in {mode} mode, on {base}",
